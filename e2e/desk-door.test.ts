@@ -30,7 +30,7 @@ async function openDoor(visitor: Visitor, client = ada) {
   const page = await visitor.open(`${server.origin}/desk#/door`, {}, signInPage(client))
   const door = {
     page,
-    state: page.locator('.door-screen .door-standing'),
+    state: page.locator('.door-screen .door-status'),
     announcement: page.getByRole('status'),
     sentence: page.getByLabel('Sentence for applicants'),
     closeAt: page.getByLabel('Close at'),
@@ -47,7 +47,7 @@ async function openDoor(visitor: Visitor, client = ada) {
       await events.first().waitFor()
       const texts = await events.allTextContents()
       await page.goBack()
-      await page.locator('.door-screen .door-standing').waitFor()
+      await page.locator('.door-screen .door-status').waitFor()
       return texts
     },
     choose: (name: 'Open' | 'Closed') => page.getByRole('radio', { name, exact: true }).check(),
@@ -64,7 +64,7 @@ const storedCount = async () => {
 
 const failedRequest = /Failed to load resource/
 const expectState = async (page: Page, sentence: string) => {
-  await expect.poll(() => page.locator('.door-screen .door-standing').textContent()).toBe(sentence)
+  await expect.poll(() => page.locator('.door-screen .door-status').textContent()).toBe(sentence)
 }
 
 test('a door closed in the desk refuses applications with its sentence, keeps form answers, and can be reopened', async ({

@@ -73,7 +73,7 @@ test('RSVPs are counted, each number links to its list, and saving the places do
     .waitFor()
   expect(await field.inputValue()).toBe('2')
   await button('Save anyway').click()
-  const sentence = '0 of 2 places are free: 2 more are accepted than there are places.'
+  const sentence = '0 of 2 places are free. The retreat is overbooked by 2.'
   await status.getByText(`Saved. ${sentence}`).waitFor()
   await expect.poll(() => tileTexts(page)).toEqual(['0 Free of 2', ...answers])
   await zone.selectOption('America/New York')
@@ -84,7 +84,7 @@ test('RSVPs are counted, each number links to its list, and saving the places do
   await page.getByRole('link', { name: '1 of them late' }).click()
   await expect.poll(names).toEqual(['Person 4'])
   expect(await page.evaluate(() => location.hash)).toBe('#/?status=accepted&answer=late')
-  expect(await row('Person 4').locator('.rows-standing').textContent()).toBe('AcceptedLate')
+  expect(await row('Person 4').locator('.rows-status').textContent()).toBe('AcceptedLate')
   await button('Filters (1)').click()
   await page.getByLabel('Coming?').selectOption('No answer yet')
   await expect.poll(names).toEqual(['Person 3', 'Person 4'])
@@ -211,7 +211,7 @@ test('an RSVP is shown in its row without changing the height of the row', async
   await accept(second)
   const page = await desk.open(visitor, '/?status=all')
   const { button, row, select, status } = getDesk(page)
-  const statusAndRsvp = (name: string) => row(name).locator('.rows-standing').textContent()
+  const statusAndRsvp = (name: string) => row(name).locator('.rows-status').textContent()
   const heights = () =>
     page.locator('tbody tr').evaluateAll((rows) => rows.map((each) => each.getBoundingClientRect().height))
   await expect.poll(() => statusAndRsvp('Person 1')).toBe('AcceptedNo answer yet')

@@ -213,7 +213,7 @@ test("another organiser's decision is highlighted in a visible list and announce
   await desk.setStatus(stored.slice(1, 2), 'declined')
   await page.clock.fastForward(15_000)
   await expect.poll(() => status.textContent()).toBe('Person 2: Declined now, changed meanwhile')
-  expect(await row('Person 2').locator('.rows-standing').textContent()).toBe('Declined (changed meanwhile)')
+  expect(await row('Person 2').locator('.rows-status').textContent()).toBe('Declined (changed meanwhile)')
   await desk.setStatus(stored.slice(2, 4), 'waitlisted')
   await page.clock.fastForward(15_000)
   await expect.poll(() => status.textContent()).toBe('3 changed meanwhile')

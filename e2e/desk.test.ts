@@ -362,7 +362,7 @@ test('repeated applications from one email address are marked, and each links to
   const page = await desk.open(visitor)
   const { row, link, heading } = getDesk(page)
   await link('Ada B').waitFor()
-  expect(await page.locator('.rows-again').count()).toBe(2)
+  expect(await page.locator('.rows-applied-again').count()).toBe(2)
   expect(await row('Grace H').textContent()).not.toContain('applied more than once')
   await link('Ada B').click()
   await page.getByRole('heading', { name: 'Other applications with this email' }).waitFor()

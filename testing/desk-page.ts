@@ -115,7 +115,7 @@ export function deskForTestFile(
         await prepare(page)
       })
       // The script replaces rows that were drawn early, and a test must not hold elements that disappear.
-      if (!skipsWait) await opened.waitForFunction(() => !window.earlyList)
+      if (!skipsWait) await opened.waitForFunction(() => !window.heldInput)
       return opened
     },
     killAndRestart: () => running().server.killAndRestart(),

@@ -42,8 +42,8 @@ export const pageSize = 50
 /** The most questions to guests. */
 export const maxQuestions = 10
 
-/** The days after the retreat on which private answers are erased, as they are offered, and the most. */
-export const privateDays = { offered: 30, most: 365 } as const
+/** The days after the retreat on which private answers are erased, as they are offered, and their maximum. */
+export const privateDays = { offered: 30, max: 365 } as const
 
 /** The most months after the retreat for which applications are kept. */
 export const maxMonths = 120

@@ -10,7 +10,7 @@ const widths: [RegExp, number][] = [
 ]
 
 /** The most em of a title, and the most characters of the other words, that fit beside the card in a low window. */
-const most = { title: 14, tagline: 70, badge: 40 }
+const maxLengths = { title: 14, tagline: 70, badge: 40 }
 
 /** The style that lets other words than the specified ones fit; blank for the specified ones. */
 export function ownWordsStyle({ title, tagline, badge }: Look): string {
@@ -18,7 +18,8 @@ export function ownWordsStyle({ title, tagline, badge }: Look): string {
   if (title === ourTitle && tagline === ourTagline && badge === ourBadge) return ''
   const length = widthOf(title)
   const longest = Math.max(...title.split(/[\s-]+/).map(widthOf))
-  const isLong = length > most.title || tagline.length > most.tagline || badge.length > most.badge
+  const isLong =
+    length > maxLengths.title || tagline.length > maxLengths.tagline || badge.length > maxLengths.badge
   return `:root{--word:${longest.toFixed(2)};--title:${length.toFixed(2)}}${style}${isLong ? longWords : ''}`
 }
 

@@ -119,7 +119,7 @@ function holdPress(button: HTMLElement) {
 
 function showNotLoaded(page: HTMLElement) {
   // Rows that arrive later must not replace the message.
-  window.earlyList = null
+  window.heldInput = null
   const message =
     document.getElementById('opening') ??
     page.querySelector('.session-step, .list-top')?.appendChild(document.createElement('p'))

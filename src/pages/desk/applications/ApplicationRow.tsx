@@ -51,8 +51,8 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
         <a id={row.id} href={href} onClick={onOpen}>
           <bdi>{name}</bdi>
         </a>
-        {row.same_email && <span className="rows-again">applied more than once</span>}
-        {row.applied_before && <span className="rows-again">applied before</span>}
+        {row.same_email && <span className="rows-applied-again">applied more than once</span>}
+        {row.applied_before && <span className="rows-applied-again">applied before</span>}
         {marks && <span className="rows-marks">{marks}</span>}
       </th>
       <td className="rows-company">
@@ -67,7 +67,7 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
           {when}
         </time>
       </td>
-      <td className="rows-standing">{children}</td>
+      <td className="rows-status">{children}</td>
     </tr>
   )
 }

@@ -54,7 +54,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const { queue } = useDecisionQueue()
   const filter = filterOf(filters)
   const note = useRef<HTMLTextAreaElement>(null)
-  const { previous, next, nextUndecided, words } = useNeighbours(filter, id)
+  const { previous, next, nextUndecided, position } = useNeighbours(filter, id)
   const isAutoAdvancing = useSwitch(autoAdvance)
   const { data, error, refetch, isErased, newKeys, changedBy } = useApplicationUpdates(id, filter)
   usePrefetch(data && next, filters)
@@ -105,7 +105,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
   return (
     <div>
       <Back label="In the list" to={list}>
-        <span className="layout-quiet">{words}</span>
+        <span className="layout-quiet">{position}</span>
         <NeighbourLink route={toPrevious} label="Previous" />
         <NeighbourLink route={toNext} label="Next" />
       </Back>

@@ -36,7 +36,7 @@ export function ListExtras({ filters, editions = [], onChange, onRefresh }: List
   )
 }
 
-/** Calls a function when a retreat begins while the list is shown: its rows are still those of the retreat before. */
+/** Calls a function when a retreat begins while the list is shown, which still has the rows of the previous retreat. */
 function useOnBegun(newest: number | undefined, onBegun: () => void) {
   const former = useRef(newest)
   const onNewest = useEffectEvent((id: number) => {

@@ -12,13 +12,13 @@ import { welcomeId } from './welcome-id.ts'
 
 declare global {
   interface Window {
-    /** Input held while the page's script loads; null once React shows the list. */
-    earlyList?: EarlyList | null
+    /** Keys and ticks that are held while the page's script loads; null once React shows the list. */
+    heldInput?: HeldInput | null
   }
 }
 
 /** The input that was given to the list before React took it over. */
-export interface EarlyList {
+export interface HeldInput {
   /** Keys, by their `KeyboardEvent.key`. */
   keys: string[]
   /** The ids of the ticked applications. */
@@ -43,13 +43,13 @@ export function isFirstList(): boolean {
  * rows are held: nobody may decide on a row that they have not seen. Text typed into the search field stays in the field.
  */
 export function holdEarlyInput(): void {
-  const held: EarlyList = { keys: [], ticked: new Set(), isPressed: false }
-  window.earlyList = held
+  const held: HeldInput = { keys: [], ticked: new Set(), isPressed: false }
+  window.heldInput = held
   addEventListener('pointerdown', () => (held.isPressed = true))
   for (const end of ['pointerup', 'pointercancel']) addEventListener(end, () => (held.isPressed = false))
   addEventListener('keydown', (event) => {
     const { key, ctrlKey, metaKey, altKey, repeat, target } = event
-    if (!window.earlyList || !['j', 'k', '/'].includes(key) || ctrlKey || metaKey || altKey || repeat) return
+    if (!window.heldInput || !['j', 'k', '/'].includes(key) || ctrlKey || metaKey || altKey || repeat) return
     if (target instanceof HTMLInputElement && target.type !== 'checkbox') return
     const search = key === '/' && document.getElementById('search')
     if (search) {
@@ -67,7 +67,7 @@ export function holdEarlyInput(): void {
  */
 export function drawEarlyList(page: HTMLElement, rows: readonly ListedApplication[]): void {
   const template = document.getElementById(blankListId)
-  const held = window.earlyList
+  const held = window.heldInput
   if (!(template instanceof HTMLTemplateElement) || !held || rows.length === 0 || !isFirstList()) return
   const { content } = template
   const body = content.querySelector('tbody')
@@ -83,7 +83,7 @@ export function drawEarlyList(page: HTMLElement, rows: readonly ListedApplicatio
   afterFrame(() => draw(rows.slice(visibleCount)))
 }
 
-function createRow(row: ListedApplication, { ticked }: EarlyList) {
+function createRow(row: ListedApplication, { ticked }: HeldInput) {
   const { id, status } = row
   const element = (
     <ApplicationRow

@@ -25,16 +25,16 @@ test('an application opened by a link has the position from the database', () =>
     'b',
     position({ number: 12, count: 148, previous: 'a', next: 'c' }),
   )
-  expect(neighboursIn(openedList, 'b')).toEqual({ previous: 'a', next: 'c', words: '12 of 148' })
-  expect(neighboursIn(openedList, 'a').words).toBe('11 of 148')
+  expect(neighboursIn(openedList, 'b')).toEqual({ previous: 'a', next: 'c', position: '12 of 148' })
+  expect(neighboursIn(openedList, 'a').position).toBe('11 of 148')
   const many = withOpened(undefined, undefined, 'b', position({ number: 12, count: 1000, more: true }))
-  expect(neighboursIn(many, 'b').words).toBe('12 of more than 1,000')
+  expect(neighboursIn(many, 'b').position).toBe('12 of more than 1,000')
   const behind = withOpened(undefined, undefined, 'b', position({ count: 1000, more: true, previous: 'a' }))
-  expect(neighboursIn(behind, 'b')).toEqual({ previous: 'a', next: undefined, words: '' })
+  expect(neighboursIn(behind, 'b')).toEqual({ previous: 'a', next: undefined, position: '' })
   expect(neighboursIn(withOpened(undefined, page([], true), 'a', position({})), 'b')).toEqual({
     previous: undefined,
     next: undefined,
-    words: '',
+    position: '',
   })
 })
 
@@ -44,11 +44,15 @@ test('the position stays correct while an organiser decides one application afte
     openedList = withOpened(openedList, undefined, id, position(given))
     return neighboursIn(openedList, id)
   }
-  expect(see('a', { number: 1, next: 'b' })).toEqual({ previous: undefined, next: 'b', words: '1 of 3' })
+  expect(see('a', { number: 1, next: 'b' })).toEqual({ previous: undefined, next: 'b', position: '1 of 3' })
   // The application was decided and is no longer in the list.
-  expect(see('a', { count: 2, next: 'b' })).toEqual({ previous: undefined, next: 'b', words: '1 of 3' })
-  expect(see('b', { number: 1, count: 2, next: 'c' })).toEqual({ previous: 'a', next: 'c', words: '2 of 3' })
-  expect(see('c', { number: 1, count: 1 })).toEqual({ previous: 'b', next: undefined, words: '3 of 3' })
+  expect(see('a', { count: 2, next: 'b' })).toEqual({ previous: undefined, next: 'b', position: '1 of 3' })
+  expect(see('b', { number: 1, count: 2, next: 'c' })).toEqual({
+    previous: 'a',
+    next: 'c',
+    position: '2 of 3',
+  })
+  expect(see('c', { number: 1, count: 1 })).toEqual({ previous: 'b', next: undefined, position: '3 of 3' })
 })
 
 test('in a list that was read to its end, only its rows are neighbours and are counted', () => {
@@ -58,16 +62,16 @@ test('in a list that was read to its end, only its rows are neighbours and are c
     'b',
     position({ count: 1000, more: true, previous: 'x', next: 'y' }),
   )
-  expect(neighboursIn(whole, 'b')).toEqual({ previous: 'a', next: 'c', words: '2 of 3' })
+  expect(neighboursIn(whole, 'b')).toEqual({ previous: 'a', next: 'c', position: '2 of 3' })
   const partial = withOpened(undefined, page(['a', 'b'], false), 'a', position({ count: 1000, more: true }))
-  expect(neighboursIn(partial, 'a').words).toBe('1 of more than 1,000')
+  expect(neighboursIn(partial, 'a').position).toBe('1 of more than 1,000')
   expect(neighboursIn(whole, 'a').previous).toBeUndefined()
   expect(neighboursIn(whole, 'c').next).toBeUndefined()
 })
 
 test('a position is never greater than the total', () => {
   const openedList = withOpened(undefined, undefined, 'a', position({ number: 5, count: 3 }))
-  expect(neighboursIn(openedList, 'a').words).toBe('5 of 5')
+  expect(neighboursIn(openedList, 'a').position).toBe('5 of 5')
 })
 
 test('neighbours follow the former order of the list, and continue after the last row that was read', () => {
@@ -76,7 +80,7 @@ test('neighbours follow the former order of the list, and continue after the las
   expect(neighboursIn(withOpened(undefined, whole, 'b', decided), 'b')).toEqual({
     previous: 'a',
     next: undefined,
-    words: '2 of 2',
+    position: '2 of 2',
   })
   const openedList = withOpened(
     undefined,
@@ -84,23 +88,23 @@ test('neighbours follow the former order of the list, and continue after the las
     'b',
     position({ number: 2, count: 148, previous: 'a', next: 'c' }),
   )
-  expect(neighboursIn(openedList, 'b')).toEqual({ previous: 'a', next: 'c', words: '2 of 148' })
+  expect(neighboursIn(openedList, 'b')).toEqual({ previous: 'a', next: 'c', position: '2 of 148' })
   const openedPastLastRead = withOpened(
     openedList,
     partial,
     'c',
     position({ number: 2, count: 147, previous: 'a', next: 'd' }),
   )
-  expect(neighboursIn(openedPastLastRead, 'c')).toEqual({ previous: 'b', next: 'd', words: '3 of 148' })
+  expect(neighboursIn(openedPastLastRead, 'c')).toEqual({ previous: 'b', next: 'd', position: '3 of 148' })
   // A newer read replaces the former list.
   expect(neighboursIn(withOpened(openedPastLastRead, page(['c', 'd'], true), 'c', decided), 'c')).toEqual({
     previous: undefined,
     next: 'd',
-    words: '1 of 2',
+    position: '1 of 2',
   })
 })
 
 test('the position is unknown after an application was added before the first one', () => {
   const first = withOpened(undefined, page(['a'], true), 'a', position({ number: 2, previous: 'new' }))
-  expect(neighboursIn(first, 'a')).toEqual({ previous: 'new', next: undefined, words: '' })
+  expect(neighboursIn(first, 'a')).toEqual({ previous: 'new', next: undefined, position: '' })
 })

@@ -12,14 +12,14 @@ export function neighboursIn(
   decided: number | null = null,
 ) {
   const index = ids.indexOf(id)
-  if (index === -1) return { previous: undefined, next: undefined, words: '' }
+  if (index === -1) return { previous: undefined, next: undefined, position: '' }
   const number = first === null ? null : first + index
   const total = Math.max(count, number ?? 0)
   const toRead = decided === null || more ? '' : `, ${formatNumber(total - decided)} to read`
   return {
     previous: ids[index - 1],
     next: ids[index + 1],
-    words:
+    position:
       number === null
         ? ''
         : `${formatNumber(number)} of ${more ? 'more than ' : ''}${formatNumber(total)}${toRead}`,

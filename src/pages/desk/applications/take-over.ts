@@ -2,7 +2,7 @@ import { go, routeOf } from '../kit/route.ts'
 import { onScreenLoaded } from '../kit/screen-loaded.ts'
 import type { WatchedSession } from '../session/watch-session.ts'
 import { checkboxId } from './ApplicationRow.tsx'
-import { isFirstList, type EarlyList } from './early-list.tsx'
+import { isFirstList, type HeldInput } from './early-list.tsx'
 
 /**
  * Lets React render outside the document until React has something to show: the document may already have the first list.
@@ -11,17 +11,17 @@ import { isFirstList, type EarlyList } from './early-list.tsx'
  * @returns The element for React. It replaces `page` when React has the list or another screen to show.
  */
 export function elementToRender(page: HTMLElement, session: WatchedSession): HTMLElement {
-  if (!window.earlyList || !isFirstList()) {
-    window.earlyList = null
+  if (!window.heldInput || !isFirstList()) {
+    window.heldInput = null
     return page
   }
   const detached = page.cloneNode() as HTMLElement
   let isShowPending = false
   const show = () => {
-    const held = window.earlyList
+    const held = window.heldInput
     if (!held) return
     if (held.isPressed) return void (isShowPending = true)
-    window.earlyList = null
+    window.heldInput = null
     const focused = document.activeElement?.id
     const search = page.querySelector('input')?.value
     page.replaceWith(detached)
@@ -43,7 +43,7 @@ export function elementToRender(page: HTMLElement, session: WatchedSession): HTM
 }
 
 /** Replays each input in its own task, so that React has rendered the previous one. */
-async function replay({ ticked, keys }: EarlyList) {
+async function replay({ ticked, keys }: HeldInput) {
   const nextTask = () => new Promise((resolve) => setTimeout(resolve))
   for (const id of ticked) {
     await nextTask()

@@ -15,7 +15,7 @@ export function Pill({ status, isPending = false, isChanged = false }: PillProps
   return (
     <>
       <span
-        className={isChanged ? 'decisions-pill decisions-meanwhile' : 'decisions-pill'}
+        className={isChanged ? 'decisions-pill decisions-changed' : 'decisions-pill'}
         data-status={status}
         aria-busy={isPending}
       >

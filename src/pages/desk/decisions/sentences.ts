@@ -21,7 +21,9 @@ export function outcomeOf(act: DecisionAct): string {
   if (done.length > 0) parts.push(outcomeOfDone(done))
   const [one] = refusals
   if (one)
-    parts.push(`${decisions.length > 1 ? refusals.length : `${one.application.name}:`} ${notSaved(one)}`)
+    parts.push(
+      `${decisions.length > 1 ? refusals.length : `${one.application.name}:`} ${wordsForNotSaved(one)}`,
+    )
   if (stopped > 0) parts.push(`stopped, ${stopped} not changed`)
   return parts.join('; ')
 }
@@ -38,8 +40,8 @@ function outcomeOfDone(done: readonly Decision[]) {
   return `${subject}: ${status ?? 'as they were before'}${isOne && state !== 'saved' ? ' already' : formerOf(done)}`
 }
 
-/** Without a response, the decision may have been saved. */
-function notSaved({ reason }: Refusal) {
+/** The words for a decision that was not saved, or that may have been saved because no response came. */
+function wordsForNotSaved({ reason }: Refusal) {
   return reason.kind === 'failed' && reason.isUncertain ? 'not confirmed' : 'not saved'
 }
 
@@ -109,7 +111,7 @@ export function sentenceOfRefusal(refusal: Refusal, others: number): string {
     const letters = isOne ? `a letter saying “${status}” has` : `letters saying “${status}” have`
     return `Not undone for ${subject}: ${letters} already been sent.`
   }
-  const problem = `${subject}: “${statuses[wanted]}” was ${notSaved(refusal)}.`
+  const problem = `${subject}: “${statuses[wanted]}” was ${wordsForNotSaved(refusal)}.`
   if (reason.kind === 'gone')
     return `${problem} The ${isOne ? 'application was' : 'applications were'} erased meanwhile.`
   if (reason.kind === 'failed') return `${problem} ${reason.message}`

@@ -29,7 +29,7 @@ export function DoorEdit() {
       {(door) => (
         <div className="door-screen">
           <section className="layout-sheet" aria-label="Current state">
-            <p className={`layout-notice door-standing ${door.is_open ? 'success' : 'door-closed'}`}>
+            <p className={`layout-notice door-status ${door.is_open ? 'success' : 'door-closed'}`}>
               {doorSentence(door)}
             </p>
             <DoorForm door={door} now={query.dataUpdatedAt} />

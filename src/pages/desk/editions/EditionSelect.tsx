@@ -3,7 +3,7 @@ import { useId } from 'react'
 import type { Edition } from '../../../client/desk/editions.ts'
 import { focusHeading } from '../kit/focus.ts'
 import { hrefOf, type Route } from '../kit/route.ts'
-import { earlierOf, nameOfEdition } from './editions.ts'
+import { findEarlierEdition, nameOfEdition } from './editions.ts'
 
 interface EditionSelectProps {
   /** All retreats, the newest first. */
@@ -47,7 +47,7 @@ interface EarlierNoticeProps extends Pick<EditionSelectProps, 'edition'> {
 
 /** A line that says which earlier retreat is shown, with a link to the newest; nothing for the newest. */
 export function EarlierNotice({ editions, edition, to }: EarlierNoticeProps) {
-  const earlier = earlierOf(editions, edition)
+  const earlier = findEarlierEdition(editions, edition)
   const newest = editions?.[0]
   if (!earlier || !newest) return null
   return (

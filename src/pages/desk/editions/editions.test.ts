@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { daysOfEdition, earlierOf, nameOfEdition } from './editions.ts'
+import { daysOfEdition, findEarlierEdition, nameOfEdition } from './editions.ts'
 
 const edition = (id: number, changes = {}) => ({
   id,
@@ -28,7 +28,7 @@ test('the days of a retreat are blank until they are known', () => {
 
 test('an earlier retreat is found by its number, and the newest retreat is none', () => {
   const editions = [edition(2), edition(1)]
-  expect(earlierOf(editions, 1)).toBe(editions[1])
-  for (const other of [undefined, 2, 3]) expect(earlierOf(editions, other)).toBeUndefined()
-  expect(earlierOf(undefined, 1)).toBeUndefined()
+  expect(findEarlierEdition(editions, 1)).toBe(editions[1])
+  for (const other of [undefined, 2, 3]) expect(findEarlierEdition(editions, other)).toBeUndefined()
+  expect(findEarlierEdition(undefined, 1)).toBeUndefined()
 })

@@ -12,8 +12,8 @@ export function daysOfEdition({ starts_on, ends_on }: Edition): string {
   return starts_on && ends_on ? daysOf({ starts_on, ends_on }) : ''
 }
 
-/** The retreat of a number if it is an earlier one; undefined for the newest. */
-export function earlierOf(
+/** Finds a retreat by its number, if it is not the newest. */
+export function findEarlierEdition(
   editions: readonly Edition[] | undefined,
   edition: number | undefined,
 ): Edition | undefined {

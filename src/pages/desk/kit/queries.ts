@@ -16,10 +16,17 @@ import { refreshArgumentsOf, readList, readMore, type List } from './list.ts'
 import { withOpened, type OpenedList } from './opened-list.ts'
 
 /** The first part of a query key. */
-export type KeyPrefix = 'refresh' | 'application' | 'letters' | 'places' | 'questions' | 'retention' | 'door'
+export type KeyPrefix =
+  | 'list changes'
+  | 'application'
+  | 'letters'
+  | 'places'
+  | 'questions'
+  | 'retention'
+  | 'door'
 
 /** The data that decisions change. */
-export const refetchedByDecisions: readonly KeyPrefix[] = ['refresh', 'application', 'letters', 'places']
+export const refetchedByDecisions: readonly KeyPrefix[] = ['list changes', 'application', 'letters', 'places']
 
 /** Milliseconds between two reads of the list, and of everything else that changes on the server. */
 const listInterval = 15_000
@@ -97,7 +104,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
      */
     refresh: (loadedList: List | undefined) =>
       queryOptions({
-        queryKey: ['refresh', loadedList?.filter, loadedList?.readAt],
+        queryKey: ['list changes', loadedList?.filter, loadedList?.readAt],
         queryFn: loadedList
           ? async ({ signal }) => {
               const { filter, readAt } = loadedList

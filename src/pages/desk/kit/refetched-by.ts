@@ -2,7 +2,7 @@ import type { ActName } from '../../../client/desk/calls.ts'
 import { refetchedByDecisions, type KeyPrefix } from './queries.ts'
 
 /** The keys of everything that shows letters, including applications and lists. */
-const withLetters: KeyPrefix[] = ['letters', 'application', 'refresh']
+const withLetters: KeyPrefix[] = ['letters', 'application', 'list changes']
 
 /**
  * The query keys to read again after each act, whether it succeeded or not. Data that must disappear immediately, as after
@@ -12,8 +12,8 @@ export const refetchedBy = {
   desk_decide: refetchedByDecisions,
   desk_reveal: ['application'],
   desk_note: [],
-  desk_erase: ['refresh', 'letters', 'application', 'places'],
-  desk_mark: ['refresh'],
+  desk_erase: ['list changes', 'letters', 'application', 'places'],
+  desk_mark: ['list changes'],
   desk_set_blind: [],
   desk_set_reads_only: ['application'],
   desk_set_notices: [],
@@ -45,7 +45,7 @@ export const refetchedBy = {
   desk_erase_answers: ['questions'],
   desk_set_retention: ['retention', 'places'],
   desk_hold: ['retention'],
-  desk_erase_due: ['retention', 'refresh', 'letters', 'application', 'places'],
+  desk_erase_due: ['retention', 'list changes', 'letters', 'application', 'places'],
   desk_begin_edition: [...withLetters, 'places', 'questions', 'door'],
-  desk_name_edition: ['places', 'refresh'],
+  desk_name_edition: ['places', 'list changes'],
 } satisfies Record<ActName, readonly KeyPrefix[]>

@@ -94,7 +94,7 @@ function decodePart(part: string) {
   }
 }
 
-// Stryker disable all: the rest needs a window, so the journeys test it
+// Stryker disable all: the rest needs a window, so the browser tests test it
 // The first list is rendered on the server, where there is no window.
 let currentHash = globalThis.window?.location.hash ?? ''
 let previousHash = currentHash

@@ -4,7 +4,7 @@ import { rsvpStates, type RsvpState } from '../../../application/statuses.ts'
 import type { Places, ReminderOutcome } from '../../../client/desk/retreat.ts'
 import { DecisionBar, DecisionProblems } from '../decisions/DecisionBar.tsx'
 import { StatusPill } from '../decisions/StatusPill.tsx'
-import { earlierOf } from '../editions/editions.ts'
+import { findEarlierEdition } from '../editions/editions.ts'
 import { EarlierNotice, EditionSelect } from '../editions/EditionSelect.tsx'
 import { ActButton } from '../kit/ActButton.tsx'
 import { ApplicationLink, Button } from '../kit/Button.tsx'
@@ -35,7 +35,7 @@ export function PlacesShow({ edition }: { edition: number | undefined }) {
   // The field that selects a retreat stays while another one loads.
   const { data: newest } = useQuery(desk.places())
   const { editions = [] } = newest ?? {}
-  const isEarlier = earlierOf(editions, edition) !== undefined
+  const isEarlier = findEarlierEdition(editions, edition) !== undefined
   useKeys({ z: () => queue.undo() })
   return (
     <>
@@ -96,14 +96,14 @@ export function PlacesShow({ edition }: { edition: number | undefined }) {
 }
 
 /** The number of a retreat; undefined means the newest. */
-interface OfEdition {
+interface EditionProps {
   edition: number | undefined
 }
 
-const waitlistedIn = ({ edition }: OfEdition) => ({ ...filtersFrom('status=waitlisted'), edition })
+const waitlistedIn = ({ edition }: EditionProps) => ({ ...filtersFrom('status=waitlisted'), edition })
 
 /** The number of people with each RSVP, and of free seats. */
-function Numbers({ places, edition }: OfEdition & { places: Places }) {
+function Numbers({ places, edition }: EditionProps & { places: Places }) {
   const hrefOfRsvp = (answer: RsvpState) =>
     hrefOf({ screen: 'list', filters: { ...filtersFrom('status=accepted'), answer, edition } })
   const { coming, not_coming, no_answer, late, not_told, free } = places
@@ -200,7 +200,7 @@ function DraftLinks({ outcome, open }: { outcome: ReminderOutcome; open: number 
 }
 
 /** The waitlist, longest waiting first. Nobody is accepted automatically. */
-function Waitlist({ places, edition }: OfEdition & { places: Places }) {
+function Waitlist({ places, edition }: EditionProps & { places: Places }) {
   const { free, waitlisted: waitingCount, waitlist } = places
   const { queue } = useDecisionQueue()
   // Decisions made here count immediately, before the list is read again.
@@ -235,7 +235,7 @@ function Waitlist({ places, edition }: OfEdition & { places: Places }) {
   )
 }
 
-interface WaitingProps extends OfEdition {
+interface WaitingProps extends EditionProps {
   row: Places['waitlist'][number]
   seatsLeft: number
 }

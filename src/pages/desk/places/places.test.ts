@@ -7,10 +7,10 @@ test.each([
   [30, 9, '9 of 30 places are free.'],
   [30, 1, '1 of 30 places is free.'],
   [1, 0, '0 of 1 place are free.'],
-  [30, -3, '0 of 30 places are free: 3 more are accepted than there are places.'],
+  [30, -3, '0 of 30 places are free. The retreat is overbooked by 3.'],
   [null, 9, 'The number of places is not set.'],
   [30, null, 'The number of places is not set.'],
-  [30, -1, '0 of 30 places are free: 1 more is accepted than there are places.'],
+  [30, -1, '0 of 30 places are free. The retreat is overbooked by 1.'],
 ])('with %j seats, %j free: %s', (places, free, sentence) => {
   expect(freeSentence({ places, free })).toBe(sentence)
 })

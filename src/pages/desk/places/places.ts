@@ -7,7 +7,7 @@ export function freeSentence({ places, free }: Pick<Places, 'places' | 'free'>):
   if (places === null || free === null) return 'The number of places is not set.'
   const of = `of ${countOf(places, 'place')}`
   if (free >= 0) return `${formatNumber(free)} ${of} ${free === 1 ? 'is' : 'are'} free.`
-  return `0 ${of} are free: ${formatNumber(-free)} more ${free === -1 ? 'is' : 'are'} accepted than there are places.`
+  return `0 ${of} are free. The retreat is overbooked by ${formatNumber(-free)}.`
 }
 
 /** The settings of the seats in a few words: number, days to answer and, if given, time zone. */

@@ -83,7 +83,7 @@ function AnswersEnter({ application, name, questions, isPartial }: AnswersEnterP
       ref={dialog}
       button="Enter answers"
       title="Enter answers"
-      className="questions-enter"
+      className="questions-answer-dialog"
       onClose={save.cancel}
     >
       <DialogForm

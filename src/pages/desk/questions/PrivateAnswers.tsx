@@ -21,7 +21,7 @@ interface PrivateDaysEditProps {
 /** The number of days after the retreat on which private answers are erased, and its effect. */
 export function PrivateDaysEdit({ days, endsOn, edition, onDays }: PrivateDaysEditProps) {
   const count = Number(days)
-  const isValid = Number.isInteger(count) && count >= 1 && count <= privateDays.most
+  const isValid = Number.isInteger(count) && count >= 1 && count <= privateDays.max
   return (
     <>
       <Field
@@ -31,7 +31,7 @@ export function PrivateDaysEdit({ days, endsOn, edition, onDays }: PrivateDaysEd
         inputMode="numeric"
         required
         min={1}
-        max={privateDays.most}
+        max={privateDays.max}
         value={days}
         onText={onDays}
       />

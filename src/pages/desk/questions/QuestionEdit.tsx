@@ -29,7 +29,7 @@ export function QuestionEdit(props: QuestionEditProps) {
   const { question, number, stored, isFirst, isLast, onChange, onMove, onRemove } = props
   const { id, kind, text, options, is_required, is_private } = question
   const answers = stored?.answers ?? 0
-  const stays = stored?.is_private === true && answers > 0
+  const isFixedPrivate = stored?.is_private === true && answers > 0
   const about = `question ${number}`
   return (
     <fieldset className="questions-item">
@@ -72,8 +72,8 @@ export function QuestionEdit(props: QuestionEditProps) {
         <Tick isOn={is_required} onTick={(isOn) => onChange({ is_required: isOn })}>
           Required
         </Tick>
-        {stays ? (
-          <span className="questions-stays">Private</span>
+        {isFixedPrivate ? (
+          <span className="questions-fixed-private">Private</span>
         ) : (
           <Tick isOn={is_private} onTick={(isOn) => onChange({ is_private: isOn })}>
             Private
@@ -108,7 +108,7 @@ export function QuestionEdit(props: QuestionEditProps) {
         <p className="control-hint">
           Such as health or an emergency number. Hidden from blind readers, left out of webhooks and of tables
           unless you choose its column, and erased after the retreat.
-          {stays && ' It stays private, because it has answers.'}
+          {isFixedPrivate && ' It stays private, because it has answers.'}
         </p>
       )}
     </fieldset>
