@@ -29,7 +29,7 @@ export async function benchErasing(): Promise<void> {
   const directory = await temporaryDirectory()
   const server = await startServer({ DATA_DIR: directory.path })
   const sql = connectToEmbedded(directory.path)
-  await sql`update private.retention set months = 12, months_came = 12`
+  await sql`update private.retention set months = 12, months_for_guests = 12`
   const usual: number[] = []
   const beside: number[] = []
   const times: number[] = []

@@ -70,7 +70,7 @@ test('an application says on which day it is erased, and is kept with a reason, 
   visitor,
 }) => {
   const [ada] = await store('Ada')
-  await desk.sql`update private.retention set months = 120, months_came = 120`
+  await desk.sql`update private.retention set months = 120, months_for_guests = 120`
   const page = await desk.open(visitor, `/applications/${ada?.id}`)
   const { button, status, link, heading } = getDesk(page)
   await page.getByText('It is erased on 15 March 2034, as organisers set for all applications.').waitFor()
@@ -133,7 +133,7 @@ test('the changes of a colleague who saves first are not overwritten, and long r
   const { button } = getDesk(page)
   await page.getByLabel(came).fill('36')
   const { version } = (await desk.bob.client.rpc('desk_retention').throwOnError()).data as { version: number }
-  await desk.bob.client.rpc('desk_set_retention', { version, months: 6, months_came: 6 }).throwOnError()
+  await desk.bob.client.rpc('desk_set_retention', { version, months: 6, months_for_guests: 6 }).throwOnError()
   await button('Save').click()
   await page
     .getByText('Somebody else changed this meanwhile: Applications are kept for 6 months after the retreat.')

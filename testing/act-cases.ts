@@ -49,7 +49,7 @@ const askGuest = async (sql: Sql, question: Parameters<typeof storeQuestions>[1]
 }
 const endRetreat = async (sql: Sql) => {
   await sql`update private.editions set starts_on = '2024-03-12', ends_on = '2024-03-15'`
-  await sql`update private.retention set months = 12, months_came = 24`
+  await sql`update private.retention set months = 12, months_for_guests = 24`
 }
 const withoutMailSender = (sql: Sql) => sql`update private.postman set seen_at = now() - interval '2 days'`
 

@@ -1,4 +1,4 @@
-/** The statuses of an application, and their labels. New means that nobody decided yet. */
+/** The statuses of an application, and their labels. New: nobody has decided yet. `aside`: junk that organisers put aside. */
 export const statuses = {
   new: 'New',
   shortlisted: 'Shortlisted',

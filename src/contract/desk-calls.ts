@@ -37,12 +37,13 @@ export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_answer_questions: { act: null, application: id, answers: {} },
   desk_erase_answers: {},
   desk_retention: {},
-  desk_set_retention: { version: -1, months: 0, months_came: null },
+  desk_set_retention: { version: -1, months: 0, months_for_guests: null },
   desk_hold: { act: null, application: id, reason: '' },
   desk_erase_due: { act: null },
   desk_begin_edition: { act: null, newest: -1, name: '', starts_on: null, ends_on: null, copied: {} },
   desk_name_edition: { edition: -1, name: '' },
-  // `seen` identifies the text of a draft that the caller read. A call is refused if the draft has another text now.
+  // Returns a draft for the organiser's own mail program. `seen` identifies the text that the organiser read: the call is refused if
+  // the draft has another text now.
   desk_hand_over: { act: id, letter: id, seen: '', site: null, zone: null },
   desk_history: { after: null },
   desk_set_door: { version: -1, closed: false, sentence: '', closes_at: null, closes_after: null },

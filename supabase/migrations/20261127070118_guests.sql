@@ -65,7 +65,7 @@ create table private.retention (
   is_only boolean primary key default true check (is_only),
   version integer not null default 0,
   months integer constraint retention_months check (months between 1 and 120),
-  months_came integer constraint retention_months_came check (months_came between 1 and 120)
+  months_for_guests integer constraint retention_months_for_guests check (months_for_guests between 1 and 120)
 );
 insert into private.retention default values;
 alter table private.retention enable row level security;
@@ -125,6 +125,58 @@ as $$
 $$;
 
 revoke all on function private.answers_digest(retreat_applications) from public, anon, authenticated;
+
+drop function private.begin_act(uuid, text, text[]);
+
+-- Begins an act. Returns false for a retry, after waiting for the first call to finish. Refuses an id that was used with
+-- another call, other arguments or another account.
+create function private.begin_act(act uuid, call text, variadic arguments text[]) returns boolean
+  language plpgsql set search_path = ''
+as $$
+begin
+  if act is null then
+    raise exception 'The act needs an id.' using errcode = '22023';
+  end if;
+  insert into private.acts (act, account_id, call, given)
+    values (begin_act.act, auth.uid(), begin_act.call, md5(begin_act.arguments::text)) on conflict do nothing;
+  if found then
+    delete from private.acts where acts.act = any (array(
+      select expired.act from private.acts as expired where at < now() - interval '1 day' limit 1000 for update skip locked
+    ));
+    return true;
+  end if;
+  perform from private.acts
+    where acts.act = begin_act.act and acts.call = begin_act.call and acts.given = md5(begin_act.arguments::text)
+      and account_id is not distinct from auth.uid();
+  if not found then
+    raise exception 'This id was used for another act: nothing was saved.' using errcode = 'PT409';
+  end if;
+  return false;
+end
+$$;
+
+revoke all on function private.begin_act(uuid, text, text[]) from public, anon, authenticated;
+
+-- A page of at most fifty history entries that belong to no application, the newest first: about the door, places, letters in
+-- general, blind reading and erasures. The result names them `happenings`.
+create or replace function public.desk_history(after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  before_id bigint := coalesce((after ->> 'id')::bigint, 9223372036854775807);
+begin
+  perform private.caller();
+  return (
+    select jsonb_build_object(
+      'happenings', coalesce(jsonb_agg(jsonb_build_object(
+        'id', id, 'at', at, 'author', author, 'kind', kind, 'detail', detail) order by id desc), '[]'),
+      'next', case when count(*) = 50 then jsonb_build_object('id', min(id)) end)
+    from (
+      select * from private.history where application_id is null and id < before_id order by id desc limit 50
+    ) as page
+  );
+end
+$$;
 
 -- Gives the caller's mark of an application, changes it, or takes it back (null). Returns the marks that are shown then.
 create or replace function public.desk_mark(act uuid, application uuid, mark text, why text default '') returns jsonb
@@ -700,6 +752,121 @@ as $$
   ) as state
 $$;
 
+drop function private.fill(text, jsonb, integer);
+
+-- Fills in the placeholders of a text in one pass, so that an applicant's words are never read as a placeholder. It reports
+-- placeholders whose value is blank (`missing`), which stay in the text, and placeholders that do not exist (`unknown`), including
+-- stray braces. A text of more than `most` characters is cut and reported as too long (`is_long`): a template may quote a long
+-- answer many times.
+create function private.fill(
+  template_text text, placeholder_values jsonb, most integer default 20000,
+  out filled text, out missing text[], out unknown text[], out is_long boolean
+)
+  language plpgsql immutable set search_path = ''
+as $$
+declare
+  parts text[] := regexp_split_to_array(template_text, '\{\{[^{}]*\}\}');
+  names text[] := array(
+    select btrim(match[1]) from regexp_matches(template_text, '\{\{([^{}]*)\}\}', 'g') with ordinality as each_one (match, position)
+    order by position
+  );
+begin
+  filled := parts[1];
+  missing := '{}';
+  unknown := case
+    when template_text ~ '\{\{\{|\}\}\}' or array_to_string(parts, ' ') ~ '\{\{|\}\}' then array['{{'] else '{}'
+  end;
+  for position in 1 .. cardinality(names) loop
+    if not placeholder_values ? names[position] then
+      unknown := unknown || left(names[position], 100);
+    elsif placeholder_values ->> names[position] = '' then
+      missing := missing || names[position];
+    end if;
+    -- Append nothing to a text that is cut anyway.
+    if char_length(filled) <= most then
+      filled := filled || coalesce(
+        case placeholder_values ->> names[position]
+          when '' then '{{' || names[position] || '}}' else placeholder_values ->> names[position] end, ''
+      ) || parts[position + 1];
+    end if;
+  end loop;
+  is_long := char_length(filled) > most;
+  filled := left(filled, most);
+  missing := array(select distinct name from unnest(missing) as name order by name);
+  unknown := array(select distinct name from unnest(unknown) as name order by name);
+end
+$$;
+
+revoke all on function private.fill(text, jsonb, integer) from public, anon, authenticated;
+
+drop function private.filled(text, text, retreat_applications, boolean, jsonb);
+
+-- Subject and body for one application. The RSVP link and the deadline stay placeholders.
+create function private.filled(
+  subject text, body text, application public.retreat_applications, blind boolean, invitation_values jsonb default null
+) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  placeholder_values jsonb := private.placeholders(application, blind)
+    || coalesce(invitation_values, private.invitation_placeholders(application.id));
+  filled_subject record := private.fill(subject, placeholder_values, 1000);
+  filled_body record := private.fill(body, placeholder_values);
+  -- A subject is one line, regardless of what an applicant wrote.
+  subject_line text := btrim(regexp_replace(filled_subject.filled, '[[:cntrl:][:space:]\u0085\u2028\u2029]+', ' ', 'g'));
+begin
+  return jsonb_build_object(
+    'subject', subject_line, 'body', filled_body.filled,
+    'is_long', filled_subject.is_long or filled_body.is_long,
+    'missing', (select to_jsonb(array(select distinct unnest(filled_subject.missing || filled_body.missing) order by 1))),
+    'unknown', (select to_jsonb(array(select distinct unnest(filled_subject.unknown || filled_body.unknown) order by 1)))
+  );
+end
+$$;
+
+revoke all on function private.filled(text, text, retreat_applications, boolean, jsonb) from public, anon, authenticated;
+
+-- A text filled in for an application, by default the newest; null if there is none. Its RSVP link is only an example.
+-- `site`: the desk's address, used if no server has stored the site's. `has_no_site`: the address is unknown, so the link is
+-- left out.
+create or replace function private.example(
+  occasion text, subject text, body text, application uuid, blind boolean, site text default null
+) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  application_row public.retreat_applications;
+  example_invitation record;
+  letter jsonb;
+begin
+  if char_length(subject) > 200 or char_length(body) > 20000 then
+    raise exception 'A letter has at most 20,000 characters, and its subject 200.' using errcode = '22023';
+  end if;
+  if application is null then
+    select * into application_row from public.retreat_applications order by created_at desc, id desc limit 1;
+  else
+    select * into application_row from public.retreat_applications where id = application;
+  end if;
+  if application_row.id is null then return null; end if;
+  if occasion = 'received' then
+    letter := '{"is_long": false}'
+      || private.receipt(subject, body, case when blind then '(hidden)' else application_row.first_name end);
+  else
+    letter := private.filled(subject, body, application_row, blind, case when private.may_ask_for_rsvp(occasion)
+      then jsonb_build_object('answer_link', '{{answer_link}}', 'reply_by', '{{reply_by}}') end);
+    select coalesce(nullif(places.site, ''), nullif(example.site, '')) || '/answer/#example' as link,
+        private.today() + days as day
+      into example_invitation from private.places;
+    letter := letter || jsonb_build_object(
+      'subject', private.with_invitation(letter ->> 'subject', coalesce(example_invitation.link, ''), example_invitation.day),
+      'body', private.with_invitation(letter ->> 'body', example_invitation.link, example_invitation.day),
+      'has_no_site', example_invitation.link is null and private.has_link(body));
+  end if;
+  return letter || jsonb_build_object('application', application_row.id, 'name', case when not blind then
+    btrim(left(application_row.first_name, 200) || ' ' || left(application_row.last_name, 200)) end);
+end
+$$;
+
 -- The templates of the product, with their first texts.
 create function private.first_templates() returns table (name text, kind text, subject text, body text)
   language sql immutable set search_path = ''
@@ -766,7 +933,80 @@ $$;
 
 revoke all on function private.first_templates() from public, anon, authenticated;
 
--- Removes a template that organisers created, and its drafts.
+-- Whether a letter may ask for an RSVP. Receipts and letters about other decisions may not.
+create function private.may_ask_for_rsvp(occasion text) returns boolean
+  language sql immutable
+  return coalesce(occasion, '') = 'accepted'
+    or coalesce(occasion, '') <> 'received' and not private.is_decision(coalesce(occasion, ''));
+
+revoke all on function private.may_ask_for_rsvp(text) from public, anon, authenticated;
+
+-- Refuses an invalid template. `occasion` is its name.
+create or replace function private.check_template(occasion text, subject text, body text) returns void
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  placeholder_values jsonb := private.placeholders(null::public.retreat_applications, false);
+  unknown text;
+begin
+  perform private.check_text(subject, body);
+  if occasion = 'received' then placeholder_values := '{"first_name": ""}'; end if;
+  if private.may_ask_for_rsvp(occasion) then
+    placeholder_values := placeholder_values || '{"answer_link": "", "reply_by": ""}';
+  end if;
+  select min(name) into unknown
+    from unnest(
+      (private.fill(subject, placeholder_values)).unknown || (private.fill(body, placeholder_values)).unknown) as name;
+  if unknown = '{{' then
+    raise exception 'A placeholder has two braces before and two after its name, as in {{first_name}}.' using errcode = '22023';
+  elsif unknown is not null then
+    raise exception 'There is no placeholder %.', '{{' || unknown || '}}' || case
+      when occasion = 'received' then ' in a receipt'
+      when unknown in ('answer_link', 'reply_by') then ' in a letter to somebody who is not accepted'
+      else '' end
+      using errcode = '22023';
+  end if;
+end
+$$;
+
+-- Changes the template with the name `occasion`, or creates one (version null). Drafts that nobody edited change with it.
+create or replace function public.desk_set_template(occasion text, version integer, subject text, body text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  saved private.templates;
+begin
+  if coalesce(occasion, '') !~ '^[^[:cntrl:]]{1,60}$' or occasion <> btrim(occasion) then
+    raise exception 'A template has a name of 1 to 60 characters.' using errcode = '22023';
+  end if;
+  perform private.check_template(occasion, subject, body);
+  if version is null then
+    insert into private.templates as template (name, subject, body)
+      values (occasion, desk_set_template.subject, desk_set_template.body)
+      on conflict do nothing returning * into saved;
+  else
+    update private.templates as template
+      set subject = desk_set_template.subject, body = desk_set_template.body, version = template.version + 1
+      where name = occasion and template.version = desk_set_template.version
+      returning * into saved;
+  end if;
+  if saved.name is null then
+    -- The caller repeats the change, because the response of the first call was lost.
+    select * into saved from private.templates as template
+      where name = occasion and template.version = coalesce(desk_set_template.version + 1, 0)
+        and template.subject = desk_set_template.subject and template.body = desk_set_template.body;
+    if not found then
+      raise exception 'Somebody else changed this template meanwhile.' using errcode = 'PT409';
+    end if;
+    return private.template_shown(saved);
+  end if;
+  perform private.write_down_letters(me.email, jsonb_build_object('template', occasion));
+  return private.template_shown(saved);
+end
+$$;
+
+-- Removes a template that organisers created, by its name, and its drafts.
 create or replace function public.desk_remove_template(occasion text, version integer) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -792,6 +1032,46 @@ begin
   return jsonb_build_object('removed', true);
 end
 $$;
+
+drop function private.lock_letters(uuid[]);
+
+-- Locks letters and their templates, which cannot be removed meanwhile. Takes ids of letters and of deliveries. For a
+-- receipt, which has no letter, it locks the application.
+create function private.lock_letters(ids uuid[]) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  wanted constant uuid[] := ids || array(
+    select letter_id from private.deliveries where id = any (ids) and letter_id is not null
+  );
+begin
+  perform from private.templates
+    where name in (select template from private.letters where id = any (wanted))
+    order by name for key share;
+  perform private.lock_for_letters(array(
+    select application_id from private.letters where id = any (wanted)
+    union select application_id from private.deliveries where id = any (ids)
+  ));
+  perform from private.letters where id = any (wanted) order by id for update;
+end
+$$;
+
+revoke all on function private.lock_letters(uuid[]) from public, anon, authenticated;
+
+drop function private.check_number(uuid[]);
+
+-- Refuses more than 1,000 ids in one call.
+create function private.check_number(ids uuid[]) returns void
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  if cardinality(ids) > 1000 then
+    raise exception 'At most 1,000 letters are acted on at once.' using errcode = '22023';
+  end if;
+end
+$$;
+
+revoke all on function private.check_number(uuid[]) from public, anon, authenticated;
 
 -- Creates the draft of a template, unless there is one, or its letter is pending or has failed. Skips a letter that the
 -- applicant already got, unless `again` is set or they were told of another decision since. A dropped letter becomes a draft
@@ -844,6 +1124,39 @@ begin
       select from private.invitations where application_id = application and is_accepted and rsvp = 'coming'
     ))
     and (template <> 'questions' or private.has_open_questions(application));
+end
+$$;
+
+-- Changes one draft. A blank subject and body restore its template's text, if it has one. `seen` says which text was read.
+create or replace function public.desk_edit(letter uuid, seen text, subject text, body text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  draft private.letters;
+begin
+  if me.blind then
+    raise exception 'Switch blind reading off to edit a letter.' using errcode = '22023';
+  elsif subject <> '' or body <> '' or exists (
+    select from private.letters where id = desk_edit.letter and template is null
+  ) then
+    perform private.check_letter(subject, body);
+  end if;
+  perform private.lock_letters(array[desk_edit.letter]);
+  select * into draft from private.letters where id = desk_edit.letter and state = 'draft';
+  if not found then
+    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  elsif private.draft_text(draft, false) ->> 'seen' is distinct from seen then
+    -- The caller repeats the change, because the response of the first call was lost.
+    if coalesce(draft.subject, '') = desk_edit.subject and coalesce(draft.body, '') = desk_edit.body then
+      return private.drafts_shown(array[draft.id], false) -> 0;
+    end if;
+    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  end if;
+  update private.letters set subject = nullif(desk_edit.subject, ''), body = nullif(desk_edit.body, ''),
+    version = version + 1
+    where id = draft.id;
+  return private.drafts_shown(array[draft.id], false) -> 0;
 end
 $$;
 
@@ -920,6 +1233,45 @@ begin
 end
 $$;
 
+-- Records that an organiser sent a draft from their own mail program. `seen` is as for `desk_release`.
+create or replace function public.desk_sent_by_hand(letter uuid, seen text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  draft private.letters;
+  status_now text;
+  text jsonb;
+  delivery uuid;
+begin
+  if me.blind then
+    raise exception 'Switch blind reading off to send a letter by hand.' using errcode = '22023';
+  end if;
+  perform private.lock_letters(array[desk_sent_by_hand.letter]);
+  select * into draft from private.letters where id = desk_sent_by_hand.letter;
+  select id into delivery from private.deliveries
+    where letter_id = draft.id and by = 'hand' and author = me.email order by queued_at desc limit 1;
+  if draft.state = 'released' and delivery is not null and not private.is_undelivered(draft.id) then
+    -- The caller repeats the change, because the response of the first call was lost.
+    return private.letter_deliveries_shown(array[delivery], false) -> 0;
+  end if;
+  select status into status_now from private.statuses where application_id = draft.application_id;
+  text := case when draft.state = 'draft' then private.draft_text(draft, false) end;
+  if text is null or text ->> 'seen' is distinct from seen
+    or (private.is_decision(draft.template) and draft.template is distinct from status_now)
+  then
+    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  elsif (text ->> 'is_long')::boolean then
+    raise exception 'This letter is too long once filled in.' using errcode = '22023';
+  end if;
+  update private.letters set state = 'released' where id = draft.id;
+  delivery := private.queue_letter(draft, 'letter', text, null, me.email);
+  update private.deliveries set state = 'done', done_at = now(), due_at = null, by = 'hand' where id = delivery;
+  perform private.withdraw_receipt(draft.application_id);
+  return private.letter_deliveries_shown(array[delivery], false) -> 0;
+end
+$$;
+
 -- The state of all letters: the drafts of each template, the letters that did not arrive, and whether a server sends them.
 -- Counts go up to a thousand, as for applications.
 create or replace function private.letters_overview() returns jsonb
@@ -981,6 +1333,33 @@ begin
   );
 end
 $$;
+
+drop function private.plain_name(text);
+
+-- A name, if a receipt or a notice may contain it; null for names that look like links or messages.
+create function private.plain_name(typed_name text) returns text
+  language plpgsql immutable set search_path = ''
+as $$
+declare
+  name text := btrim(typed_name);
+  -- The name as it looks to a reader: `１` and `①` are 1, and a wide dot is a dot.
+  normalised text;
+begin
+  if name = '' or char_length(name) > 40 then return null; end if;
+  normalised := normalize(name, nfkc);
+  return case when
+    -- No characters that become links or change the text's direction.
+    normalised !~ '[[:cntrl:].:/\\@<>\u0085\u2028-\u202e\u2066-\u2069]' and normalised !~* '^www'
+    -- Characters that look like a dot, a colon or a slash.
+    and normalised !~ '[\u00b7\u02d0\u0323\u0589\u05c3\u06d4\u0701\u0702\u0964\u1362\u166e\u16eb\u1803\u1809\u2022\u2027\u2044\u2215\u2219\u2236\u22c5\u2571\u25cf\u2981\u29f8\u2cf9\u2cfe\u2e31\u2e33\u2e3c\u3002\u30fb\ua4f8\ua60e\ua6f3\ua789\ua78f\U00010101\U00010a50\U0001d16d]'
+    -- No telephone number, and no sentence.
+    and normalised collate "und-x-icu" !~ '[[:digit:]]'
+    and cardinality(regexp_split_to_array(normalised, '[\s\u00ad\u115f\u1160\u1680\u180e\u200b\u2060\u2800\ufeff]+')) <= 4
+    then name end;
+end
+$$;
+
+revoke all on function private.plain_name(text) from public, anon, authenticated;
 
 -- Writes the daily emails that are due, if there are applications or RSVPs that no notice has reported since the last, or
 -- applications that will be erased.
@@ -1128,6 +1507,23 @@ begin
 end
 $$;
 
+drop function private.has_link(text);
+
+-- Whether a text has the placeholder of the link, or of the deadline. Letters are stored with these placeholders.
+create function private.has_link(letter_text text) returns boolean
+  language sql immutable set search_path = ''
+  return letter_text ~ '\{\{\s*answer_link\s*\}\}';
+
+revoke all on function private.has_link(text) from public, anon, authenticated;
+
+drop function private.has_deadline(text);
+
+create function private.has_deadline(letter_text text) returns boolean
+  language sql immutable set search_path = ''
+  return letter_text ~ '\{\{\s*reply_by\s*\}\}';
+
+revoke all on function private.has_deadline(text) from public, anon, authenticated;
+
 -- Whether an applicant's link has no more use: the deadline has passed, and they are not a guest who may still answer questions.
 create function private.is_link_over(application uuid) returns boolean
   language plpgsql stable set search_path = ''
@@ -1142,8 +1538,8 @@ $$;
 
 revoke all on function private.is_link_over(uuid) from public, anon, authenticated;
 
--- The link and the deadline in a letter until it is handed over: placeholders, or blank if the link has no more use, or no RSVP
--- can be given.
+-- The link and the deadline in a letter that is not sent yet: placeholders, or blank if the link has no more use, or no RSVP can be
+-- given.
 create or replace function private.invitation_placeholders(application uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -1185,6 +1581,27 @@ begin
     and private.is_main(delivery) and not private.is_confirmation(delivery.letter_id);
 end
 $$;
+
+drop function private.with_invitation(text, text, date);
+
+-- A text with the link and the deadline filled in. If no site is known, the paragraphs with the link are left out.
+create function private.with_invitation(letter_text text, link text, deadline date) returns text
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  if link is null and private.has_link(letter_text) then
+    letter_text := array_to_string(array(
+      select paragraph
+      from regexp_split_to_table(letter_text, '(?:\r?\n[ \t]*){2,}') with ordinality as parts (paragraph, position)
+      where not private.has_link(paragraph) order by position
+    ), E'\n\n');
+  end if;
+  letter_text := regexp_replace(letter_text, '\{\{\s*answer_link\s*\}\}', coalesce(link, ''), 'g');
+  return regexp_replace(letter_text, '\{\{\s*reply_by\s*\}\}', to_char(deadline, 'FMDD FMMonth YYYY'), 'g');
+end
+$$;
+
+revoke all on function private.with_invitation(text, text, date) from public, anon, authenticated;
 
 -- Counts today as a day of announcement of everything that is due within six days. `erasable_until`: on the seventh day, the day up
 -- to which it may be erased, otherwise null. `is_new`: today was not counted before. A clock that jumps ahead erases nothing, since
@@ -1265,13 +1682,13 @@ $$;
 
 revoke all on function private.questions_of(uuid, integer, boolean) from public, anon, authenticated;
 
--- Stores answers by the id of their question, blank to remove one. Answers that are not given stay. The result is the number
--- of changes. The caller has locked the application.
+-- Stores answers by the id of their question. A blank text removes an answer. Questions left out keep theirs. The result is the
+-- number of changes. The caller has locked the application.
 create function private.store_answers(application uuid, answers jsonb) returns integer
   language plpgsql set search_path = ''
 as $$
 declare
-  given record;
+  entry record;
   asked private.questions;
   answer text;
   changes integer := 0;
@@ -1279,13 +1696,13 @@ begin
   if jsonb_typeof(answers) is distinct from 'object' then
     raise exception 'Answers are an object with a text for each question.' using errcode = '22023';
   end if;
-  for given in select * from jsonb_each(answers) loop
+  for entry in select * from jsonb_each(answers) loop
     select questions.* into asked from private.questions join public.retreat_applications as applied using (edition)
-      where applied.id = application and questions.id::text = given.key;
-    answer := btrim(given.value #>> '{}', E' \t\r\n');
+      where applied.id = application and questions.id::text = entry.key;
+    answer := btrim(entry.value #>> '{}', E' \t\r\n');
     if not found then
       raise exception 'The questions have changed. Please reload this page.' using errcode = 'PT409';
-    elsif jsonb_typeof(given.value) <> 'string' or char_length(answer) > 2000
+    elsif jsonb_typeof(entry.value) <> 'string' or char_length(answer) > 2000
       or asked.kind <> 'long' and answer ~ '[[:cntrl:]]'
       or answer <> '' and (
         asked.kind = 'choice' and answer <> all (asked.choices)
@@ -1541,17 +1958,17 @@ revoke all on function public.desk_questions(integer) from public, anon, authent
 grant execute on function public.desk_questions(integer) to authenticated;
 
 -- Checks one question as `desk_set_questions` gets it, and returns it as a row.
-create function private.question_given(given jsonb, edition integer, place integer) returns private.questions
+create function private.question_given(sent jsonb, edition integer, list_position integer) returns private.questions
   language plpgsql stable set search_path = ''
 as $$
 declare
   question private.questions;
   former private.questions;
 begin
-  question := jsonb_populate_record(null::private.questions, given);
+  question := jsonb_populate_record(null::private.questions, sent);
   question.id := coalesce(question.id, gen_random_uuid());
   question.edition := question_given.edition;
-  question.position := place;
+  question.position := list_position;
   question.text := btrim(coalesce(question.text, ''), E' \t\r\n');
   question.choices := case when question.kind = 'choice'
     then array(select btrim(choice) from unnest(question.choices) with ordinality as of_question (choice, number) order by number)
@@ -1584,8 +2001,8 @@ $$;
 
 revoke all on function private.question_given(jsonb, integer, integer) from public, anon, authenticated;
 
--- Sets the questions of an edition or the newest: those given, in this order. Others are removed with their answers. `until` is the
--- last day for answers, null for the first day of the retreat. `private_days` counts from the end of the retreat.
+-- Sets the questions of an edition or the newest, in the order of `questions`. Others are removed with their answers. `until` is
+-- the last day for answers, null for the first day of the retreat. `private_days` counts from the end of the retreat.
 create function public.desk_set_questions(
   version integer, questions jsonb, until date, private_days integer, edition integer default null
 ) returns jsonb
@@ -1594,7 +2011,7 @@ as $$
 declare
   me record := private.caller();
   former private.editions;
-  given private.questions[];
+  wanted private.questions[];
 begin
   if jsonb_typeof(questions) is distinct from 'array' or jsonb_array_length(questions) > 10 then
     raise exception 'There are at most 10 questions.' using errcode = '22023';
@@ -1603,27 +2020,27 @@ begin
   end if;
   select * into former from private.editions
     where id = coalesce(desk_set_questions.edition, (select max(id) from private.editions)) for update;
-  given := array(
-    select private.question_given(question, former.id, place::integer)
-    from jsonb_array_elements(questions) with ordinality as listed (question, place) order by place
+  wanted := array(
+    select private.question_given(question, former.id, list_position::integer)
+    from jsonb_array_elements(questions) with ordinality as listed (question, list_position) order by list_position
   );
-  if (select count(distinct id) < count(*) from unnest(given)) then
+  if (select count(distinct id) < count(*) from unnest(wanted)) then
     raise exception 'Two questions have the same id.' using errcode = '22023';
-  elsif not exists (select from unnest(given) where is_private) then
+  elsif not exists (select from unnest(wanted) where is_private) then
     private_days := null;
   elsif not coalesce(private_days between 1 and 365, false) then
     raise exception 'Private answers are erased 1 to 365 days after the retreat.' using errcode = '22023';
   end if;
   if (former.questions_until, former.private_days) is not distinct from (until, desk_set_questions.private_days)
-    and given = array(select question from private.questions as question where question.edition = former.id order by position)
+    and wanted = array(select question from private.questions as question where question.edition = former.id order by position)
   then
-    -- Nothing to save, or a repeat whose response was lost.
+    -- Nothing to save. The caller may repeat a change, because the response of the first call was lost.
     return public.desk_questions(former.id);
   elsif former.questions_version is distinct from desk_set_questions.version then
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
   end if;
-  delete from private.questions where questions.edition = former.id and id not in (select id from unnest(given));
-  insert into private.questions select * from unnest(given)
+  delete from private.questions where questions.edition = former.id and id not in (select id from unnest(wanted));
+  insert into private.questions select * from unnest(wanted)
     on conflict (id) do update set (position, text, choices, is_required, is_private)
       = (excluded.position, excluded.text, excluded.choices, excluded.is_required, excluded.is_private);
   update private.editions set questions_version = former.questions_version + 1, questions_until = until,
@@ -1632,7 +2049,7 @@ begin
     perform private.end_announcements(former.id, 'answers');
   end if;
   insert into private.history (author, kind, detail)
-    values (me.email, 'questions', jsonb_build_object('questions', cardinality(given)));
+    values (me.email, 'questions', jsonb_build_object('questions', cardinality(wanted)));
   return public.desk_questions(former.id);
 end
 $$;
@@ -1812,6 +2229,42 @@ $$;
 revoke all on function public.desk_places(text, integer) from public, anon, authenticated;
 grant execute on function public.desk_places(text, integer) to authenticated;
 
+-- Sets the number of places, null for unknown; the days that people have for their RSVP; and the time zone of deadlines,
+-- null to leave it unchanged.
+create or replace function public.desk_set_places(version integer, places integer, days integer, zone text default null) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.places;
+begin
+  if not coalesce(places between 0 and 1000000, true) then
+    raise exception 'There are 0 to 1,000,000 places.' using errcode = '22023';
+  elsif not coalesce(days between 1 and 365, false) then
+    raise exception 'There are 1 to 365 days to answer.' using errcode = '22023';
+  end if;
+  select * into former from private.places for update;
+  zone := coalesce(zone, former.zone);
+  if zone is distinct from former.zone and not private.is_zone(zone) then
+    raise exception 'There is no time zone "%".', left(zone, 100) using errcode = '22023';
+  elsif former.version = desk_set_places.version then
+    update private.places as settings set version = former.version + 1, places = desk_set_places.places,
+      days = desk_set_places.days, zone = desk_set_places.zone;
+    if (former.places, former.days, former.zone) is distinct from (places, days, zone) then
+      insert into private.history (author, kind, detail)
+        values (me.email, 'places', jsonb_build_object('places', places, 'days', days)
+          || case when zone is distinct from former.zone then jsonb_build_object('zone', zone) else '{}' end);
+    end if;
+  elsif former.version is distinct from desk_set_places.version + 1
+    or (former.places, former.days, former.zone) is distinct from (places, days, zone)
+  then
+    -- It is no repeat of the last change, whose response was lost.
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  return public.desk_places();
+end
+$$;
+
 -- The retreat of an edition: {uid, sequence, name, starts_on, ends_on, venue}; null until its days are set. `uid` names the
 -- event in every calendar, and stays the same in a database that is restored from a backup.
 create function private.retreat(edition integer) returns jsonb
@@ -1874,7 +2327,7 @@ begin
   select * into former from private.editions
     where id = coalesce(desk_set_retreat.edition, (select max(id) from private.editions)) for update;
   if (former.starts_on, former.ends_on, former.venue) is not distinct from (starts_on, ends_on, venue) then
-    -- Nothing to save, or a repeat whose response was lost.
+    -- Nothing to save. The caller may repeat a change, because the response of the first call was lost.
     return public.desk_places(edition => former.id);
   elsif former.calendar_sequence is distinct from desk_set_retreat.version then
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
@@ -2096,9 +2549,9 @@ $$;
 
 revoke all on function private.reset_templates() from public, anon, authenticated;
 
--- Begins the next edition at once: from now on, applications belong to it. `newest` is the newest edition that the caller saw.
--- `copied` has what is copied: {templates, questions, places}. The door stays open or closed, and counts from now on. For an hour,
--- an application that the edition before has counts as stored. Repeating the act changes nothing.
+-- Begins the next edition at once: from now on, applications belong to it. `newest` is the number of the newest edition that the
+-- organiser saw. `copied` has what is copied: {templates, questions, places}. The door stays open or closed, and counts from now
+-- on. For an hour, an application that the previous edition has counts as stored. Repeating the act changes nothing.
 create function public.desk_begin_edition(
   act uuid, newest integer, name text, starts_on date, ends_on date, copied jsonb
 ) returns jsonb
@@ -2470,14 +2923,14 @@ create function public.desk_all_about(application uuid) returns jsonb
 as $$
 declare
   me record := private.caller();
-  given text := (select email from public.retreat_applications where id = application);
+  person_email text := (select email from public.retreat_applications where id = application);
 begin
   if me.blind then
     raise exception 'Everything about a person is hidden while you read blind.' using errcode = '42501';
-  elsif given is null then
+  elsif person_email is null then
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
   end if;
-  return private.all_about(given, me.id, 100);
+  return private.all_about(person_email, me.id, 100);
 end
 $$;
 
@@ -2498,7 +2951,7 @@ create function private.erased_on(application public.retreat_applications) retur
 as $$
   select private.months_after(ends_on, (application.created_at at time zone coalesce(zone, 'UTC'))::date, case when exists (
     select from private.invitations where application_id = application.id and is_accepted and rsvp = 'coming'
-  ) then months_came else months end)
+  ) then months_for_guests else months end)
   from private.editions, private.retention, private.places
   where editions.id = application.edition and ends_on is not null
     and not exists (select from private.holds where application_id = application.id)
@@ -2517,9 +2970,9 @@ as $$
     left join private.invitations on application_id = application.id and is_accepted and rsvp = 'coming'
   where shown.id = due_applications.edition and shown.ends_on < day
     -- For the index. Months have up to three days more or less.
-    and created_at < day + interval '5 days' - make_interval(months => least(months, months_came))
+    and created_at < day + interval '5 days' - make_interval(months => least(months, months_for_guests))
     and private.months_after(ends_on, (created_at at time zone coalesce(zone, 'UTC'))::date,
-      case when application_id is null then months else months_came end) <= day
+      case when application_id is null then months else months_for_guests end) <= day
     and not exists (select from private.holds where holds.application_id = application.id)
   order by created_at, id limit most
 $$;
@@ -2587,7 +3040,7 @@ declare
 begin
   for shown in
     select id from private.editions, private.retention
-    where ends_on + make_interval(months => least(months, months_came)) <= today + 6
+    where ends_on + make_interval(months => least(months, months_for_guests)) <= today + 6
       or exists (select from private.announcements where edition = id and subject = 'applications')
     order by id
   loop
@@ -2608,9 +3061,10 @@ $$;
 
 revoke all on function private.keep_applications(integer) from public, anon, authenticated;
 
--- How long applications are kept: {version, months, months_came, due, announced, editions, holds}. `due`: the number of applications
--- that are due today. `editions`: [{id, name, ends_on, erased_on, came_erased_on}], the newest first. `holds`: the hundred last
--- applications that are kept: [{id, first_name, last_name, reason, held_by, held_at}]. Blind readers get no names and reasons.
+-- How long applications are kept: {version, months, months_for_guests, due, announced, editions, holds}. `due`: the number of
+-- applications that are due today. `editions`: [{id, name, ends_on, erased_on, guests_erased_on}], the newest first. `holds`: the
+-- hundred last applications that are kept: [{id, first_name, last_name, reason, held_by, held_at}]. Blind readers get no names and
+-- reasons.
 create function public.desk_retention() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -2619,12 +3073,13 @@ declare
 begin
   return (
     select jsonb_build_object(
-      'version', version, 'months', months, 'months_came', months_came, 'due', private.count_due_applications(),
+      'version', version, 'months', months, 'months_for_guests', months_for_guests,
+      'due', private.count_due_applications(),
       'announced', private.announced_applications(),
       'editions', (
         select jsonb_agg(jsonb_build_object('id', id, 'name', name, 'ends_on', ends_on,
           'erased_on', (ends_on + make_interval(months => months))::date,
-          'came_erased_on', (ends_on + make_interval(months => months_came))::date) order by id desc)
+          'guests_erased_on', (ends_on + make_interval(months => months_for_guests))::date) order by id desc)
         from private.editions
       ),
       'holds', (
@@ -2647,28 +3102,28 @@ revoke all on function public.desk_retention() from public, anon, authenticated;
 grant execute on function public.desk_retention() to authenticated;
 
 -- Sets after how many months applications are erased, null for never. Announcements begin again.
-create function public.desk_set_retention(version integer, months integer, months_came integer) returns jsonb
+create function public.desk_set_retention(version integer, months integer, months_for_guests integer) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
   former private.retention;
 begin
-  if not coalesce(months between 1 and 120, true) or not coalesce(months_came between 1 and 120, true) then
+  if not coalesce(months between 1 and 120, true) or not coalesce(months_for_guests between 1 and 120, true) then
     raise exception 'Applications are erased 1 to 120 months after the retreat, or never.' using errcode = '22023';
   end if;
   select * into former from private.retention for update;
-  if (former.months, former.months_came) is not distinct from (months, desk_set_retention.months_came) then
-    -- Nothing to save, or a repeat whose response was lost.
+  if (former.months, former.months_for_guests) is not distinct from (months, desk_set_retention.months_for_guests) then
+    -- Nothing to save. The caller may repeat a change, because the response of the first call was lost.
     return public.desk_retention();
   elsif former.version is distinct from desk_set_retention.version then
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
   end if;
   update private.retention set version = former.version + 1, months = desk_set_retention.months,
-    months_came = desk_set_retention.months_came;
+    months_for_guests = desk_set_retention.months_for_guests;
   perform private.end_announcements(id, 'applications') from private.editions;
   insert into private.history (author, kind, detail)
-    values (me.email, 'retention', jsonb_build_object('months', months, 'months_came', months_came));
+    values (me.email, 'retention', jsonb_build_object('months', months, 'months_for_guests', months_for_guests));
   return public.desk_retention();
 end
 $$;
@@ -2707,8 +3162,8 @@ $$;
 revoke all on function public.desk_hold(uuid, uuid, text) from public, anon, authenticated;
 grant execute on function public.desk_hold(uuid, uuid, text) to authenticated;
 
--- Erases up to 500 applications that are due, without announcements: on a hosted project, no server erases them. The result is
--- {erased, due}. `due`: the number of those that are left.
+-- Erases at most 500 applications that are due, without announcements: on a hosted project, no server erases them. The result is
+-- {erased, due}. `due` counts the applications still to erase.
 create function public.desk_erase_due(act uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2735,3 +3190,5 @@ $$;
 
 revoke all on function public.desk_erase_due(uuid) from public, anon, authenticated;
 grant execute on function public.desk_erase_due(uuid) to authenticated;
+
+drop function private.may_ask(text);

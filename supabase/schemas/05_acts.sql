@@ -9,7 +9,8 @@ create table private.acts (
   -- The call, and a digest of its arguments.
   call text not null,
   given text not null,
-  -- Null for calls that return the current state. Erasing an application also removes its entries from results.
+  -- The result, for a retry. Null for calls that return the current state again on a retry. Erasing an application also removes its
+  -- entries from the stored results.
   result jsonb,
   at timestamptz not null default now()
 );
@@ -18,7 +19,7 @@ create index acts_at on private.acts (at);
 
 -- Begins an act. Returns false for a retry, after waiting for the first call to finish. Refuses an id that was used with
 -- another call, other arguments or another account.
-create function private.begin_act(act uuid, call text, variadic given text[]) returns boolean
+create function private.begin_act(act uuid, call text, variadic arguments text[]) returns boolean
   language plpgsql set search_path = ''
 as $$
 begin
@@ -26,7 +27,7 @@ begin
     raise exception 'The act needs an id.' using errcode = '22023';
   end if;
   insert into private.acts (act, account_id, call, given)
-    values (begin_act.act, auth.uid(), begin_act.call, md5(begin_act.given::text)) on conflict do nothing;
+    values (begin_act.act, auth.uid(), begin_act.call, md5(begin_act.arguments::text)) on conflict do nothing;
   if found then
     delete from private.acts where acts.act = any (array(
       select expired.act from private.acts as expired where at < now() - interval '1 day' limit 1000 for update skip locked
@@ -34,7 +35,7 @@ begin
     return true;
   end if;
   perform from private.acts
-    where acts.act = begin_act.act and acts.call = begin_act.call and acts.given = md5(begin_act.given::text)
+    where acts.act = begin_act.act and acts.call = begin_act.call and acts.given = md5(begin_act.arguments::text)
       and account_id is not distinct from auth.uid();
   if not found then
     raise exception 'This id was used for another act: nothing was saved.' using errcode = 'PT409';

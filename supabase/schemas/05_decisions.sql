@@ -6,8 +6,9 @@ create table private.statuses (
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
   -- A copy of the application's, so that a list of one status has the same order as the list of all.
   created_at timestamptz not null,
+  -- `aside`: junk that organisers put aside.
   status text not null check (status in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined', 'aside')),
-  -- Incremented by each change. A decision has to name the version that its author saw.
+  -- Incremented by each change. A decision has to name the version that the organiser saw.
   version integer not null,
   -- When this status was set.
   set_at timestamptz not null default now()
@@ -68,9 +69,9 @@ end
 $$;
 
 -- Sets statuses, each only if its version is still the one that the caller saw. `decisions` is an array of {id, status,
--- version, takes_back}. The result has the outcome of each: kept (saved), stale (somebody else changed it; the result says
--- who, and to what), told (it would take back a decision whose letter is sent or being sent), or gone. Repeating the act
--- changes nothing.
+-- version, takes_back}. The result has the outcome of each: kept (saved), stale (not saved, since somebody else changed it; the
+-- result says who, and to what), told (not saved, since it would take back a decision whose letter is sent or being sent), or gone.
+-- Repeating the act changes nothing.
 create function public.desk_decide(act uuid, decisions jsonb) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -147,13 +148,13 @@ begin
 end
 $$;
 
--- Fifty events that belong to no application, the newest first: about the door, places, letters in general, blind reading
--- and erasures.
+-- A page of at most fifty history entries that belong to no application, the newest first: about the door, places, letters in
+-- general, blind reading and erasures. The result names them `happenings`.
 create function public.desk_history(after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
-  place bigint := coalesce((after ->> 'id')::bigint, 9223372036854775807);
+  before_id bigint := coalesce((after ->> 'id')::bigint, 9223372036854775807);
 begin
   perform private.caller();
   return (
@@ -162,7 +163,7 @@ begin
         'id', id, 'at', at, 'author', author, 'kind', kind, 'detail', detail) order by id desc), '[]'),
       'next', case when count(*) = 50 then jsonb_build_object('id', min(id)) end)
     from (
-      select * from private.history where application_id is null and id < place order by id desc limit 50
+      select * from private.history where application_id is null and id < before_id order by id desc limit 50
     ) as page
   );
 end

@@ -106,7 +106,7 @@ begin
 end
 $$;
 
--- Only the stamp, for a desk that shows an application and polls for changes.
+-- Only the stamp, which changes whenever the application does, for a desk that shows it and polls for changes.
 create function public.desk_stamp(application uuid) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -121,7 +121,7 @@ begin
 end
 $$;
 
--- One application with everything that blind reading hides. The history records who revealed it.
+-- One application with everything that blind reading hides, for an organiser who reads blind. The history records who revealed it.
 create function public.desk_reveal(act uuid, application uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -13,7 +13,7 @@ create table private.door (
   opened_at timestamptz not null default '-infinity',
   -- Applications since it was opened, counted only while `closes_after` is set.
   received integer not null default 0,
-  -- Until then, applications of the edition before count as stored: a send whose response was lost is repeated.
+  -- Until then, an application that the previous edition has counts as stored: it repeats a send whose response was lost.
   repeats_until timestamptz,
   -- When the newest edition began. An application that waited meanwhile, or that a clock dates back, has an earlier time.
   edition_since timestamptz not null default '-infinity'

@@ -1,37 +1,38 @@
 -- Texts filled in with the form answers of an application, and with its invitation.
 
--- Fills in a text in one pass, so that an applicant's words are never read as a placeholder. It reports placeholders whose
--- form answer is blank (`missing`), which stay in the text, and placeholders that do not exist (`unknown`), including stray
--- braces. A text of more than `most` characters is cut and reported as too long (`is_long`): a template may quote a long
+-- Fills in the placeholders of a text in one pass, so that an applicant's words are never read as a placeholder. It reports
+-- placeholders whose value is blank (`missing`), which stay in the text, and placeholders that do not exist (`unknown`), including
+-- stray braces. A text of more than `most` characters is cut and reported as too long (`is_long`): a template may quote a long
 -- answer many times.
 create function private.fill(
-  given text, answers jsonb, most integer default 20000,
+  template_text text, placeholder_values jsonb, most integer default 20000,
   out filled text, out missing text[], out unknown text[], out is_long boolean
 )
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  parts text[] := regexp_split_to_array(given, '\{\{[^{}]*\}\}');
+  parts text[] := regexp_split_to_array(template_text, '\{\{[^{}]*\}\}');
   names text[] := array(
-    select btrim(match[1]) from regexp_matches(given, '\{\{([^{}]*)\}\}', 'g') with ordinality as each_one (match, position)
+    select btrim(match[1]) from regexp_matches(template_text, '\{\{([^{}]*)\}\}', 'g') with ordinality as each_one (match, position)
     order by position
   );
 begin
   filled := parts[1];
   missing := '{}';
   unknown := case
-    when given ~ '\{\{\{|\}\}\}' or array_to_string(parts, ' ') ~ '\{\{|\}\}' then array['{{'] else '{}'
+    when template_text ~ '\{\{\{|\}\}\}' or array_to_string(parts, ' ') ~ '\{\{|\}\}' then array['{{'] else '{}'
   end;
   for position in 1 .. cardinality(names) loop
-    if not answers ? names[position] then
+    if not placeholder_values ? names[position] then
       unknown := unknown || left(names[position], 100);
-    elsif answers ->> names[position] = '' then
+    elsif placeholder_values ->> names[position] = '' then
       missing := missing || names[position];
     end if;
     -- Append nothing to a text that is cut anyway.
     if char_length(filled) <= most then
       filled := filled || coalesce(
-        case answers ->> names[position] when '' then '{{' || names[position] || '}}' else answers ->> names[position] end, ''
+        case placeholder_values ->> names[position]
+          when '' then '{{' || names[position] || '}}' else placeholder_values ->> names[position] end, ''
       ) || parts[position + 1];
     end if;
   end loop;
@@ -44,14 +45,15 @@ $$;
 
 -- Subject and body for one application. The RSVP link and the deadline stay placeholders.
 create function private.filled(
-  subject text, body text, application public.retreat_applications, blind boolean, place jsonb default null
+  subject text, body text, application public.retreat_applications, blind boolean, invitation_values jsonb default null
 ) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  answers jsonb := private.placeholders(application, blind) || coalesce(place, private.invitation_placeholders(application.id));
-  filled_subject record := private.fill(subject, answers, 1000);
-  filled_body record := private.fill(body, answers);
+  placeholder_values jsonb := private.placeholders(application, blind)
+    || coalesce(invitation_values, private.invitation_placeholders(application.id));
+  filled_subject record := private.fill(subject, placeholder_values, 1000);
+  filled_body record := private.fill(body, placeholder_values);
   -- A subject is one line, regardless of what an applicant wrote.
   subject_line text := btrim(regexp_replace(filled_subject.filled, '[[:cntrl:][:space:]\u0085\u2028\u2029]+', ' ', 'g'));
 begin
@@ -90,7 +92,7 @@ begin
     letter := '{"is_long": false}'
       || private.receipt(subject, body, case when blind then '(hidden)' else application_row.first_name end);
   else
-    letter := private.filled(subject, body, application_row, blind, case when private.may_ask(occasion)
+    letter := private.filled(subject, body, application_row, blind, case when private.may_ask_for_rsvp(occasion)
       then jsonb_build_object('answer_link', '{{answer_link}}', 'reply_by', '{{reply_by}}') end);
     select coalesce(nullif(places.site, ''), nullif(example.site, '')) || '/answer/#example' as link,
         private.today() + days as day

@@ -91,30 +91,34 @@ end
 $$;
 
 -- Whether a letter may ask for an RSVP. Receipts and letters about other decisions may not.
-create function private.may_ask(occasion text) returns boolean
+create function private.may_ask_for_rsvp(occasion text) returns boolean
   language sql immutable
   return coalesce(occasion, '') = 'accepted'
     or coalesce(occasion, '') <> 'received' and not private.is_decision(coalesce(occasion, ''));
 
--- Refuses an invalid template.
+-- Refuses an invalid template. `occasion` is its name.
 create function private.check_template(occasion text, subject text, body text) returns void
   language plpgsql stable set search_path = ''
 as $$
 declare
-  answers jsonb := private.placeholders(null::public.retreat_applications, false);
+  placeholder_values jsonb := private.placeholders(null::public.retreat_applications, false);
   unknown text;
 begin
   perform private.check_text(subject, body);
-  if occasion = 'received' then answers := '{"first_name": ""}'; end if;
-  if private.may_ask(occasion) then answers := answers || '{"answer_link": "", "reply_by": ""}'; end if;
+  if occasion = 'received' then placeholder_values := '{"first_name": ""}'; end if;
+  if private.may_ask_for_rsvp(occasion) then
+    placeholder_values := placeholder_values || '{"answer_link": "", "reply_by": ""}';
+  end if;
   select min(name) into unknown
-    from unnest((private.fill(subject, answers)).unknown || (private.fill(body, answers)).unknown) as name;
-  if unknown is not null then
-    raise exception 'There is no placeholder %.', case unknown when '{{' then 'that begins or ends like this: {{ }}'
-      else '{{' || unknown || '}}' || case
-        when occasion = 'received' then ' in a receipt'
-        when unknown in ('answer_link', 'reply_by') then ' in a letter to somebody who is not accepted'
-        else '' end end
+    from unnest(
+      (private.fill(subject, placeholder_values)).unknown || (private.fill(body, placeholder_values)).unknown) as name;
+  if unknown = '{{' then
+    raise exception 'A placeholder has two braces before and two after its name, as in {{first_name}}.' using errcode = '22023';
+  elsif unknown is not null then
+    raise exception 'There is no placeholder %.', '{{' || unknown || '}}' || case
+      when occasion = 'received' then ' in a receipt'
+      when unknown in ('answer_link', 'reply_by') then ' in a letter to somebody who is not accepted'
+      else '' end
       using errcode = '22023';
   end if;
 end
@@ -142,7 +146,7 @@ as $$
     'body', template.body)
 $$;
 
--- Changes a template, or creates one with a new name (version null). Drafts that nobody edited change with it.
+-- Changes the template with the name `occasion`, or creates one (version null). Drafts that nobody edited change with it.
 create function public.desk_set_template(occasion text, version integer, subject text, body text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -165,7 +169,7 @@ begin
       returning * into saved;
   end if;
   if saved.name is null then
-    -- A repeat whose response was lost.
+    -- The caller repeats the change, because the response of the first call was lost.
     select * into saved from private.templates as template
       where name = occasion and template.version = coalesce(desk_set_template.version + 1, 0)
         and template.subject = desk_set_template.subject and template.body = desk_set_template.body;
@@ -179,7 +183,7 @@ begin
 end
 $$;
 
--- Removes a template that organisers created, and its drafts.
+-- Removes a template that organisers created, by its name, and its drafts.
 create function public.desk_remove_template(occasion text, version integer) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

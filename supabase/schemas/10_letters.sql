@@ -100,12 +100,12 @@ $$;
 
 -- Locks letters and their templates, which cannot be removed meanwhile. Takes ids of letters and of deliveries. For a
 -- receipt, which has no letter, it locks the application.
-create function private.lock_letters(given uuid[]) returns void
+create function private.lock_letters(ids uuid[]) returns void
   language plpgsql set search_path = ''
 as $$
 declare
-  wanted constant uuid[] := given || array(
-    select letter_id from private.deliveries where id = any (given) and letter_id is not null
+  wanted constant uuid[] := ids || array(
+    select letter_id from private.deliveries where id = any (ids) and letter_id is not null
   );
 begin
   perform from private.templates
@@ -113,18 +113,18 @@ begin
     order by name for key share;
   perform private.lock_for_letters(array(
     select application_id from private.letters where id = any (wanted)
-    union select application_id from private.deliveries where id = any (given)
+    union select application_id from private.deliveries where id = any (ids)
   ));
   perform from private.letters where id = any (wanted) order by id for update;
 end
 $$;
 
 -- Refuses more than 1,000 ids in one call.
-create function private.check_number(given uuid[]) returns void
+create function private.check_number(ids uuid[]) returns void
   language plpgsql immutable set search_path = ''
 as $$
 begin
-  if cardinality(given) > 1000 then
+  if cardinality(ids) > 1000 then
     raise exception 'At most 1,000 letters are acted on at once.' using errcode = '22023';
   end if;
 end

@@ -8,8 +8,9 @@ create table private.deliveries (
   -- The `webhook-id` or the `Message-ID`, which identifies a repeated delivery to the receiver. For kind `application`, the
   -- application's id.
   id uuid primary key default gen_random_uuid(),
-  -- `application`, `rsvp`, `decision`: to a webhook. `letter`, `receipt`: an email to an applicant. `notice`: an email to an
-  -- organiser, about one application or RSVP, or all of a day. `test`: a letter that an organiser tries out.
+  -- `application`, `rsvp`, `decision`: to a webhook. A `decision` tells an automation of a letter about a decision. `letter`,
+  -- `receipt`: an email to an applicant. `notice`: an email to an organiser, about one application or RSVP, or all of a day. `test`:
+  -- a letter that an organiser tries out.
   kind text not null,
   -- The application that it is about. Null for a daily notice, and for kind `application`: checking its reference would cost more
   -- than the rest of each insert. For a test: the application that it is filled in for.
@@ -46,7 +47,7 @@ create table private.deliveries (
   -- delivery that is being sent may still arrive, and is not retried.
   recalled_at timestamptz,
   recalled_by text,
-  -- For a letter: the act that released it, and its author.
+  -- For a letter: the id of the act that released it, and the act's author.
   act uuid,
   author text,
   -- For a decision: true if it is sent in addition to the email, false if it replaces the email.

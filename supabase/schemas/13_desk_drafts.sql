@@ -150,7 +150,7 @@ begin
   if not found then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   elsif private.draft_text(draft, false) ->> 'seen' is distinct from seen then
-    -- A repeat whose response was lost.
+    -- The caller repeats the change, because the response of the first call was lost.
     if coalesce(draft.subject, '') = desk_edit.subject and coalesce(draft.body, '') = desk_edit.body then
       return private.drafts_shown(array[draft.id], false) -> 0;
     end if;
@@ -190,9 +190,9 @@ begin
 end
 $$;
 
--- A draft with its link, for an organiser's own mail program. The history records that the organiser got the link. `site` is
--- used if no server has stored the site's address. Older desks also send the time zone. A letter with a deadline is refused
--- until a time zone is set.
+-- Returns a draft with its link, so that an organiser can open it in their own mail program. The history records that the organiser
+-- got the link. `site` is used if no server has stored the site's address. Older desks also send the time zone. A letter with a
+-- deadline is refused until a time zone is set.
 create function public.desk_hand_over(act uuid, letter uuid, seen text, site text default null, zone text default null)
   returns jsonb
   language plpgsql security definer set search_path = ''

@@ -85,8 +85,9 @@ end
 $$;
 
 -- Stops letters, given by their own ids or by the ids of their deliveries, or all letters of one act. Waiting deliveries are
--- cancelled, and their letters become drafts. A delivery that is being sent is recalled and counts as `left`: if it is not
--- accepted, `record_delivery` cancels it, and its letter is drafted again. The result counts the applications.
+-- cancelled, and their letters become drafts. A delivery that is being sent is recalled. If it is not
+-- accepted, `record_delivery` cancels it, and its letter is drafted again. The result counts the
+-- applications: `withdrawn`, and `left` if their letter is being sent or was sent.
 create function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -173,7 +174,7 @@ begin
   select id into delivery from private.deliveries
     where letter_id = draft.id and by = 'hand' and author = me.email order by queued_at desc limit 1;
   if draft.state = 'released' and delivery is not null and not private.is_undelivered(draft.id) then
-    -- A repeat whose response was lost.
+    -- The caller repeats the change, because the response of the first call was lost.
     return private.letter_deliveries_shown(array[delivery], false) -> 0;
   end if;
   select status into status_now from private.statuses where application_id = draft.application_id;

@@ -35,11 +35,11 @@ end
 $$;
 
 -- A name, if a receipt or a notice may contain it; null for names that look like links or messages.
-create function private.plain_name(given text) returns text
+create function private.plain_name(typed_name text) returns text
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  name text := btrim(given);
+  name text := btrim(typed_name);
   -- The name as it looks to a reader: `１` and `①` are 1, and a wide dot is a dot.
   normalised text;
 begin

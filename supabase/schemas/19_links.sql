@@ -1,12 +1,12 @@
--- Links and deadlines in letters: placeholders until a letter is handed over.
+-- Links and deadlines in letters: placeholders until a letter is given to a mail server or to an organiser's mail program.
 
 -- Whether a text has the placeholder of the link, or of the deadline. Letters are stored with these placeholders.
-create function private.has_link(given text) returns boolean
+create function private.has_link(letter_text text) returns boolean
   language sql immutable set search_path = ''
-  return given ~ '\{\{\s*answer_link\s*\}\}';
-create function private.has_deadline(given text) returns boolean
+  return letter_text ~ '\{\{\s*answer_link\s*\}\}';
+create function private.has_deadline(letter_text text) returns boolean
   language sql immutable set search_path = ''
-  return given ~ '\{\{\s*reply_by\s*\}\}';
+  return letter_text ~ '\{\{\s*reply_by\s*\}\}';
 
 -- Whether an applicant's deadline has passed. It cannot pass before they were told or an organiser set it: until then, the
 -- handover sets it.
@@ -33,8 +33,8 @@ begin
 end
 $$;
 
--- The link and the deadline in a letter until it is handed over: placeholders, or blank if the link has no more use, or no RSVP
--- can be given.
+-- The link and the deadline in a letter that is not sent yet: placeholders, or blank if the link has no more use, or no RSVP can be
+-- given.
 create function private.invitation_placeholders(application uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -76,25 +76,25 @@ end
 $$;
 
 -- A text with the link and the deadline filled in. If no site is known, the paragraphs with the link are left out.
-create function private.with_invitation(given text, link text, deadline date) returns text
+create function private.with_invitation(letter_text text, link text, deadline date) returns text
   language plpgsql immutable set search_path = ''
 as $$
 begin
-  if link is null and private.has_link(given) then
-    given := array_to_string(array(
+  if link is null and private.has_link(letter_text) then
+    letter_text := array_to_string(array(
       select paragraph
-      from regexp_split_to_table(given, '(?:\r?\n[ \t]*){2,}') with ordinality as parts (paragraph, position)
+      from regexp_split_to_table(letter_text, '(?:\r?\n[ \t]*){2,}') with ordinality as parts (paragraph, position)
       where not private.has_link(paragraph) order by position
     ), E'\n\n');
   end if;
-  given := regexp_replace(given, '\{\{\s*answer_link\s*\}\}', coalesce(link, ''), 'g');
-  return regexp_replace(given, '\{\{\s*reply_by\s*\}\}', to_char(deadline, 'FMDD FMMonth YYYY'), 'g');
+  letter_text := regexp_replace(letter_text, '\{\{\s*answer_link\s*\}\}', coalesce(link, ''), 'g');
+  return regexp_replace(letter_text, '\{\{\s*reply_by\s*\}\}', to_char(deadline, 'FMDD FMMonth YYYY'), 'g');
 end
 $$;
 
--- Sets the deadline of the recipient of a letter that is being handed over. The result is their link, null if the site's
--- address is unknown, and their deadline. Until they were told, or an organiser set it, the days count from the last
--- handover. The update reads only its own row: a subquery would read the row as it was before the lock.
+-- Sets the deadline of the recipient of a letter that is about to be sent. The result is their link, null if the site's address is
+-- unknown, and their deadline. Until they were told, or an organiser set it, the days count from the last sending. The update
+-- reads only its own row: a subquery would read the row as it was before the lock.
 create function private.set_deadline_at_handover(application uuid, site text default null, out link text, out deadline date)
   language plpgsql set search_path = ''
 as $$

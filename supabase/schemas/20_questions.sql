@@ -60,13 +60,13 @@ as $$
   where questions.edition = questions_of.edition
 $$;
 
--- Stores answers by the id of their question, blank to remove one. Answers that are not given stay. The result is the number
--- of changes. The caller has locked the application.
+-- Stores answers by the id of their question. A blank text removes an answer. Questions left out keep theirs. The result is the
+-- number of changes. The caller has locked the application.
 create function private.store_answers(application uuid, answers jsonb) returns integer
   language plpgsql set search_path = ''
 as $$
 declare
-  given record;
+  entry record;
   asked private.questions;
   answer text;
   changes integer := 0;
@@ -74,13 +74,13 @@ begin
   if jsonb_typeof(answers) is distinct from 'object' then
     raise exception 'Answers are an object with a text for each question.' using errcode = '22023';
   end if;
-  for given in select * from jsonb_each(answers) loop
+  for entry in select * from jsonb_each(answers) loop
     select questions.* into asked from private.questions join public.retreat_applications as applied using (edition)
-      where applied.id = application and questions.id::text = given.key;
-    answer := btrim(given.value #>> '{}', E' \t\r\n');
+      where applied.id = application and questions.id::text = entry.key;
+    answer := btrim(entry.value #>> '{}', E' \t\r\n');
     if not found then
       raise exception 'The questions have changed. Please reload this page.' using errcode = 'PT409';
-    elsif jsonb_typeof(given.value) <> 'string' or char_length(answer) > 2000
+    elsif jsonb_typeof(entry.value) <> 'string' or char_length(answer) > 2000
       or asked.kind <> 'long' and answer ~ '[[:cntrl:]]'
       or answer <> '' and (
         asked.kind = 'choice' and answer <> all (asked.choices)

@@ -133,7 +133,7 @@ begin
 end
 $$;
 
--- Records an RSVP that was not given on the page: `coming`, `not coming`, or null for none.
+-- Sets an RSVP that was not given on the page: `coming`, `not coming`, or null for none. `answer` is this RSVP.
 create function public.desk_set_answer(act uuid, application uuid, answer text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -151,7 +151,7 @@ begin
 end
 $$;
 
--- Moves somebody's deadline.
+-- Sets the deadline of an accepted person to the day `until`.
 create function public.desk_keep_until(act uuid, application uuid, until date) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

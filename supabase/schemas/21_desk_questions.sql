@@ -42,17 +42,17 @@ end
 $$;
 
 -- Checks one question as `desk_set_questions` gets it, and returns it as a row.
-create function private.question_given(given jsonb, edition integer, place integer) returns private.questions
+create function private.question_given(sent jsonb, edition integer, list_position integer) returns private.questions
   language plpgsql stable set search_path = ''
 as $$
 declare
   question private.questions;
   former private.questions;
 begin
-  question := jsonb_populate_record(null::private.questions, given);
+  question := jsonb_populate_record(null::private.questions, sent);
   question.id := coalesce(question.id, gen_random_uuid());
   question.edition := question_given.edition;
-  question.position := place;
+  question.position := list_position;
   question.text := btrim(coalesce(question.text, ''), E' \t\r\n');
   question.choices := case when question.kind = 'choice'
     then array(select btrim(choice) from unnest(question.choices) with ordinality as of_question (choice, number) order by number)
@@ -83,8 +83,8 @@ begin
 end
 $$;
 
--- Sets the questions of an edition or the newest: those given, in this order. Others are removed with their answers. `until` is the
--- last day for answers, null for the first day of the retreat. `private_days` counts from the end of the retreat.
+-- Sets the questions of an edition or the newest, in the order of `questions`. Others are removed with their answers. `until` is
+-- the last day for answers, null for the first day of the retreat. `private_days` counts from the end of the retreat.
 create function public.desk_set_questions(
   version integer, questions jsonb, until date, private_days integer, edition integer default null
 ) returns jsonb
@@ -93,7 +93,7 @@ as $$
 declare
   me record := private.caller();
   former private.editions;
-  given private.questions[];
+  wanted private.questions[];
 begin
   if jsonb_typeof(questions) is distinct from 'array' or jsonb_array_length(questions) > 10 then
     raise exception 'There are at most 10 questions.' using errcode = '22023';
@@ -102,27 +102,27 @@ begin
   end if;
   select * into former from private.editions
     where id = coalesce(desk_set_questions.edition, (select max(id) from private.editions)) for update;
-  given := array(
-    select private.question_given(question, former.id, place::integer)
-    from jsonb_array_elements(questions) with ordinality as listed (question, place) order by place
+  wanted := array(
+    select private.question_given(question, former.id, list_position::integer)
+    from jsonb_array_elements(questions) with ordinality as listed (question, list_position) order by list_position
   );
-  if (select count(distinct id) < count(*) from unnest(given)) then
+  if (select count(distinct id) < count(*) from unnest(wanted)) then
     raise exception 'Two questions have the same id.' using errcode = '22023';
-  elsif not exists (select from unnest(given) where is_private) then
+  elsif not exists (select from unnest(wanted) where is_private) then
     private_days := null;
   elsif not coalesce(private_days between 1 and 365, false) then
     raise exception 'Private answers are erased 1 to 365 days after the retreat.' using errcode = '22023';
   end if;
   if (former.questions_until, former.private_days) is not distinct from (until, desk_set_questions.private_days)
-    and given = array(select question from private.questions as question where question.edition = former.id order by position)
+    and wanted = array(select question from private.questions as question where question.edition = former.id order by position)
   then
-    -- Nothing to save, or a repeat whose response was lost.
+    -- Nothing to save. The caller may repeat a change, because the response of the first call was lost.
     return public.desk_questions(former.id);
   elsif former.questions_version is distinct from desk_set_questions.version then
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
   end if;
-  delete from private.questions where questions.edition = former.id and id not in (select id from unnest(given));
-  insert into private.questions select * from unnest(given)
+  delete from private.questions where questions.edition = former.id and id not in (select id from unnest(wanted));
+  insert into private.questions select * from unnest(wanted)
     on conflict (id) do update set (position, text, choices, is_required, is_private)
       = (excluded.position, excluded.text, excluded.choices, excluded.is_required, excluded.is_private);
   update private.editions set questions_version = former.questions_version + 1, questions_until = until,
@@ -131,7 +131,7 @@ begin
     perform private.end_announcements(former.id, 'answers');
   end if;
   insert into private.history (author, kind, detail)
-    values (me.email, 'questions', jsonb_build_object('questions', cardinality(given)));
+    values (me.email, 'questions', jsonb_build_object('questions', cardinality(wanted)));
   return public.desk_questions(former.id);
 end
 $$;

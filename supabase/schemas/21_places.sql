@@ -96,7 +96,7 @@ begin
   elsif former.version is distinct from desk_set_places.version + 1
     or (former.places, former.days, former.zone) is distinct from (places, days, zone)
   then
-    -- Not a repeat whose response was lost.
+    -- It is no repeat of the last change, whose response was lost.
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
   end if;
   return public.desk_places();

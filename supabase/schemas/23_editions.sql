@@ -37,9 +37,9 @@ begin
 end
 $$;
 
--- Begins the next edition at once: from now on, applications belong to it. `newest` is the newest edition that the caller saw.
--- `copied` has what is copied: {templates, questions, places}. The door stays open or closed, and counts from now on. For an hour,
--- an application that the edition before has counts as stored. Repeating the act changes nothing.
+-- Begins the next edition at once: from now on, applications belong to it. `newest` is the number of the newest edition that the
+-- organiser saw. `copied` has what is copied: {templates, questions, places}. The door stays open or closed, and counts from now
+-- on. For an hour, an application that the previous edition has counts as stored. Repeating the act changes nothing.
 create function public.desk_begin_edition(
   act uuid, newest integer, name text, starts_on date, ends_on date, copied jsonb
 ) returns jsonb

@@ -162,7 +162,7 @@ begin
 end
 $$;
 
--- Stops or resumes all letters for an organiser. The result counts the applicants whose letters are sent after a resume.
+-- Stops all letters, or resumes them. `leaving` counts the applicants whose letters are sent after a resume.
 create function public.desk_stop(stopped boolean) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -207,13 +207,13 @@ create function public.desk_all_about(application uuid) returns jsonb
 as $$
 declare
   me record := private.caller();
-  given text := (select email from public.retreat_applications where id = application);
+  person_email text := (select email from public.retreat_applications where id = application);
 begin
   if me.blind then
     raise exception 'Everything about a person is hidden while you read blind.' using errcode = '42501';
-  elsif given is null then
+  elsif person_email is null then
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
   end if;
-  return private.all_about(given, me.id, 100);
+  return private.all_about(person_email, me.id, 100);
 end
 $$;

@@ -1,11 +1,12 @@
 -- Retention: applications are erased some months after their retreat, if organisers want that. It is off by default.
 
--- One row: after how many months, for people who came and for everybody else. Null means never.
+-- One row: after how many months, for guests (people whose last RSVP was that they are coming), and for everybody else. Null means
+-- never.
 create table private.retention (
   is_only boolean primary key default true check (is_only),
   version integer not null default 0,
   months integer constraint retention_months check (months between 1 and 120),
-  months_came integer constraint retention_months_came check (months_came between 1 and 120)
+  months_for_guests integer constraint retention_months_for_guests check (months_for_guests between 1 and 120)
 );
 insert into private.retention default values;
 alter table private.retention enable row level security;
@@ -31,7 +32,7 @@ create function private.erased_on(application public.retreat_applications) retur
 as $$
   select private.months_after(ends_on, (application.created_at at time zone coalesce(zone, 'UTC'))::date, case when exists (
     select from private.invitations where application_id = application.id and is_accepted and rsvp = 'coming'
-  ) then months_came else months end)
+  ) then months_for_guests else months end)
   from private.editions, private.retention, private.places
   where editions.id = application.edition and ends_on is not null
     and not exists (select from private.holds where application_id = application.id)
@@ -48,9 +49,9 @@ as $$
     left join private.invitations on application_id = application.id and is_accepted and rsvp = 'coming'
   where shown.id = due_applications.edition and shown.ends_on < day
     -- For the index. Months have up to three days more or less.
-    and created_at < day + interval '5 days' - make_interval(months => least(months, months_came))
+    and created_at < day + interval '5 days' - make_interval(months => least(months, months_for_guests))
     and private.months_after(ends_on, (created_at at time zone coalesce(zone, 'UTC'))::date,
-      case when application_id is null then months else months_came end) <= day
+      case when application_id is null then months else months_for_guests end) <= day
     and not exists (select from private.holds where holds.application_id = application.id)
   order by created_at, id limit most
 $$;
@@ -110,7 +111,7 @@ declare
 begin
   for shown in
     select id from private.editions, private.retention
-    where ends_on + make_interval(months => least(months, months_came)) <= today + 6
+    where ends_on + make_interval(months => least(months, months_for_guests)) <= today + 6
       or exists (select from private.announcements where edition = id and subject = 'applications')
     order by id
   loop
@@ -129,9 +130,10 @@ begin
 end
 $$;
 
--- How long applications are kept: {version, months, months_came, due, announced, editions, holds}. `due`: the number of applications
--- that are due today. `editions`: [{id, name, ends_on, erased_on, came_erased_on}], the newest first. `holds`: the hundred last
--- applications that are kept: [{id, first_name, last_name, reason, held_by, held_at}]. Blind readers get no names and reasons.
+-- How long applications are kept: {version, months, months_for_guests, due, announced, editions, holds}. `due`: the number of
+-- applications that are due today. `editions`: [{id, name, ends_on, erased_on, guests_erased_on}], the newest first. `holds`: the
+-- hundred last applications that are kept: [{id, first_name, last_name, reason, held_by, held_at}]. Blind readers get no names and
+-- reasons.
 create function public.desk_retention() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -140,12 +142,13 @@ declare
 begin
   return (
     select jsonb_build_object(
-      'version', version, 'months', months, 'months_came', months_came, 'due', private.count_due_applications(),
+      'version', version, 'months', months, 'months_for_guests', months_for_guests,
+      'due', private.count_due_applications(),
       'announced', private.announced_applications(),
       'editions', (
         select jsonb_agg(jsonb_build_object('id', id, 'name', name, 'ends_on', ends_on,
           'erased_on', (ends_on + make_interval(months => months))::date,
-          'came_erased_on', (ends_on + make_interval(months => months_came))::date) order by id desc)
+          'guests_erased_on', (ends_on + make_interval(months => months_for_guests))::date) order by id desc)
         from private.editions
       ),
       'holds', (
@@ -165,28 +168,28 @@ end
 $$;
 
 -- Sets after how many months applications are erased, null for never. Announcements begin again.
-create function public.desk_set_retention(version integer, months integer, months_came integer) returns jsonb
+create function public.desk_set_retention(version integer, months integer, months_for_guests integer) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
   former private.retention;
 begin
-  if not coalesce(months between 1 and 120, true) or not coalesce(months_came between 1 and 120, true) then
+  if not coalesce(months between 1 and 120, true) or not coalesce(months_for_guests between 1 and 120, true) then
     raise exception 'Applications are erased 1 to 120 months after the retreat, or never.' using errcode = '22023';
   end if;
   select * into former from private.retention for update;
-  if (former.months, former.months_came) is not distinct from (months, desk_set_retention.months_came) then
-    -- Nothing to save, or a repeat whose response was lost.
+  if (former.months, former.months_for_guests) is not distinct from (months, desk_set_retention.months_for_guests) then
+    -- Nothing to save. The caller may repeat a change, because the response of the first call was lost.
     return public.desk_retention();
   elsif former.version is distinct from desk_set_retention.version then
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
   end if;
   update private.retention set version = former.version + 1, months = desk_set_retention.months,
-    months_came = desk_set_retention.months_came;
+    months_for_guests = desk_set_retention.months_for_guests;
   perform private.end_announcements(id, 'applications') from private.editions;
   insert into private.history (author, kind, detail)
-    values (me.email, 'retention', jsonb_build_object('months', months, 'months_came', months_came));
+    values (me.email, 'retention', jsonb_build_object('months', months, 'months_for_guests', months_for_guests));
   return public.desk_retention();
 end
 $$;
@@ -219,8 +222,8 @@ begin
 end
 $$;
 
--- Erases up to 500 applications that are due, without announcements: on a hosted project, no server erases them. The result is
--- {erased, due}. `due`: the number of those that are left.
+-- Erases at most 500 applications that are due, without announcements: on a hosted project, no server erases them. The result is
+-- {erased, due}. `due` counts the applications still to erase.
 create function public.desk_erase_due(act uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

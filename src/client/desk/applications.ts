@@ -56,7 +56,7 @@ export interface Summary extends RsvpDetails {
   id: string
   created_at: string
   status: Status
-  /** The number of decisions so far. A decision must name the version that its author saw. */
+  /** The number of decisions so far. A decision must name the version that the organiser saw. */
   version: number
   /** Whether another application to the same retreat has the same email. */
   same_email: boolean
@@ -143,17 +143,17 @@ export type HistoryEntry = { act: string; at: string; author: string } & (
   | { kind: 'revealed'; detail: object }
   /** Later letters are sent to another address, which is hidden from organisers who read blind. */
   | { kind: 'address'; detail: { address?: string } }
-  /** An organiser told the applicant another way, since the letter did not arrive. */
+  /** A letter failed, and an organiser told the applicant another way (`desk_settle`). */
   | { kind: 'told'; detail: Pick<Letter, 'occasion' | 'way'> }
   /** The author is `applicant` if the applicant answered. The answer is null if an organiser removed it. */
   | { kind: 'answer'; detail: { answer: Rsvp | null } }
   /** Some answers to questions changed. The author is `applicant` if the applicant answered. */
   | { kind: 'questions'; detail: { changes: number } }
-  /** The deadline that an organiser set. */
+  /** An organiser set the applicant's deadline (`desk_keep_until`). */
   | { kind: 'kept'; detail: { until: string } }
   /** An organiser keeps the application with a reason, or keeps it no longer: null. Blind readers get no detail. */
   | { kind: 'hold'; detail: { reason?: string | null } }
-  /** A letter of this occasion, with its RSVP link, was passed to the author's mail program. */
+  /** The author got a letter with its RSVP link for their own mail program (`desk_hand_over`). */
   | { kind: 'link'; detail: Pick<Letter, 'occasion'> }
 )
 
@@ -206,7 +206,7 @@ export interface OpenedApplication extends ApplicationDetails {
   place: ListPosition | null
 }
 
-/** A status to set, and the version that its author saw. */
+/** A status to set, and the version that the organiser saw. */
 export interface Decision {
   id: string
   status: Status
@@ -219,7 +219,10 @@ export interface Decision {
 export type DecisionOutcome =
   | {
       id: string
-      /** `stale`: somebody else decided meanwhile; `told`: refused, see `takes_back`. Neither changes anything. */
+      /**
+       * `kept`: saved. `stale`: not saved, because somebody else decided meanwhile. `told`: not undone, because the applicant was
+       * already sent a letter about it.
+       */
       outcome: 'kept' | 'stale' | 'told'
       status: Status
       version: number

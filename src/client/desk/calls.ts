@@ -46,12 +46,16 @@ import type {
   RetreatDays,
 } from './retreat.ts'
 
-/** The number of a retreat; without it, the newest. */
-interface OfEdition {
+/** The number of a retreat, which the code calls an edition; without it, the newest. */
+interface EditionArgument {
   edition?: number | undefined
 }
 
-/** The calls that only read, each with its arguments and its result. `supabase/schemas/` documents them. */
+/**
+ * The calls that only read, each with its arguments and its result. `supabase/schemas/` documents them.
+ *
+ * `edition` is the number of a retreat. `occasion` is the name of a template. `most` is the largest number of rows.
+ */
 interface Reads {
   desk_me: [object, { email: string }]
   desk_list: [{ filter: Filter; after?: Cursor | null; most?: number }, ListPage]
@@ -63,6 +67,7 @@ interface Reads {
   desk_select: [{ filter: Filter; after?: Cursor | null }, Page<SelectedApplication>]
   desk_export: [{ filter: Filter; after?: Cursor | null }, Page<ExportedApplication>]
   desk_application: [{ application: string; filter: Filter }, OpenedApplication]
+  /** Reads the stamp of an application, which changes whenever the application does. */
   desk_stamp: [{ application: string }, Pick<OpenedApplication, 'stamp'>]
   desk_all_about: [{ application: string }, AllAbout]
   desk_blind: [object, Reading]
@@ -74,18 +79,25 @@ interface Reads {
   desk_letters_of: [{ applications: string[] }, Letter[]]
   desk_preview: [PreviewText, Preview | null]
   desk_notices: [object, Notices]
-  desk_places: [OfEdition, Places]
+  desk_places: [EditionArgument, Places]
   desk_visits: [object, PageVisits]
-  desk_questions: [OfEdition, Questions]
-  desk_guests: [OfEdition & { after: GuestPage['next'] }, GuestPage]
+  desk_questions: [EditionArgument, Questions]
+  desk_guests: [EditionArgument & { after: GuestPage['next'] }, GuestPage]
   desk_retention: [object, Retention]
 }
 
-/** The calls that change something. */
+/**
+ * The calls that change something.
+ *
+ * `act` is the id of the act: a retry sends the same id, and changes nothing again. `version` and `seen` identify the data and the
+ * text that the organiser read; the call is refused if somebody has changed them since. `occasion` is the name of a template.
+ */
 interface Acts {
+  /** Shows one application to an organiser who reads blind, with everything that blind reading hides. */
   desk_reveal: [{ act: string; application: string }, ApplicationDetails]
   desk_set_blind: [Pick<Reading, 'blind'>, Reading]
   desk_set_reads_only: [Pick<Reading, 'reads_only'>, Reading]
+  /** Saves the organiser's mark of an application: yes, maybe or no. Null takes it back. */
   desk_mark: [{ act: string; application: string; mark: MarkValue | null; why: string }, Marks | null]
   desk_decide: [{ act: string; decisions: Decision[] }, DecisionOutcome[]]
   desk_note: [{ act: string; application: string; note: string }, HistoryEntry[]]
@@ -96,54 +108,68 @@ interface Acts {
   desk_set_notices: [Pick<Notices, 'notices'>, Notices]
   desk_set_template: [Omit<Template, 'version'> & { version: number | null }, Template]
   desk_remove_template: [Pick<Template, 'occasion' | 'version'>, { removed: boolean }]
+  /** Drafts letters from a template. `again`: even if the letter was sent to the applicant before. */
   desk_write: [{ act: string; applications: string[]; occasion: string; again?: boolean }, WriteOutcome[]]
+  /** Drafts a letter to one person, without a template. */
   desk_write_to: [{ act: string; application: string; subject: string; body: string }, Letter]
   desk_edit: [{ letter: string; seen: string; subject: string; body: string }, Letter]
   desk_discard: [{ letters: string[] }, { discarded: number }]
+  /**
+   * Sends drafts, after a minute in which they can be stopped. `number` is how many letters the organiser expects to send. It must
+   * be their count if they are more than thirty. `again` allows letters that were sent before.
+   */
   desk_release: [
     { act: string; letters: Pick<Letter, 'id' | 'seen'>[]; number: number | null; again: boolean },
     ReleaseOutcome[],
   ]
+  /** Stops letters before they are sent. `left` counts the applicants whose letter is already being sent or was sent. */
   desk_withdraw: [{ letters: string[] } | { act: string }, { withdrawn: number; left: number }]
   desk_retry: [{ letters: string[] }, { retried: number }]
+  /** Replaces an applicant's address and sends a failed letter there. `letter` is the id of the failed delivery. */
   desk_readdress: [{ act: string; letter: string; address: string }, Letter]
+  /** Records that the applicants of failed letters were told another way. */
   desk_settle: [{ letters: string[] }, { settled: number }]
+  /** Records that the organiser sent a draft from their own mail program. */
   desk_sent_by_hand: [{ letter: string; seen: string }, Letter]
+  /** Returns a draft with its link, so that the organiser can open it in their own mail program. */
   desk_hand_over: [
     { act: string; letter: string; seen: string; site: string },
     Pick<Letter, 'subject' | 'body'>,
   ]
   desk_set_places: [Pick<Places, 'version' | 'places' | 'days' | 'zone'>, Places]
-  desk_set_retreat: [OfEdition & RetreatDays, Places]
+  desk_set_retreat: [EditionArgument & RetreatDays, Places]
+  /** Sets an accepted person's RSVP; null removes it. */
   desk_set_answer: [{ act: string; application: string; answer: Rsvp | null }, ApplicationDetails]
+  /** Sets the deadline of an accepted person. */
   desk_keep_until: [{ act: string; application: string; until: string }, ApplicationDetails]
-  desk_remind: [OfEdition & { act: string }, ReminderOutcome]
+  desk_remind: [EditionArgument & { act: string }, ReminderOutcome]
   desk_set_questions: [
-    OfEdition &
+    EditionArgument &
       Pick<Questions, 'version' | 'until' | 'private_days'> & {
         /** A question without an id is new. */
         questions: (Omit<Question, 'id'> & Partial<Pick<Question, 'id'>>)[]
       },
     Questions,
   ]
-  /** `answers`: by the id of the question, blank to remove one. Answers that are not given stay. */
+  /** Saves a guest's answers, by the id of the question. A blank text removes an answer. Questions left out keep theirs. */
   desk_answer_questions: [
     { act: string; application: string; answers: Record<string, string> },
     ApplicationDetails,
   ]
+  /** Erases the private answers to questions whose day of erasure has come. */
   desk_erase_answers: [object, { erased: number }]
-  desk_set_retention: [Pick<Retention, 'version' | 'months' | 'months_came'>, Retention]
-  /** A blank reason ends it. */
+  desk_set_retention: [Pick<Retention, 'version' | 'months' | 'months_for_guests'>, Retention]
+  /** Keeps an application from automatic erasure, for a reason. A blank reason ends that. */
   desk_hold: [{ act: string; application: string; reason: string }, ApplicationDetails]
-  /** Up to 500 at a time. `due`: the number of those that are left. */
+  /** Erases at most 500 due applications. `due` counts those still to erase. */
   desk_erase_due: [{ act: string }, { erased: number; due: number }]
-  /** `newest`: the newest retreat that its author saw. */
+  /** Begins the next retreat. `newest` is the number of the newest one that the organiser saw. */
   desk_begin_edition: [
     { act: string; newest: number; copied: CopiedParts } & Pick<Edition, 'name' | 'starts_on' | 'ends_on'>,
     Places,
   ]
   desk_name_edition: [{ edition: number; name: string }, Places]
-  /** `leaving`: the number of letters that will be sent, but can still be stopped. */
+  /** Stops all letters, or resumes them. `leaving` counts the applicants whose letters are sent after a resume. */
   desk_stop: [{ stopped: boolean }, { stopped: boolean; leaving?: number }]
   desk_set_letters: [Pick<LetterSettings, 'version' | 'reply_to'> & Partial<LetterSettings>, LetterSettings]
 }

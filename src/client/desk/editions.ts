@@ -1,4 +1,4 @@
-/** One retreat of several. */
+/** One retreat of several. The code and the schema call a retreat an edition. */
 export interface Edition {
   /** Its number: the first retreat is 1. */
   id: number
@@ -10,7 +10,7 @@ export interface Edition {
   ends_on: string | null
 }
 
-/** The parts that the next retreat takes over from the one before. */
+/** The parts that are copied from the previous retreat to the next one. */
 export interface CopiedParts {
   templates: boolean
   questions: boolean

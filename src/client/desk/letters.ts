@@ -4,7 +4,7 @@ import type { Count } from './count.ts'
 export interface Letter {
   id: string
   application: string
-  /** A status, or the name of an organiser's template; blank for a letter to one person, which has no template. */
+  /** The name of its template, which is a status for a decision; blank for a letter to one person, which has no template. */
   occasion: string
   /** Which sending of the letter it is: higher than 1 if the letter was sent before. */
   edition: number
@@ -13,7 +13,7 @@ export interface Letter {
   state: 'draft' | 'waiting' | 'sending' | 'sent' | 'refused' | 'given up' | 'withdrawn'
   subject: string
   body: string
-  /** Identifies a draft's text. An edit or a release must name the text that its author read. */
+  /** Identifies a draft's text. An edit or a release must name the text that the organiser read. */
   seen: string
   /** Placeholders whose form answer is blank, and placeholders that do not exist. */
   missing: string[]
@@ -83,8 +83,9 @@ export interface LetterSettings {
 
 /** The overview of all letters: settings, mail sender, templates and counts. */
 export interface LettersOverview {
+  /** `hold_seconds`: for how long a released letter can be stopped before it is sent. */
   settings: LetterSettings & { hold_seconds: number }
-  /** The servers that send letters, or send decisions to an automation. */
+  /** The mail sender: the servers that send letters, or send decisions to an automation. */
   postman: {
     is_there: boolean
     is_automation_there: boolean
@@ -100,7 +101,7 @@ export interface LettersOverview {
   templates: (Template & { drafts: Count })[]
   /** Drafts of letters to one person. */
   personal: Count
-  /** Letters that were released together and can still be stopped, and the seconds until they are sent. */
+  /** Letters that were released together and can still be stopped, with the id of that act and the seconds until they are sent. */
   leaving: { act: string; count: number; seconds: number }[]
   states: Record<OutboxState, Count>
 }

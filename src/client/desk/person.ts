@@ -6,6 +6,7 @@ import type { MarkValue } from './marks.ts'
 /** One delivery about an application. `supabase/schemas/11_deliveries.sql` documents its columns. */
 export interface DeliveryAbout {
   id: string
+  /** `decision`: an automation is told of a decision. `rsvp`: it is told of an RSVP. */
   kind: 'application' | 'rsvp' | 'decision' | 'letter' | 'receipt' | 'notice' | 'test'
   /** The id of its letter; null for other kinds. */
   letter: string | null
@@ -20,6 +21,7 @@ export interface DeliveryAbout {
   until: string | null
   state: 'waiting' | 'sending' | 'done' | 'failed' | 'cancelled'
   by: 'server' | 'hand' | 'elsewhere'
+  /** The id of the act that released it. */
   act: string | null
   author: string | null
   queued_at: string

@@ -2,23 +2,23 @@ import type { Question } from '../../application/questions.ts'
 
 /** The questions of one retreat. */
 export interface Questions {
-  /** The number of changes. A change must name the version that its author saw. */
+  /** The number of changes. A change must name the version that the organiser saw. */
   version: number
-  /** The last day for answers as organisers set it, as `2026-12-31`; null for the first day of the retreat. */
+  /** The last day for answers that organisers entered, as `2026-12-31`. Null means the first day of the retreat. */
   until: string | null
-  /** The last day for answers; null if there is none. */
+  /** The last day that applies: `until`, or the first day of the retreat. Null if neither is known. */
   closes_on: string | null
   /** The number of days after the retreat on which private answers are erased; null without private questions. */
   private_days: number | null
-  /** The day on which they are erased; null if it is unknown. */
+  /** The day on which the private answers are erased; null if it is unknown. */
   erased_on: string | null
-  /** The number of private answers that are due to be erased. */
+  /** The number of private answers whose day of erasure has come. */
   due: number
   /** Each question with the number of its answers. */
   questions: (Question & { answers: number })[]
 }
 
-/** A person who is coming. Organisers who read blind get only the id and the answers that are not private. */
+/** A person who is coming. An organiser with blind reading on gets only the id and the answers that are not private. */
 export interface Guest {
   id: string
   first_name?: string
@@ -26,7 +26,7 @@ export interface Guest {
   email?: string
   phone?: string
   company?: string
-  /** By the id of the question. */
+  /** The answers, by the id of the question. */
   answers: Record<string, string>
 }
 

@@ -1,24 +1,24 @@
 import type { Announcement } from '../../application/announcement.ts'
 import type { Edition } from './editions.ts'
 
-/** The months after a retreat after which applications are erased; null means never. */
+/** The number of months after a retreat until applications are erased; null means never. */
 export interface RetentionMonths {
   months: number | null
-  /** For people who came. */
-  months_came: number | null
+  /** The same for guests: people whose last RSVP was that they are coming. */
+  months_for_guests: number | null
 }
 
 /** How long applications are kept. */
 export interface Retention extends RetentionMonths {
-  /** The number of changes. A change must name the version that its author saw. */
+  /** The number of changes. A change must name the version that the organiser saw. */
   version: number
   /** The number of applications that are due to be erased today, counted up to 10,001. */
   due: number
   announced: Announcement | null
-  /** All retreats, the newest first, each with the days on which its applications are erased; null for never. */
+  /** All retreats, the newest first, each with the days on which its applications are erased, and those of its guests; null for never. */
   editions: (Pick<Edition, 'id' | 'name' | 'ends_on'> & {
     erased_on: string | null
-    came_erased_on: string | null
+    guests_erased_on: string | null
   })[]
   /** The hundred last applications that organisers keep. Organisers who read blind get no names and reasons. */
   holds: (Omit<Hold, 'reason'> & {
@@ -29,7 +29,7 @@ export interface Retention extends RetentionMonths {
   })[]
 }
 
-/** An application that organisers keep. */
+/** The fact that organisers keep an application from automatic erasure (`desk_hold`). */
 export interface Hold {
   /** Null for organisers who read blind. */
   reason: string | null

@@ -5,7 +5,7 @@ import type { RetentionMonths } from './retention.ts'
 
 /** Whether applications are open, and what closes them. */
 export interface Door {
-  /** The number of changes, including an automatic closing. A change must name the version that its author saw. */
+  /** The number of changes, including an automatic closing. A change must name the version that the organiser saw. */
   version: number
   is_open: boolean
   /** Whether an organiser closed it. */
@@ -56,7 +56,7 @@ export interface HistoryPage {
 
 /** The days of the retreat and its venue. */
 export interface RetreatDays {
-  /** The number of changes. A change must name the version that its author saw. */
+  /** The number of changes. A change must name the version that the organiser saw. */
   version: number
   /** The first and the last day, as `2026-12-31`; both are null until they are known. */
   starts_on: string | null

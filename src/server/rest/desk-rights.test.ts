@@ -97,7 +97,7 @@ const validArguments: Record<string, Record<string, unknown>> = {
   desk_answer_questions: { act: someId, application: someId, answers: {} },
   desk_erase_answers: {},
   desk_retention: {},
-  desk_set_retention: { version: 0, months: null, months_came: null },
+  desk_set_retention: { version: 0, months: null, months_for_guests: null },
   desk_hold: { act: someId, application: someId, reason: '' },
   desk_erase_due: { act: someId },
   desk_begin_edition: { act: someId, newest: 1, name: 'Spring', starts_on: null, ends_on: null, copied: {} },

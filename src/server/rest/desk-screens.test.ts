@@ -354,7 +354,7 @@ test('the stamp of an application changes if, and only if, something about the a
     () => releaseAll('accepted'),
     () => owner`update private.deliveries set attempts = 1 where application_id = ${id} and kind = 'letter'`,
     () => owner`update private.deliveries set attempts = 1, reply_status = 500 where id = ${id}`,
-    () => ask('set_retention', { version: 0, months: 12, months_came: null }),
+    () => ask('set_retention', { version: 0, months: 12, months_for_guests: null }),
     () => ask('hold', { act: crypto.randomUUID(), application: id, reason: 'Comes again' }),
     () => owner`update private.editions set questions_version = questions_version + 1`,
   ]

@@ -1124,7 +1124,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     desk_answer_questions: [{ act: act(), application: id, answers: {} }],
     desk_erase_answers: [{}],
     desk_retention: [{}],
-    desk_set_retention: [{ version: 0, months: null, months_came: null }],
+    desk_set_retention: [{ version: 0, months: null, months_for_guests: null }],
     desk_hold: [{ act: act(), application: id, reason: '' }],
     desk_erase_due: [{ act: act() }],
     desk_name_edition: [{ edition: 1, name: 'Autumn' }],

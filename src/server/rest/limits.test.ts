@@ -136,8 +136,8 @@ test('the database stores as many questions, and days after the retreat, as the 
     const asked = [aQuestion({ is_private: true })]
     return ask('set_questions', { version, questions: asked, until: null, private_days: days })
   }
-  await eraseAfter(privateDays.most)
-  for (const days of [0, privateDays.most + 1])
+  await eraseAfter(privateDays.max)
+  for (const days of [0, privateDays.max + 1])
     await expect(eraseAfter(days)).rejects.toMatchObject({ code: '22023' })
 })
 
@@ -191,7 +191,7 @@ test('the desk has the same statuses as the database', async () => {
 test('the desk and the database agree on which letters tell a decision and which may ask for an RSVP', async () => {
   const occasions = [...Object.keys(statuses), 'received', 'reminder', 'Travel', '']
   const fromDatabase = await server.database.owner<{ occasion: string }[]>`
-    select occasion, private.is_decision(occasion), private.may_ask(occasion) 
+    select occasion, private.is_decision(occasion), private.may_ask_for_rsvp(occasion) as may_ask
     from unnest(${occasions}::text[]) as occasion`
   const fromDesk = occasions.map((occasion) => ({
     occasion,

@@ -48,7 +48,7 @@ const keep = (application: string, reason = 'Comes again') =>
   ask<ApplicationDetails>('hold', { act: act(), application, reason })
 async function keepFor(months: number | null, came: number | null) {
   const { version } = await shown()
-  return ask<Retention>('set_retention', { version, months, months_came: came })
+  return ask<Retention>('set_retention', { version, months, months_for_guests: came })
 }
 
 /** A day such as `2026-12-31`, some days from today and some months before that. */
@@ -111,7 +111,7 @@ test('applications are kept for ever unless organisers set months', async () => 
   expect(await shown()).toMatchObject({
     version: 0,
     months: null,
-    months_came: null,
+    months_for_guests: null,
     due: 0,
     announced: null,
   })
@@ -295,17 +295,17 @@ test('blind readers learn who keeps an application, and no name and no reason', 
 
 test('months are saved over the version that was seen, from 1 to 120, and the history says so', async () => {
   const seen = await shown()
-  expect(await keepFor(12, null)).toMatchObject({ version: 1, months: 12, months_came: null })
-  const again = { version: seen.version, months: 6, months_came: null }
+  expect(await keepFor(12, null)).toMatchObject({ version: 1, months: 12, months_for_guests: null })
+  const again = { version: seen.version, months: 6, months_for_guests: null }
   await expect(ask('set_retention', again)).rejects.toMatchObject({ code: 'PT409' })
   // A repeat of the same change is no conflict.
-  expect(await ask('set_retention', { version: 0, months: 12, months_came: null })).toMatchObject({
+  expect(await ask('set_retention', { version: 0, months: 12, months_for_guests: null })).toMatchObject({
     version: 1,
   })
   for (const months of [0, 121, -1])
     await expect(keepFor(months, null)).rejects.toMatchObject({ code: '22023' })
   await expect(keep(await apply(), 'x'.repeat(501))).rejects.toMatchObject({ code: '22023' })
   expect(await historyOf()).toEqual([
-    { kind: 'retention', author: me, detail: { months: 12, months_came: null } },
+    { kind: 'retention', author: me, detail: { months: 12, months_for_guests: null } },
   ])
 })

@@ -99,14 +99,14 @@ function DueApplications({ retention: { due, announced } }: RetentionProps) {
 /** The form for the months. */
 function MonthsEdit({ retention }: RetentionProps) {
   const draft = useVersionedDraft({
-    input: useUnsentText<Unsaved<{ months: string; came: string }>>('retention'),
+    input: useUnsentText<Unsaved<{ months: string; guests: string }>>('retention'),
     call: 'desk_set_retention',
-    stored: { months: String(retention.months ?? ''), came: String(retention.months_came ?? '') },
+    stored: { months: String(retention.months ?? ''), guests: String(retention.months_for_guests ?? '') },
     version: retention.version,
-    argsOf: ({ months, came }) => ({
+    argsOf: ({ months, guests }) => ({
       version: retention.version,
       months: monthsFrom(months),
-      months_came: monthsFrom(came),
+      months_for_guests: monthsFrom(guests),
     }),
     versionOf: (saved) => saved.version,
     success: (saved) => `Saved. ${retentionWordsOf(saved)}.`,
@@ -127,8 +127,8 @@ function MonthsEdit({ retention }: RetentionProps) {
           {...field}
           label="The same for people who came"
           hint="People who answered that they are coming. Leave blank to keep theirs until you erase them."
-          value={value.came}
-          onText={(came) => enter({ came })}
+          value={value.guests}
+          onText={(guests) => enter({ guests })}
         />
         <ul>
           <li>Each erasing is announced for seven days before: here, under Places and in the daily email.</li>
@@ -145,8 +145,8 @@ function MonthsEdit({ retention }: RetentionProps) {
 }
 
 /** The days on which the applications of each retreat are erased. */
-function EditionDays({ retention: { editions, months, months_came: came } }: RetentionProps) {
-  if (months === null && came === null) return null
+function EditionDays({ retention: { editions, months, months_for_guests: guests } }: RetentionProps) {
+  if (months === null && guests === null) return null
   return (
     <Sheet title="Days">
       <ul className="layout-lines">
@@ -160,12 +160,12 @@ function EditionDays({ retention: { editions, months, months_came: came } }: Ret
   )
 }
 
-function daysOf({ ends_on, erased_on: all, came_erased_on: came }: Retention['editions'][number]) {
+function daysOf({ ends_on, erased_on: all, guests_erased_on: guests }: Retention['editions'][number]) {
   if (ends_on === null) return 'not before its days are set under Places.'
-  if (all === came && all !== null) return `from ${dayOf(all)} on.`
+  if (all === guests && all !== null) return `from ${dayOf(all)} on.`
   const parts = [
     ...(all === null ? [] : [`from ${dayOf(all)} on`]),
-    came === null ? 'never for people who came' : `from ${dayOf(came)} on for people who came`,
+    guests === null ? 'never for people who came' : `from ${dayOf(guests)} on for people who came`,
     ...(all === null ? ['never for others'] : []),
   ]
   return `${parts.join(', ')}.`

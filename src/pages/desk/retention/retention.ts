@@ -6,10 +6,10 @@ import { countOf, dayOf, formatNumber } from '../kit/format.ts'
 const counted = 10_000
 
 /** How long applications are kept, in a few words. */
-export function retentionWordsOf({ months, months_came: came }: RetentionMonths): string {
-  if (months === came)
+export function retentionWordsOf({ months, months_for_guests: guests }: RetentionMonths): string {
+  if (months === guests)
     return `Applications are kept ${months === null ? 'until you erase them' : forOf(months)}`
-  return `Applications are kept ${forOf(months)}, those of people who came ${forOf(came)}`
+  return `Applications are kept ${forOf(months)}, those of people who came ${forOf(guests)}`
 }
 
 function forOf(months: number | null) {
