@@ -89,7 +89,7 @@ test('the image updates the volumes of 1.0.0 after a backup, and 1.0.0 runs agai
   const origin = `http://127.0.0.1:${await freePort()}`
   const settings = { PORT: new URL(origin).port, HOST: '127.0.0.1' }
   const list = ['node', 'start.js', 'applications', '--json']
-  const emailsIn = (text: string) => [...text.matchAll(/"email":"([^"]*)"/g)].map(([, email]) => email)
+  const emailsIn = (text: string) => [...text.matchAll(/"email":"([^"]*)"/g)].map(([, email = '']) => email)
   const [before, since] = [anApplication(), anApplication()]
   const older = await startServerIn(volumes, settings, former)
   expect(await send(origin, before)).toBe(201)
