@@ -6,7 +6,7 @@ import { hashPassword } from '../src/server/auth/accounts/passwords.ts'
 import { startMailServer } from '../testing/mail-server.ts'
 import { dataDirectory, startServer } from '../testing/server.ts'
 import { setTimeout as wait } from 'node:timers/promises'
-import { median, printTable, checkPromise } from './table.ts'
+import { median, printTable, checkGuarantee } from './table.ts'
 import { connectToEmbedded } from '../testing/sql.ts'
 
 const rounds = 200
@@ -133,7 +133,7 @@ export async function benchEnumeration(): Promise<void> {
       await wait(quietAfter)
       const [known, unknown] = times
       const slower = known.filter((time, index) => time > (unknown[index] ?? 0)).length / known.length
-      checkPromise(
+      checkGuarantee(
         `${name}, ${what}: a known address is slower as often as an unknown one, and not in ${Math.round(slower * 100)} % of pairs`,
         slower >= minSlower && slower <= maxSlower,
       )

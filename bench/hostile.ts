@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net'
 
 import { dataDirectory, startServer, type RunningServer } from '../testing/server.ts'
 import { memoryOf } from './memory.ts'
-import { median, printTable, checkPromise, spread } from './table.ts'
+import { median, printTable, checkGuarantee, spread } from './table.ts'
 
 const size = 256 * 1024
 const repeats = 20
@@ -148,7 +148,7 @@ export async function benchHostile(): Promise<void> {
     await server.stop()
     const maxCost = maxRatio * (costs.get(plain) ?? 0)
     const expensive = [...costs].filter(([, each]) => each > maxCost).map(([request]) => request)
-    checkPromise(
+    checkGuarantee(
       `${name} no request costs more than ${maxRatio} times a plain one, but ${expensive.join('; ')}`,
       expensive.length === 0,
     )

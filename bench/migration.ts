@@ -8,7 +8,7 @@ import type { Sql } from '../src/server/database/sql.ts'
 import { migrationsOf } from '../testing/releases.ts'
 import { temporaryDirectory } from '../testing/server.ts'
 import { connectToEmbedded } from '../testing/sql.ts'
-import { printTable, checkPromise } from './table.ts'
+import { printTable, checkGuarantee } from './table.ts'
 
 const applicationCount = Number(process.env['UPDATE_APPLICATIONS'] ?? 1_000_000)
 /** The number of letters in each state, each to its own applicant. */
@@ -202,7 +202,7 @@ async function updateFrom(release: (typeof releases)[number]) {
       ],
     ],
   )
-  checkPromise(`less than ${maxSeconds} s without service`, longestWait < maxSeconds)
+  checkGuarantee(`less than ${maxSeconds} s without service`, longestWait < maxSeconds)
   await visitorSql.end()
   await sql.end()
   await cluster.stop()

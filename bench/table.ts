@@ -20,7 +20,7 @@ export function spread(values: readonly number[], digits = 0): string {
 }
 
 /** Checks a promise of docs/security.md. If it was not kept, prints a message and sets the exit code 1. */
-export function checkPromise(what: string, holds: boolean): void {
+export function checkGuarantee(what: string, holds: boolean): void {
   if (holds) return
   console.error(`Promise broken: ${what}`)
   process.exitCode = 1

@@ -21,7 +21,7 @@ export async function createClock(sql: Sql, start: Date) {
   const dayOf = (at: Date) => Date.UTC(at.getFullYear(), at.getMonth(), at.getDate()) / day
   return {
     now: () => now,
-    /** Moves the dates in a text to where the stored dates will be after all later moves. */
+    /** Shifts the dates in a text by the time that is left until today, as the later moves shift the stored dates. */
     withDemoDates: (text: string) =>
       text.replaceAll(/\b\d{1,2} [A-Z][a-z]+ \d{4}\b/g, (writtenDate) => {
         const date = new Date((dayOf(new Date(writtenDate)) - dayOf(new Date()) + dayOf(now)) * day)

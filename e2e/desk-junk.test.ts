@@ -27,7 +27,7 @@ test('suggested junk is put aside by groups, nobody else is touched, and one key
   const { button, tab, names, status, heading } = getDesk(page)
   const dialog = page.getByRole('dialog')
   expect(await tab('Put aside').count()).toBe(0)
-  await button('6 like junk…').click()
+  await button('6 look like junk…').click()
   await dialog.getByText('4 with the same reason').waitFor()
   await dialog.getByRole('button', { name: 'Put aside 4' }).click()
   await dialog.getByRole('button', { name: 'Put aside 2' }).click()

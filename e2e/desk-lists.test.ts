@@ -511,7 +511,7 @@ test.for([
   [1280, 720],
   [390, 844],
 ])(
-  'changes to visible rows never make them higher: %i px wide',
+  'changes to visible rows never make them taller: %i px wide',
   async ([width = 0, height = 0], { visitor }) => {
     // Each name wraps to a second line at a different width.
     const names = Array.from({ length: 12 }, (_, index) => ({

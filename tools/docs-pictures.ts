@@ -113,7 +113,7 @@ async function takeJunk(site: string, openDesk: (hash: string) => Promise<Page>)
     if (status !== 201) throw new Error(`An application was refused: ${status}`)
   }
   const list = await openDesk('/')
-  await list.getByRole('button', { name: '4 like junk…' }).click()
+  await list.getByRole('button', { name: '4 look like junk…' }).click()
   await list.getByText('4 with the same reason').waitFor()
   await take('junk', list, list.getByRole('dialog'))
 }

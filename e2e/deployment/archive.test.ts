@@ -112,9 +112,9 @@ async function scriptOf(origin: string, page = '/') {
  * below its root. It has its own `systemctl` and `sudo`.
  *
  * @param settings The database, and the backup folder.
- * @param putAside The work of the program `put-aside`, which a test puts in place of commands of the docs.
+ * @param moveDataAside The work of the program `move-aside`. A test with its own PostgreSQL calls it instead of the docs' `mv`.
  */
-async function machineOf100(settings: Record<string, string>, putAside = async () => {}) {
+async function formerMachine(settings: Record<string, string>, moveDataAside = async () => {}) {
   const { path: root } = await temporaryDirectory()
   const [opt, dataDir, backups, bin] = ['opt', 'var/lib/unplugged', 'var/backups/unplugged', 'bin'].map(
     (path) => join(root, path),
@@ -135,7 +135,7 @@ async function machineOf100(settings: Record<string, string>, putAside = async (
       await service['stop']?.()
       await service['start']?.()
     },
-    'put-aside': putAside,
+    'move-aside': moveDataAside,
   }
   const systemd = createServer((request, response) => {
     const act = service[request.url?.slice(1) ?? '']?.() ?? Promise.reject(new Error(request.url))
@@ -148,7 +148,7 @@ async function machineOf100(settings: Record<string, string>, putAside = async (
   const curl = `exec curl --silent --show-error --fail http://127.0.0.1:${(systemd.address() as AddressInfo).port}`
   const programs = {
     systemctl: `test "$2" = unplugged && ${curl}/$1`,
-    'put-aside': `${curl}/put-aside`,
+    'move-aside': `${curl}/move-aside`,
     sudo: 'test "$1 $2" = "-u unplugged" && shift 2 && exec "$@"',
   }
   for (const [name, text] of Object.entries(programs)) {
@@ -175,13 +175,13 @@ async function machineOf100(settings: Record<string, string>, putAside = async (
     },
     paste: (commands: string, environment: Record<string, string> = {}) =>
       paste(commands, root, { PATH: `${bin}:${PATH}`, ...environment }),
-    /** Runs a command of the version that the link points to. Returns the output. */
+    /** Runs a command of the version in `opt/unplugged`, which is a link after an update. Returns the output. */
     command: async (...args: string[]) =>
       (await run(process.execPath, [join(product, 'start.js'), ...args], { env: { PATH, HOME } })).stdout,
   }
 }
 
-type Machine = Awaited<ReturnType<typeof machineOf100>>
+type Machine = Awaited<ReturnType<typeof formerMachine>>
 
 const emailsOf = (lines: string) =>
   lines
@@ -234,7 +234,10 @@ async function useAfterUpdate({ origin, command }: Machine, before: string) {
 }
 
 test('an update from 1.0.0 can be installed and undone as documented, and later applications are carried over', async () => {
-  const machine = await machineOf100({ DATA_DIR: '/var/lib/unplugged', BACKUP_DIR: '/var/backups/unplugged' })
+  const machine = await formerMachine({
+    DATA_DIR: '/var/lib/unplugged',
+    BACKUP_DIR: '/var/backups/unplugged',
+  })
   const { origin, opt, backups, command, replacements } = machine
   await fill(machine)
   const before = await update(machine)
@@ -278,7 +281,7 @@ const timeOf = (backup: string) =>
   /unplugged-([\d-]+T)(\d\d)-(\d\d)-(\d\d)Z$/.exec(backup)?.slice(1).join(':').replace('T:', 'T') ?? ''
 
 test('if the database of 1.0.0 is inside its folder, the documented commands move the database beside the versions', async () => {
-  const machine = await machineOf100({})
+  const machine = await formerMachine({})
   const { opt, command } = machine
   atTestEnd(() => endDatabase(join(opt, 'unplugged-data')))
   await fill(machine)
@@ -301,7 +304,7 @@ test('an update from 1.0.0 with DATABASE_URL can be undone with a manual backup,
   }
   await runStatements(make)
   const url = postgres.url('unplugged', 'unplugged')
-  const machine = await machineOf100({ DATABASE_URL: url }, () => runStatements(aside))
+  const machine = await formerMachine({ DATABASE_URL: url }, () => runStatements(aside))
   const { origin, opt, backups, command } = machine
   await fill(machine)
   await command('backup', '--to', join(backups, 'before'))
@@ -314,7 +317,7 @@ test('an update from 1.0.0 with DATABASE_URL can be undone with a manual backup,
   const [goBack = '', readAside = '', sendAgain = ''] = await readCommands(operate, 'Go back', {
     [folder.inDocs]: folder.ours,
     ...formerInDocs,
-    [`mv /var/lib/unplugged /var/lib/${folder.ours} &&\n`]: 'put-aside &&\n',
+    [`mv /var/lib/unplugged /var/lib/${folder.ours} &&\n`]: 'move-aside &&\n',
     'install -d -m 700 -o unplugged -g unplugged /var/lib/unplugged &&\n': '',
     [`DATA_DIR=/var/lib/${folder.ours}`]: `DATABASE_URL=${postgres.url('unplugged_newer', 'unplugged')}`,
     '/opt': opt,

@@ -47,21 +47,21 @@ beforeAll(async () => {
   if (!(await fetchSupabaseLite(liteFolder))) return
   const database = await startPostgres()
   project = await newProject(database)
-  // Lite's role `door` owns the schema of accounts, like a project's sign-in. Like a project's data interface, it may become
+  // Lite's role `lite` owns the schema of accounts, like a project's sign-in. Like a project's data interface, it may become
   // the caller's role.
   await project.asSupabase.unsafe(`
     set client_min_messages = warning;
     drop schema auth cascade;
-    create role door login;
-    grant anon, authenticated, service_role to door;
-    create schema auth authorization door;
-    grant create on database project to door;
+    create role lite login;
+    grant anon, authenticated, service_role to lite;
+    create schema auth authorization lite;
+    grant create on database project to lite;
   `)
   site = `http://127.0.0.1:${await freePort()}`
-  const started = await startSupabaseLite(liteFolder, database.url('project', 'door'), site)
+  const started = await startSupabaseLite(liteFolder, database.url('project', 'lite'), site)
   lite = started
-  // Adds what Lite lacks of a project: second factors, the record of the sign-in's migrations, and the owner's right to read
-  // accounts. The CLI records the other migrations.
+  // Adds what Lite lacks of a project: second factors, the auth server's table of migrations, and the owner's right to read
+  // accounts. Drops Lite's record of the schema's migrations, because the CLI makes its own.
   await project.asSupabase.unsafe(`
     drop schema supabase_migrations cascade;
     create table auth.schema_migrations (version text primary key);

@@ -13,7 +13,7 @@ export function countOf(count: number, digits = String(count)): string {
   return `${digits} ${count === 1 ? 'application' : 'applications'}`
 }
 
-/** The words after a count of applications for the number of organisers' accounts. */
+/** The phrase that follows a count of applications: how many accounts of organisers there are. */
 export function accountsText(count: number): string {
   if (count === 0) return ''
   return ` and the ${count === 1 ? 'account of 1 organiser' : `accounts of ${count} organisers`}`
@@ -40,7 +40,7 @@ export async function* toJsonLines(batches: Batches): AsyncGenerator<string> {
   }
 }
 
-/** A value as JSON to read. */
+/** A value as indented JSON, for people to read. */
 export function toJson(value: object): string {
   return `${JSON.stringify(value, null, 2).replace(control, escapeSequence)}\n`
 }

@@ -114,7 +114,7 @@ create index deliveries_of_domain on private.deliveries (domain, queued_at) wher
 -- | sending          | failed    | it was tried often enough, or the receiver refused it or is gone          |
 -- | sending          | cancelled | it was not accepted, and was recalled meanwhile                           |
 -- | failed           | waiting   | somebody tries again, or gives another address                            |
--- | failed           | done      | an organiser told it another way                                          |
+-- | failed           | done      | an organiser told the applicant another way                               |
 -- | waiting, failed  | cancelled | it is recalled, or a later RSVP or decision of the same person was delivered |
 
 -- Whether a delivery informs the applicant: an email, or a decision that replaces the email. `has_told`: whether it arrived,
@@ -150,8 +150,8 @@ as $$
 $$;
 
 -- Claims due deliveries to a webhook, the longest waiting first, each for one server and the duration of the lease.
--- Deliveries about one person stay in order. Deliveries that are due later than any retry are due now: the clock was set
--- back.
+-- Deliveries about one person stay in order. A delivery whose `due_at` is further ahead than any retry could be counts as
+-- due now, since the clock must have been set back. If organisers stopped all letters, decisions wait, too.
 create function private.claim_delivery(kind text, most integer, lease interval) returns setof private.deliveries
   language plpgsql set search_path = ''
 as $$
@@ -186,8 +186,8 @@ as $$
   values ('-infinity'::timestamptz, now()), (now() + interval '27 hours', 'infinity'::timestamptz)
 $$;
 
--- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. `counts`: the try is one of
--- the schedule's. Without a reply, the former reply is unchanged. `is_uncertain`: it may have arrived. `is_closing`: the
+-- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. `counts`: this try uses up
+-- one of the allowed attempts. Without a reply, the former reply is unchanged. `is_uncertain`: it may have arrived. `is_closing`: the
 -- mail server closed the connection. `refused`: the receiver refused it permanently. Returns the new state, which is
 -- `cancelled` if it was recalled during the try. Returns null if this claim is no longer the current one.
 create function private.record_delivery(

@@ -194,7 +194,7 @@ begin
 end
 $$;
 
--- Sends a letter that did not arrive again, to another address. All letters to this applicant go there from then on. It can
+-- Resends an undelivered letter to another address. All letters to this applicant go there from then on. It can
 -- be stopped for a minute, as after its release. `letter` is the id of the failed delivery.
 create function public.desk_readdress(act uuid, letter uuid, address text) returns jsonb
   language plpgsql security definer set search_path = ''

@@ -1,4 +1,4 @@
-/** The other screens of the desk in one script, which the first list does not need. */
+/** One script with every screen but the applications, so that the list that opens first does not load it. */
 export { KeyList } from './KeyList.tsx'
 export { OtherScreen } from './OtherScreen.tsx'
 export { SecondFactor } from './session/SecondFactor.tsx'

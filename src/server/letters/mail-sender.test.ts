@@ -218,7 +218,7 @@ test('when the mail server is back, letters are sent and the problem is cleared'
   expect(await mailSenderRow()).toMatchObject({ failures: 0, problem: '', failing_since: null })
 })
 
-test('the time of the first mail failure is stored until any email is accepted, even a test', async () => {
+test('the time of the first mail failure is stored until any email is accepted, even a test email', async () => {
   expect(await mailSenderRow()).toMatchObject({ failing_since: null })
   await backOffAll(database.owner, 'no')
   const first = await mailSenderRow()
@@ -276,7 +276,7 @@ test.each([
   },
 )
 
-test('a handover times out even if the mail server keeps sending its reply', async () => {
+test('handing over a letter times out even if the mail server sends its reply too slowly to end it', async () => {
   await released('ada@example.com')
   const server = await startTrickle()
   const { lines } = startSender(server, { timeout: 300 })

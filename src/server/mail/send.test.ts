@@ -63,7 +63,7 @@ test("a refusal has the mail server's reply, an unreachable mail server the oper
   })
 })
 
-test('sending times out even if the mail server keeps sending its reply', async () => {
+test('sending times out even if the mail server sends its reply too slowly to end it', async () => {
   const server = await startTrickle()
   expect(await send(mail, mailServerAt(server.port), 300)).toMatchObject({
     outcome: 'unavailable',

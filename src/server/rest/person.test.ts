@@ -299,7 +299,7 @@ test('nothing about another person is in it, and no secret', async () => {
   expect(JSON.parse(text)).toMatchObject({ applications: [{ id, invitation: { has_link: true } }] })
 })
 
-test('a person is found by their email in any case, and by the address that organisers wrote instead', async () => {
+test('a person is found by their email in upper or lower case, and by the address that organisers wrote instead', async () => {
   const id = await storeEverything('Ada@Example.com', 'word')
   for (const email of [' ada@example.COM ', 'Word@example.net']) {
     expect((await allAbout(email)).applications.map((application) => application.id)).toEqual([id])
@@ -312,7 +312,7 @@ test('a person is found by their email in any case, and by the address that orga
   })
 })
 
-test('a delivery names its recipient: an address of that time, the webhook, or an organiser', async () => {
+test('a delivery names its recipient: the address at the time of sending, the webhook, or an organiser', async () => {
   const id = await storeEverything(person, 'word')
   const recipients = async () => {
     const [application] = (await allAbout(person)).applications

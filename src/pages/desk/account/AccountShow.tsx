@@ -189,7 +189,7 @@ function PasswordEdit({ auth, asMe }: AccountPartProps) {
           <CodeField
             hint={`You signed in more than a day ago. A code is on its way to ${email}.`}
             problem={problem}
-            isFirst
+            takesFocus
           />
         )}
         <ActButton className="control-quiet" isPending={isPending}>

@@ -127,7 +127,7 @@ function FactorVerify({ auth, factor: { id, totp }, onVerified, onCancelled }: F
         </p>
         <p>Then type the code that the app shows. This ends your sessions in other browsers.</p>
         <form onSubmit={verify.onSubmit}>
-          <CodeField problem={verify.problem} isFirst />
+          <CodeField problem={verify.problem} takesFocus />
           <div className="layout-row">
             <ActButton isPending={verify.isPending}>Switch on</ActButton>
             <ActButton isPending={cancel.isPending} onPress={cancel.press}>

@@ -34,7 +34,7 @@ export function JunkSuggestions() {
   if (count === 0 && !isOpen) return null
   return (
     <Dialog
-      button={`${formatNumber(count)} like junk…`}
+      button={`${formatNumber(count)} ${count === 1 ? 'looks' : 'look'} like junk…`}
       title={
         count === 0
           ? 'Nothing looks like junk'

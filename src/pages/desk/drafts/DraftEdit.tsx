@@ -45,7 +45,7 @@ export function DraftEdit({ letter, input, setIsOpen }: DraftEditProps) {
   }
   return (
     <form onSubmit={draft.onSubmit}>
-      <LetterFields value={draft.value} isFirst={!isRestored} onEnter={enter} />
+      <LetterFields value={draft.value} takesFocus={!isRestored} onEnter={enter} />
       <SaveButtons
         draft={draft}
         conflictNotice="Somebody else changed this draft. Your changes are not saved. Saving now replaces theirs."

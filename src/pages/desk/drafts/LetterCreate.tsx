@@ -71,7 +71,7 @@ function LetterForm({ application, letters, mayAnswer }: Omit<LetterCreateProps,
   const { subject = '', body = '', act = '' } = (isSaved ? null : typed) ?? {}
   const [isOpen, setIsOpen] = useState(false)
   // A form that opens together with its screen does not take the focus.
-  const [isFirst, setIsFirst] = useState(false)
+  const [takesFocus, setTakesFocus] = useState(false)
   const isWriting = isOpen || act !== ''
   const openButton = useRef<HTMLButtonElement>(null)
   const writtenId = useRef('')
@@ -98,7 +98,7 @@ function LetterForm({ application, letters, mayAnswer }: Omit<LetterCreateProps,
     setUnsent(text.subject === '' && text.body === '' ? null : { act: newAct(), ...text })
   }
   const open = () => {
-    setIsFirst(true)
+    setTakesFocus(true)
     setIsOpen(true)
   }
   const discard = () => {
@@ -121,7 +121,7 @@ function LetterForm({ application, letters, mayAnswer }: Omit<LetterCreateProps,
       <LetterFields
         value={{ subject, body }}
         hint={`It is sent exactly as written.${mayAnswer ? ` ${invitationHint}` : ''}`}
-        isFirst={isFirst}
+        takesFocus={takesFocus}
         readOnly={write.isPending}
         onEnter={enter}
       />

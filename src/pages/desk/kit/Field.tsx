@@ -15,17 +15,17 @@ export interface FieldProps extends FieldTexts, Omit<ComponentProps<'input'>, 'c
   /** Called with the text on each change. */
   onText?: (text: string) => void
   /** Whether it takes the focus when it appears. */
-  isFirst?: boolean
+  takesFocus?: boolean
 }
 
 /** A single-line field with its label, hint and problem. */
-export function Field({ id, label, hint, problem, onText, isFirst = false, ...input }: FieldProps) {
+export function Field({ id, label, hint, problem, onText, takesFocus = false, ...input }: FieldProps) {
   return (
     <Labelled {...{ id, label, hint, problem }}>
       {(ids) => (
         <input
           type="text"
-          {...(isFirst && { ref: focus })}
+          {...(takesFocus && { ref: focus })}
           {...(onText && { onChange: ({ target }) => onText(target.value) })}
           {...ids}
           {...input}

@@ -63,19 +63,19 @@ interface LetterFieldsProps {
   /** The hint under the text. */
   hint?: string
   /** Whether the subject takes the focus when it appears. */
-  isFirst?: boolean
+  takesFocus?: boolean
   readOnly?: boolean
   onFocus?: (event: { target: HTMLInputElement | HTMLTextAreaElement }) => void
 }
 
 /** The fields for the text of a letter. */
-export function LetterFields({ value, onEnter, hint, isFirst = false, ...field }: LetterFieldsProps) {
+export function LetterFields({ value, onEnter, hint, takesFocus = false, ...field }: LetterFieldsProps) {
   return (
     <>
       <Field
         label="Subject"
         required
-        isFirst={isFirst}
+        takesFocus={takesFocus}
         maxLength={maxCharacters.subject}
         value={value.subject}
         onText={(subject) => onEnter({ subject })}

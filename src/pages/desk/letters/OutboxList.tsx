@@ -181,7 +181,7 @@ function Readdress({ letter, label, onClose }: ReaddressProps) {
         type="email"
         autoComplete="off"
         required
-        isFirst
+        takesFocus
         maxLength={maxCharacters.address}
         value={address}
         onText={(text) => setUnsent({ act: newAct(), address: text })}

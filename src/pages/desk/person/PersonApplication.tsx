@@ -133,7 +133,9 @@ export function PersonApplication({ about }: { about: AllAboutApplication }) {
         </ul>
       </Part>
       <Part title="Acts of the last day" isShown={acts.length > 0}>
-        <p className="layout-quiet">They are kept for a day, so that repeating one does not do it twice.</p>
+        <p className="layout-quiet">
+          They are kept for a day, so that an act whose request arrives twice is done once.
+        </p>
         <ul className="layout-lines">
           {acts.map(({ act, at, call, author }) => (
             <li key={act}>

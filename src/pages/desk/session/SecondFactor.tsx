@@ -16,7 +16,7 @@ export function SecondFactor({ auth, session }: { auth: LoadAuth; session: Watch
         <CodeField
           hint="The six digits that your authenticator app shows now."
           problem={form.problem}
-          isFirst
+          takesFocus
         />
       </StepForm>
     </Step>

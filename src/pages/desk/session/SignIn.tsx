@@ -131,7 +131,7 @@ function PasswordForm({ auth, email, onCode }: PasswordFormProps) {
           autoComplete="username"
           required
           defaultValue={email}
-          isFirst={email === ''}
+          takesFocus={email === ''}
         />
         <Field
           label="Password"
@@ -140,7 +140,7 @@ function PasswordForm({ auth, email, onCode }: PasswordFormProps) {
           autoComplete="current-password"
           required
           problem={form.problem}
-          isFirst={email !== ''}
+          takesFocus={email !== ''}
         />
       </StepForm>
     </Step>
@@ -176,7 +176,7 @@ function CodeForm({ auth, email, onBack }: { auth: LoadAuth; email: string; onBa
         in, too.
       </p>
       <StepForm {...{ form, others }}>
-        <CodeField hint="Six digits. It works once." problem={form.problem} isFirst />
+        <CodeField hint="Six digits. It works once." problem={form.problem} takesFocus />
       </StepForm>
       <Problem message="" error={again.error} />
       <output>{sentAgain > 0 && !again.problem && <span key={sentAgain}>Sent again.</span>}</output>

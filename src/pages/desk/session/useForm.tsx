@@ -79,7 +79,7 @@ export function SignOutButton({ session }: { session: Pick<WatchedSession, 'sign
 }
 
 /** A field for a code from an email or an authenticator app. */
-export function CodeField(props: Pick<FieldProps, 'hint' | 'problem' | 'isFirst'>) {
+export function CodeField(props: Pick<FieldProps, 'hint' | 'problem' | 'takesFocus'>) {
   return (
     <Field
       label="Code"
