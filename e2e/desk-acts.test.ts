@@ -341,7 +341,9 @@ test('Esc leaves the note field and keeps its text, a key adds the note, and the
   await expect.poll(() => focused(page)).toBe('H1: Drafts: Accepted')
 })
 
-test('the result of an act appears between the navigation and the bar at the foot', async ({ visitor }) => {
+test('the result of an act appears in the lower half of the window, above the bar at the foot', async ({
+  visitor,
+}) => {
   const id = await prepareData(withoutPreparation)
   const page = await desk.open(visitor, `/applications/${id}`)
   const { note, status } = getDesk(page)

@@ -299,7 +299,7 @@ test('a letter stays open while somebody edits it, and typing never makes a deci
   const text = page.getByLabel('Text', { exact: true })
   await button('Write from scratch').click()
   await text.fill('Hello')
-  // Empty the text after Back from another screen, and type another one.
+  // Leave the screen, return with the browser's Back, empty the text, and type a different one.
   await link('Back').click()
   await heading('Applications').waitFor()
   await page.goBack()

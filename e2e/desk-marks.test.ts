@@ -8,7 +8,7 @@ const desk = deskForTestFile()
 const markAs = (application: string, mark: string, why = '') =>
   desk.bob.client.rpc('desk_mark', { act: crypto.randomUUID(), application, mark, why })
 
-test('keys mark an application, other marks appear then, and a line of why is saved by Enter', async ({
+test('keys mark an application, which then shows the marks of others, and Enter saves a line of why', async ({
   visitor,
 }) => {
   const [{ id } = { id: '' }, { id: other } = { id: '' }] = await desk.store(people(2))
@@ -88,7 +88,9 @@ test('the list shows what is left to mark, and where organisers disagree', async
   expect(page.url()).toContain('marks=none+of+mine&order=shuffled')
 })
 
-test('a single organiser has no marks, and people who only read are not waited for', async ({ visitor }) => {
+test('marks are hidden if there is only one organiser, and nobody waits for those who only read', async ({
+  visitor,
+}) => {
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const account = await desk.open(visitor, '/account')
   const onlyRead = account.getByRole('switch', { name: 'I only read' })

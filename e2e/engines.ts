@@ -398,7 +398,7 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     await sql`
       insert into private.marks (application_id, account_id, author, mark, why)
       values (${String(row?.['id'])}, gen_random_uuid(), 'grace@example.org', 'no', 'Too early')`
-    // Marks are shown where there are two organisers.
+    // Marks are shown only if there are two organisers, and each call adds one.
     await signInLink()
     const text = (selector: string) => `(document.querySelector('${selector}')?.textContent ?? '')`
     await browser.open(await signInLink())
@@ -460,7 +460,7 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
       browser,
       `${status} === 'Spring 2028 has begun. Applications from now on belong to it.' && location.hash === '#/places'`,
     )
-    // The same answers are stored again once the hour of repeats is over.
+    // For an hour after a retreat begins, the same answers count as a retry and are not stored. This ends that hour.
     await sql`update private.door set repeats_until = null`
     deepStrictEqual(await send(gate.origin, application), 201)
     await browser.evaluate(`(location.hash = '#/', true)`)

@@ -136,7 +136,7 @@ test('the charts show visits, starts and sources, once a server has counted', as
     return sum?.['visits'] === 2 && sum['starts'] === 1
   })
   await page.reload()
-  await visits.getByText('The page in 90 days: 2 visits, 1 start, 3 applications.').waitFor()
+  await visits.getByText('The page in the last 90 days: 2 visits, 1 start, 3 applications.').waitFor()
   const cells = (caption: string) =>
     visits
       .getByRole('table', { name: caption })
@@ -152,7 +152,7 @@ test('the charts show visits, starts and sources, once a server has counted', as
   expect(days.at(-1)?.slice(1, 3)).toEqual(['2', '1'])
   expect(await visits.locator('.plots-days').count()).toBe(3)
 
-  // They are about the page, so they stay where the list has nobody.
+  // The charts of visits are about the page for applicants, so they stay in a tab without applications.
   await getDesk(page).tab('Declined').click()
   await page.getByText('No applications here.').waitFor()
   await expect.poll(() => page.getByRole('figure').count()).toBe(2)
@@ -166,5 +166,5 @@ test('the charts show visits, starts and sources, once a server has counted', as
   await visits.getByText('Visits were not loaded. No.').waitFor()
   await page.unroute('**/rpc/desk_visits')
   await visits.getByRole('button', { name: 'Try again' }).click()
-  await visits.getByText('The page in 90 days').waitFor()
+  await visits.getByText('The page in the last 90 days').waitFor()
 })

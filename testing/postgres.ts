@@ -26,7 +26,7 @@ export interface TestPostgres {
    * stays open.
    * @returns A function that stops cutting. Connections that are still open stay open.
    */
-  closeInsideData(at: (length: number) => number): () => void
+  cutMidData(at: (length: number) => number): () => void
   /** Kills the database with a signal, and starts it again on the same files. */
   killAndRestart(signal: NodeJS.Signals): Promise<void>
   close(): Promise<void>
@@ -97,7 +97,7 @@ export async function startPostgres(kind: 'database' | 'cluster' = 'cluster'): P
     closeConnections(by) {
       for (const { outside } of links) void (by === 'FIN' ? outside.end() : outside.resetAndDestroy())
     },
-    closeInsideData(at) {
+    cutMidData(at) {
       for (const link of links) link.cutAt = at
       return () => {
         for (const link of links) delete link.cutAt

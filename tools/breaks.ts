@@ -48,7 +48,7 @@ async function copyCheckout(): Promise<string> {
 }
 
 /** Splits a file at a text. Throws unless the file has it exactly once. */
-async function readAround({ changedFile, find }: Break, directory = '.') {
+async function splitAtText({ changedFile, find }: Break, directory = '.') {
   const whole = await readFile(join(directory, changedFile), 'utf8')
   const parts = whole.split(find)
   if (parts.length !== 2) throw new Error(`its text occurs in ${changedFile} ${parts.length - 1} times`)
@@ -59,7 +59,7 @@ async function readAround({ changedFile, find }: Break, directory = '.') {
 async function apply(breakToMake: Break, directory: string): Promise<() => Promise<void>> {
   const { changedFile, replace, migration: statements } = breakToMake
   const path = join(directory, changedFile)
-  const { whole, parts } = await readAround(breakToMake, directory)
+  const { whole, parts } = await splitAtText(breakToMake, directory)
   const broken = parts.join(replace)
   await writeFile(path, broken)
   const isSchema = basename(dirname(path)) === 'schemas'
@@ -98,7 +98,7 @@ function patternOf(name: string): string {
   return name.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll(/%[a-z]|\\\$\\\{\w+\\\}/g, '.*')
 }
 
-/** Runs the test that has to fail. Throws if no test ran. */
+/** Runs the test that has to fail. Returns what made it fail, or undefined if it passed. Throws if no test ran, or one timed out. */
 async function runTest(directory: string, { testFile, testTitle }: Break): Promise<string | undefined> {
   const output = join(directory, 'report.json')
   await rm(output, { force: true })
@@ -135,9 +135,9 @@ const waiting = breaks.filter(({ effect, changedFile, testFile }) =>
 const count = waiting.length
 const survivors: string[] = []
 
-// A run of some breaks also reports the other breaks whose text their file no longer has.
+// If only some breaks are made, the others are still checked: those whose text no longer occurs in their file are reported.
 for (const other of breaks.filter((each) => !waiting.includes(each))) {
-  await readAround(other).catch((error: Error) => {
+  await splitAtText(other).catch((error: Error) => {
     console.log(`${other.effect} (${other.changedFile}), not asked for\n  CANNOT BE TRIED: ${error.message}`)
     process.exitCode = 1
   })

@@ -443,7 +443,7 @@ async function filled(path: string) {
   return { DATA_DIR: path }
 }
 
-test('a backup keeps the files beside it, and no other user can read its files', async () => {
+test('a backup leaves the files beside it alone, and no other user can read its files', async () => {
   const directory = await temporaryDirectory()
   const settings = await prepareDatabase(join(directory.path, 'data'))
   const folder = join(directory.path, 'photos')

@@ -107,7 +107,7 @@ test('no response is wrong while connections to an external database are lost', 
       // Cuts one connection or up to sixteen. Half of the cuts are near the end of a result, after the last row.
       let cutsLeft = Math.ceil(2 ** (random() * 4))
       const cutAt = (length: number) => Math.floor(length - random() * (random() < 0.5 ? length : 24))
-      const stopCutting = postgres.closeInsideData((length) => (cutsLeft-- > 0 ? cutAt(length) : length))
+      const stopCutting = postgres.cutMidData((length) => (cutsLeft-- > 0 ? cutAt(length) : length))
       await waitForCalls(callers, 50)
       stopCutting()
     },

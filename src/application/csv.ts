@@ -8,8 +8,8 @@ export const byteOrderMark = '\ufeff'
 export const storedColumns = ['id', 'created_at', ...columns] as const
 
 /**
- * The columns that a table may have: those of a stored application, its status, and what organisers did about it. Until 2.0, a
- * new one is added before `decided_by`. Each is a key of the row. The desk leaves out columns that its rows lack.
+ * The columns that a table may have: those of a stored application, its status, and what organisers did about it. Until version
+ * 2.0 of this product, a new one is added before `decided_by`, so that the columns before it keep their positions. Each is a key of the row. The desk leaves out columns that its rows lack.
  */
 export const tableColumns = [
   ...storedColumns,
@@ -34,7 +34,7 @@ export const operatorColumns = tableColumns.filter((column) => column !== 'marks
 /** The name of a column of the table. */
 export type TableColumn = (typeof tableColumns)[number]
 
-/** The organisers' work on an application, from `private.made_of`; times are in ISO 8601. */
+/** The organisers' work on an application, as the function `private.made_of` returns it; times are in ISO 8601. */
 export interface OrganiserWork {
   /** The applicant's RSVP, and when they gave it; null where there is none, or they are not accepted. */
   answer: Rsvp | null
@@ -54,6 +54,7 @@ export interface OrganiserWork {
     occasion: string
     way: 'mail' | 'automation'
     state: string
+    /** How the applicant was told without our mail server; null if by it. */
     otherwise: 'by hand' | 'told' | null
     /** When it was sent, or released. */
     at: string
@@ -145,8 +146,8 @@ const telephoneNumber = /^[+\-\d ()[\]]+$/
 
 /**
  * Prefixes cells that spreadsheets would read as formulas with an apostrophe, which makes them text. With semicolons or tabs as
- * the separator, a cell also begins after each of those, and a row after each line end. The quote is then in the middle of a
- * cell. Telephone numbers and lists with dashes stay unchanged.
+ * the separator, a cell also begins after each of those, and a row after each line end. To a program that separates by commas, such an
+ * apostrophe is in the middle of a cell. Telephone numbers and lists with dashes stay unchanged.
  *
  * @see https://owasp.org/www-community/attacks/CSV_Injection
  */

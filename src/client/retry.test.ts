@@ -21,7 +21,7 @@ function triesOf(...outcomes: Outcome[]) {
 const noNetwork = new TypeError('fetch failed')
 
 test.for([502, 503, 504, noNetwork])(
-  'a request without a response (%s) is retried until it gets one',
+  'a request that did not reach its server or database (%s) is retried until it does',
   async (failure) => {
     const tries = triesOf(failure, failure, 200)
     expect((await withRetry(tries.attempt, [0, 0, 0])).status).toBe(200)
@@ -30,7 +30,7 @@ test.for([502, 503, 504, noNetwork])(
 )
 
 test.for([200, 400, 401, 403, 404, 409, 413, 429, 500])(
-  'a request with the response %i is not retried',
+  'a request that got another status (%i) is not retried',
   async (status) => {
     const tries = triesOf(status)
     expect((await withRetry(tries.attempt, [0, 0])).status).toBe(status)

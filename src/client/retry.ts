@@ -2,7 +2,7 @@
 const retryableStatuses = new Set([502, 503, 504])
 
 /**
- * Retries a request until it gets a response, once after each delay. Only for idempotent requests.
+ * Retries a request until it has reached its server and database, once after each delay. Only for idempotent requests.
  *
  * @param delays Milliseconds before the second try, the third and so on.
  * @param signal The signal of the request. After it aborts, there are no more tries.

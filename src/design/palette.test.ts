@@ -11,8 +11,8 @@ type Colour = keyof Palette
  * (1.4.11).
  */
 const pairs: [text: string, on: Colour, under: Colour, needed: number][] = [
-  ['title, tagline and badge, above', 'ink', 'sky', 4.5],
-  ['title, tagline and badge, below', 'ink', 'glow', 4.5],
+  ['title, tagline and badge, at the top of the sky', 'ink', 'sky', 4.5],
+  ['title, tagline and badge, at the horizon', 'ink', 'glow', 4.5],
   ['labels and answers', 'ink', 'paper', 4.5],
   ['answers, pointed at', 'ink', 'hover', 4.5],
   ['placeholder', 'ink-quiet', 'paper', 4.5],

@@ -35,7 +35,7 @@ test('without variables, the settings have the defaults that the docs list', asy
     HOST: settings.host,
     DATABASE_URL: settings.databaseUrl,
     DATABASE_POOLER: settings.databasePooler,
-    POSTGRES_BIN: settings.postgresBin ?? 'the binaries that npm brings',
+    POSTGRES_BIN: settings.postgresBin ?? 'the binaries that npm installs',
     ANON_KEY: settings.anonKey,
     WEBHOOK_URL: settings.webhookUrl,
     WEBHOOK_DECISIONS_URL: settings.webhookDecisionsUrl,

@@ -149,7 +149,8 @@ export const letters: readonly Break[] = [
     find: "'questions', case when rsvp = 'coming' then (",
     replace: "'questions', case when true then (",
     testFile: 'src/server/rest/questions.test.ts',
-    testTitle: 'only guests are asked: nobody without an RSVP, who cannot come, or without the link',
+    testTitle:
+      'only guests are asked: not people without an RSVP, people who cannot come, or people without the link',
   },
   {
     promise: 'a private answer is read by organisers alone',
@@ -162,7 +163,7 @@ export const letters: readonly Break[] = [
       'the link never shows a private answer, and blind readers, the table and the webhook do not have it',
   },
   {
-    promise: 'private answers are erased when guests were told',
+    promise: 'private answers are erased on the day that guests were told, and not earlier',
     effect: 'A clock that jumps ahead for one day erases them',
     changedFile: 'supabase/schemas/20_announcements.sql',
     find: 'and announcements.subject = announce.subject and days >= 7',
@@ -186,6 +187,6 @@ export const letters: readonly Break[] = [
     find: "queued_at > now() - interval '1 hour'",
     replace: "queued_at > now() + interval '1 hour'",
     testFile: 'src/server/letters/confirmations.test.ts',
-    testTitle: 'one confirmation an hour leaves to a person, however often they change their mind',
+    testTitle: 'a person gets at most one confirmation an hour, however often they change their mind',
   },
 ]

@@ -139,6 +139,7 @@ async function findBackups(dir: string, { databaseId, now }: FolderOptions): Pro
     const backup = await readBackup(dir, name, databaseId).catch(() => undefined)
     if (backup !== undefined) found.push(backup)
   }
+  // Those dated in the future come last: the clock was wrong.
   const sortKey = ({ createdAt }: FoundBackup) => (isInFuture(createdAt, now) ? 0 : createdAt.getTime())
   return found.toSorted((a, b) => sortKey(b) - sortKey(a))
 }
@@ -171,7 +172,7 @@ async function readBackup(dir: string, name: string, databaseId: string | null |
   return found
 }
 
-/** Whether a backup belongs to a database. A backup from before databases had an id belongs to every database. */
+/** Whether a backup belongs to a database, whose id is in `installation`. One from before databases had an id belongs to each. */
 function belongsTo(scheduled: NonNullable<Manifest['scheduled']>, databaseId: string | null) {
   return scheduled.installation === null || scheduled.installation === databaseId
 }
@@ -191,7 +192,7 @@ async function readJson<T extends object>(path: string): Promise<T | undefined> 
   }
 }
 
-/** Removes files, the one that names the database last, and then their folder. Keeps a folder that gets another file. */
+/** Removes files, the one that names the database last, and then their folder. If another file appears meanwhile, the folder stays. */
 async function removeFiles(folder: string, entries: string[]) {
   const identifiesDatabase = (name: string) => Number(name === manifestName || name === unfinishedName)
   for (const name of entries.toSorted((a, b) => identifiesDatabase(a) - identifiesDatabase(b)))

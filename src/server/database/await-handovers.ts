@@ -8,7 +8,10 @@ const pollInterval = 100
 /** The advisory lock that each claim of an email shares (supabase/schemas/23_mails.sql). */
 const claimLock = 5_610_748
 
-/** The tables of emails, each with its condition for an email that a server is handing over, and the newest column in it. */
+/**
+ * The tables of emails. `isSending` is the condition for an email that a server is handing over. `column` is the newest column that
+ * this condition uses: in schemas without it, the table is skipped.
+ */
 const emailTables = [
   // In schemas where letters are not deliveries yet.
   { table: 'private.letters', column: 'way', isSending: `state = 'sending'` },
@@ -26,9 +29,9 @@ const emailTables = [
 ]
 
 /**
- * Waits until no server is handing over an email, and blocks new handovers until the transaction ends. A server of the previous
- * version may be unable to record the result afterwards, so the email would be sent twice. The wait is bounded by a claim's
- * lease, 90 seconds.
+ * Waits until no server is handing over an email, and blocks new handovers until the transaction ends. The transaction changes the
+ * schema. Afterwards a server of the previous version may be unable to record the result of its handover, and the email would be
+ * sent twice. The wait is bounded by a claim's lease, 90 seconds.
  *
  * @param onWait Called once if a server is handing over an email.
  */

@@ -78,7 +78,7 @@ test.each(
     // Opens all connections now, since one that is opened later would not be cut.
     await expectWhole(ask)
     // Short responses, such as to the beginning of a transaction, are not cut.
-    const spare = server.closeInsideData((length) => (length < 2_000 ? length : at(length)))
+    const spare = server.cutMidData((length) => (length < 2_000 ? length : at(length)))
     await expect(ask(statement)).rejects.toThrow('Connection terminated unexpectedly')
     spare()
     await expectWhole(ask)

@@ -173,7 +173,7 @@ test('a start fails if a migration was edited since it was applied, and the erro
     await sql`update ${identifier(table)} set statements = ${change(row.text)} where name = ${name}`
     return () => sql`update ${identifier(table)} set statements = ${[row.text]} where name = ${name}`
   }
-  // Other comments and white space do not count as edits, nor do the Supabase CLI's single statements without semicolons.
+  // Changed comments and white space do not count as edits, nor does the Supabase CLI's list of statements without semicolons.
   await record('supabase_migrations.schema_migrations', 'retreat_applications', (text) =>
     text.split(/;\n/).map((statement) => `${statement}  -- as it is`),
   )

@@ -148,7 +148,7 @@ export function checkProxy({ site }: Responses, { trustProxy, siteUrl }: SiteSet
       )
     case 'anybody is believed':
       return wrong(
-        'TRUST_PROXY trusts an X-Forwarded-For that visitors write themselves, so no rate limit works: name the addresses of the proxies, or fewer of them.',
+        'TRUST_PROXY trusts an X-Forwarded-For that visitors write themselves, so no rate limit works: name the addresses of the proxies, or set a smaller number.',
       )
     case undefined:
       return notKnown('SITE_URL does not lead to this server.')

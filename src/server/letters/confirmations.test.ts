@@ -139,7 +139,7 @@ test('another RSVP before it left drops a confirmation, and “coming” sends i
   expect(await statesOf(guest)).toEqual(['cancelled', 'cancelled', 'cancelled', 'done'])
 })
 
-test('one confirmation an hour leaves to a person, however often they change their mind', async () => {
+test('a person gets at most one confirmation an hour, however often they change their mind', async () => {
   const guest = await storeAcceptedApplicant(sql())
   await give(guest, 'coming')
   await holdPasses()

@@ -165,7 +165,7 @@ export function startMailSender({
       await tidyNotices(sql)
     },
     upkeepInterval,
-    (error) => log.warn({ err: error }, 'the heartbeat could not be recorded'),
+    (error) => log.warn({ err: error }, 'the upkeep of the mail sender failed'),
   )
 
   return {

@@ -8,15 +8,15 @@ import { within } from '../within.ts'
 const flushInterval = 10_000
 /** Milliseconds that a stop waits for the last batch. */
 const stopTimeout = 5_000
-/** The most different sources between two batches. The database keeps 200 a day. */
+/** The maximum number of distinct sources in a batch. The database keeps 200 a day. */
 const maxSources = 1_000
 /** The source of visits whose `from` is no name, or is beyond a limit. */
 const other = 'other'
 
-/** Without the flag `u`, no other letter counts as a variant of these. */
+/** With the flags `iu`, the letters `ſ` and `K` (Kelvin) would match `s` and `k`, so `u` is left out. */
 const name = /^[a-z0-9_-]{1,40}$/i
 /**
- * Words of programs that say what they are, and addresses, which no browser has. No library is used (`isbot` has a list of
+ * Words in the `User-Agent` of programs that say what they are, and URLs in it, which no browser has. No library is used (`isbot` has a list of
  * hundreds): programs that do not say so cannot be told from people anyway, and these words find those that do. A Cubot is a
  * phone.
  */
@@ -36,8 +36,8 @@ export interface Visits {
 }
 
 /**
- * Starts to count visits. A batch that cannot be saved is counted again with the next one. If only its response was lost, it
- * counts twice.
+ * Starts to count visits. A batch that cannot be saved is added to the next one. If it was saved and only the response was
+ * lost, its visits count twice.
  *
  * @param sql Queries the database, as the schema's owner.
  */

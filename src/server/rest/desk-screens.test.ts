@@ -442,7 +442,7 @@ test("an export has each application's decision with its author, its notes and i
     letters: [{ occasion: 'declined', way: 'mail', state: 'waiting', otherwise: null, at: moment }],
   })
   expect(two).toMatchObject({ id: second, ...nothing })
-  // The table that the command writes has the same values.
+  // The table of `npm run applications` has the same values.
   await server.database.owner.begin(async (owner) => {
     for await (const rows of withDeskColumns(owner, applicationsWithDeliveries(owner, 10))) {
       const { status, decided_by, decided_at, notes, letters } = one ?? {}

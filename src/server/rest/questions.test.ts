@@ -155,7 +155,7 @@ test('guests are asked in order, and their answers are stored, changed and remov
   ])
 })
 
-test('only guests are asked: nobody without an RSVP, who cannot come, or without the link', async () => {
+test('only guests are asked: not people without an RSVP, people who cannot come, or people without the link', async () => {
   await setQuestions([arrival])
   const invited = await storeAcceptedApplicant(sql())
   expect((await read(invited)).questions).toBeNull()

@@ -83,8 +83,8 @@ const historyOf = async () => {
   return happenings.map(({ kind, author, detail }) => ({ kind, author, detail }))
 }
 
-/** Lets the server look once. Returns what it erased. */
-async function look(most = 100): Promise<number> {
+/** Lets the server announce and erase once, as it does each hour. Returns how many it erased. */
+async function announceAndErase(most = 100): Promise<number> {
   let erased = 0
   for (;;) {
     const [{ step }] = await sql()<[{ step: { erased: number } }]>`
@@ -93,14 +93,14 @@ async function look(most = 100): Promise<number> {
     erased += step.erased
   }
 }
-/** Lets the server look on this many days, of which today is the last. */
-async function lookOnDays(days: number, most?: number) {
+/** The same on this many days, of which today is the last. */
+async function announceAndEraseOnDays(days: number, most?: number) {
   let erased = 0
   for (let day = 1; day <= days; day += 1) {
     await sql()`update private.announcements set announced_on = announced_on - 1`
-    erased += await look(most)
-    // A second look on the same day counts nothing.
-    erased += await look(most)
+    erased += await announceAndErase(most)
+    // The second time on a day announces nothing.
+    erased += await announceAndErase(most)
   }
   return erased
 }
@@ -115,7 +115,7 @@ test('applications are kept for ever unless organisers set months', async () => 
     due: 0,
     announced: null,
   })
-  expect(await lookOnDays(8)).toBe(0)
+  expect(await announceAndEraseOnDays(8)).toBe(0)
   expect(await detailsOf(id)).toMatchObject({ erased_on: null, hold: null })
 })
 
@@ -127,12 +127,12 @@ test('each application is erased months after its retreat, later if somebody cam
   await keepFor(12, 13)
   expect(await detailsOf(due[0] ?? '')).toMatchObject({ erased_on: await dayIn(0) })
   expect(await shown()).toMatchObject({ due: 3, announced: null })
-  expect(await lookOnDays(6)).toBe(0)
+  expect(await announceAndEraseOnDays(6)).toBe(0)
   const from = await dayIn(1)
   expect(await shown()).toMatchObject({ due: 3, announced: { applications: 3, from, days: 6 } })
   expect((await ask<Places>('places')).erasing).toEqual({ applications: 3, from, days: 6 })
   // In steps of two, and one line of the history for all of them.
-  expect(await lookOnDays(1, 2)).toBe(3)
+  expect(await announceAndEraseOnDays(1, 2)).toBe(3)
   expect(await stored()).toEqual([guest, late].toSorted())
   expect((await historyOf())[0]).toEqual({
     kind: 'retention',
@@ -142,7 +142,7 @@ test('each application is erased months after its retreat, later if somebody cam
   expect(await sql()`select from private.erasures`).toHaveLength(3)
   await keepFor(12, null)
   await endRetreat(-3_000)
-  expect(await lookOnDays(8)).toBe(0)
+  expect(await announceAndEraseOnDays(8)).toBe(0)
   expect(await stored()).toEqual([guest, late].toSorted())
 })
 
@@ -156,7 +156,7 @@ test('the applications of a retreat without days, and of another retreat, are ke
     { id: 2, ends_on: null, erased_on: null },
     { id: 1, erased_on: await dayIn(0) },
   ])
-  expect(await lookOnDays(7)).toBe(1)
+  expect(await announceAndEraseOnDays(7)).toBe(1)
   expect(await stored()).toEqual([second])
   expect(first).not.toBe(second)
 })
@@ -165,21 +165,21 @@ test('a clock that jumps ahead, and back again, erases nothing that was not anno
   await endRetreat(0)
   await apply()
   await keepFor(12, 12)
-  await lookOnDays(6)
+  await announceAndEraseOnDays(6)
   await sql()`update private.announcements set announced_on = private.today() + 365`
-  expect(await look()).toBe(0)
+  expect(await announceAndErase()).toBe(0)
   await sql()`update private.announcements set announced_on = private.today() - 365`
-  expect(await lookOnDays(6)).toBe(0)
+  expect(await announceAndEraseOnDays(6)).toBe(0)
   // After six days of announcements, it jumps by twenty days: only what was announced is erased.
   await sql()`update private.announcements set until = private.today() - 20`
-  expect(await lookOnDays(3)).toBe(0)
+  expect(await announceAndEraseOnDays(3)).toBe(0)
 })
 
 test('an application is not erased while it is kept, nor in the seven days after that ends', async () => {
   await endRetreat(0)
   const [kept, other] = [await apply(), await apply()]
   await keepFor(12, 12)
-  await lookOnDays(6)
+  await announceAndEraseOnDays(6)
   const details = await keep(kept)
   expect(details).toMatchObject({
     erased_on: null,
@@ -187,25 +187,25 @@ test('an application is not erased while it is kept, nor in the seven days after
     history: [{ kind: 'hold', author: me, detail: { reason: 'Comes again' } }],
   })
   expect(await shown()).toMatchObject({ holds: [{ id: kept, reason: 'Comes again', held_by: me }] })
-  expect(await lookOnDays(1)).toBe(1)
+  expect(await announceAndEraseOnDays(1)).toBe(1)
   expect(await stored()).toEqual([kept])
   expect(other).not.toBe(kept)
-  await lookOnDays(6)
+  await announceAndEraseOnDays(6)
   expect(await keep(kept, ' ')).toMatchObject({ erased_on: await dayIn(0), hold: null })
-  expect(await lookOnDays(6)).toBe(0)
-  expect(await lookOnDays(1)).toBe(1)
+  expect(await announceAndEraseOnDays(6)).toBe(0)
+  expect(await announceAndEraseOnDays(1)).toBe(1)
 })
 
 test('an application that is being kept while the server erases is not erased', async () => {
   await endRetreat(0)
   const [kept] = [await apply(), await apply()]
   await keepFor(12, 12)
-  await lookOnDays(6)
+  await announceAndEraseOnDays(6)
   await sql()`update private.announcements set announced_on = announced_on - 1`
   let erasing: Promise<number> | undefined
   await sql().begin(async (keeping) => {
     await keeping`insert into private.holds (application_id, reason, held_by) values (${kept}, 'Comes again', 'ada')`
-    erasing = look()
+    erasing = announceAndErase()
     await expect
       .poll(
         () =>
@@ -221,7 +221,7 @@ test('an application is stored while others are being erased, and two servers er
   await endRetreat(0)
   for (let count = 0; count < 10; count += 1) await apply()
   await keepFor(12, 12)
-  await lookOnDays(6)
+  await announceAndEraseOnDays(6)
   await sql()`update private.announcements set announced_on = announced_on - 1`
   const { database } = server
   await sql().begin(async (erasing) => {
@@ -229,9 +229,9 @@ test('an application is stored while others are being erased, and two servers er
     const { error } = await server.client().from('retreat_applications').insert(anApplication())
     expect(error).toBeNull()
   })
-  const erased = await Promise.all([look(1), look(1), database.owner`select 1`])
+  const erased = await Promise.all([announceAndErase(1), announceAndErase(1), database.owner`select 1`])
   expect(erased[0] + erased[1]).toBe(8)
-  await look()
+  await announceAndErase()
   expect(await stored()).toHaveLength(1)
   expect((await historyOf()).filter(({ author }) => author === 'server')).toEqual([
     { kind: 'retention', author: 'server', detail: { edition: 1, erased: 10 } },
@@ -252,10 +252,10 @@ test.each([
   await endRetreat(0)
   await apply()
   await keepFor(12, 12)
-  await lookOnDays(6)
+  await announceAndEraseOnDays(6)
   await change()
-  expect(await lookOnDays(6)).toBe(0)
-  expect(await lookOnDays(1)).toBe(1)
+  expect(await announceAndEraseOnDays(6)).toBe(0)
+  expect(await announceAndEraseOnDays(1)).toBe(1)
 })
 
 test('an organiser erases at once what is due, and a repeat erases nothing more', async () => {
@@ -293,7 +293,7 @@ test('blind readers learn who keeps an application, and no name and no reason', 
   expect(Object.keys(held ?? {}).toSorted()).toEqual(['held_at', 'held_by', 'id'])
 })
 
-test('months are saved over the version that was seen, from 1 to 120, and the history says so', async () => {
+test('months, from 1 to 120, are saved unless somebody changed them since they were read, and the history says so', async () => {
   const seen = await shown()
   expect(await keepFor(12, null)).toMatchObject({ version: 1, months: 12, months_for_guests: null })
   const again = { version: seen.version, months: 6, months_for_guests: null }

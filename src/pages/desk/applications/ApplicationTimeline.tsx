@@ -104,7 +104,7 @@ interface NoteCreateProps {
   history: readonly HistoryEntry[]
 }
 
-/** A note on an application. */
+/** The form that adds a note to an application. */
 export function NoteCreate({ application, field, history }: NoteCreateProps) {
   // The act id is stored with the note, so that a retry after a lost response creates no second note.
   const [typed, setUnsent] = useUnsentText<{ act: string; note: string }>(noteTextName(application))

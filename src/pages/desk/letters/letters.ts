@@ -18,8 +18,8 @@ export const confirmation = 'confirmed'
 /** The occasion of the letters to people who are coming and have not answered all required questions. */
 export const questionReminder = 'questions'
 
-/** Whether letters of this occasion are only for accepted people. Their templates cannot be removed. */
-export function isForAccepted(occasion: string): boolean {
+/** Whether letters of this occasion follow up an acceptance, such as a reminder. Their templates cannot be removed. */
+export function isAfterAcceptance(occasion: string): boolean {
   return [reminder, confirmation, questionReminder].includes(occasion)
 }
 
@@ -32,7 +32,7 @@ export function isOfDecision(occasion: string): occasion is Status {
  * Whether an occasion is neither a decision nor the receipt: the reminders, the confirmation, letters to one person, and
  * templates that organisers named.
  */
-export function isNamed(occasion: string): boolean {
+export function isOfNoDecision(occasion: string): boolean {
   return !isOfDecision(occasion) && occasion !== receipt
 }
 
@@ -67,7 +67,7 @@ export function isInvitationPlaceholder(placeholder: string): placeholder is key
 
 /** Whether letters of this occasion may ask for an RSVP. */
 export function mayAskForRsvp(occasion: string): boolean {
-  return occasion === 'accepted' || isNamed(occasion)
+  return occasion === 'accepted' || isOfNoDecision(occasion)
 }
 
 /** The address of the site for links in letters, without a final slash. */
@@ -96,7 +96,9 @@ export function nameOfOccasion(occasion: string): string {
   return occasionNames.get(occasion) ?? (isOfDecision(occasion) ? statuses[occasion] : occasion)
 }
 
-/** Whether an earlier letter of this occasion was sent. Letters to one person do not count, since each has its own text. */
+/**
+ * Whether an earlier letter of this occasion was sent. `edition` counts the letters of an occasion here. Letters to one person do not count, since each has its own text.
+ */
 export function wasSentBefore({ occasion, edition }: Pick<Letter, 'occasion' | 'edition'>): boolean {
   return edition > 1 && occasion !== ''
 }

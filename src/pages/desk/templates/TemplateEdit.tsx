@@ -20,8 +20,8 @@ import { go } from '../kit/route.ts'
 import { useUnsentText } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import {
-  isForAccepted,
-  isNamed,
+  isAfterAcceptance,
+  isOfNoDecision,
   mayAskForRsvp,
   nameOfLetter,
   nameOfOccasion,
@@ -51,7 +51,7 @@ export function TemplateEdit({ occasion }: { occasion: string }) {
         return (
           <>
             <TemplateForm occasion={occasion} template={template} />
-            {template && isNamed(occasion) && !isForAccepted(occasion) && (
+            {template && isOfNoDecision(occasion) && !isAfterAcceptance(occasion) && (
               <TemplateRemove template={template} />
             )}
           </>
