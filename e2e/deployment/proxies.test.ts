@@ -510,7 +510,7 @@ test('the doctor finds that TRUST_PROXY trusts no proxy, too few or too many', a
     ['1', outer, /^wrong +TRUST_PROXY names too few of several proxies/],
     ['2', outer, /^ok /],
     ['2', inner, /^wrong +TRUST_PROXY trusts an X-Forwarded-For that visitors write/],
-    ['127.0.0.1', inner, /^ok +The proxy is trusted\. This machine is trusted too/],
+    ['127.0.0.1', inner, /^ok +The proxy is trusted\. The doctor asks from a trusted machine/],
   ] as const) {
     const settings: Settings = {
       DATA_DIR: data.path,
