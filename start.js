@@ -137,8 +137,8 @@ function loadSettings() {
     )
     return false
   }
-  // An empty colour would be taken for none.
-  if (/^[^\S\n]*(?:export[^\S\n]+)?SITE_ACCENT[^\S\n]*=[^\S\n]*#/m.test(text)) {
+  // The setting would be blank, and the page would have its first colour.
+  if (/^[^\S\n]*(?:export[^\S\n]+)?SITE_ACCENT[^\S\n]*=[^\S\n]*#[\da-f]{6}\b/im.test(text)) {
     console.error(
       'SITE_ACCENT in .env ends before its sign #, which begins a comment: put the value in quotes.',
     )

@@ -43,8 +43,8 @@ export async function fill(sql: Sql, count: number): Promise<void> {
 }
 
 /**
- * Stores marks of the newest tenth of all applications, alternately by ada@example.org, whose calls are measured, and by somebody else. Earlier
- * versions have no marks.
+ * Stores marks of the newest tenth of all applications, alternately by ada@example.org, whose calls are measured, and by
+ * somebody else. Earlier versions have no marks.
  */
 async function storeMarks(sql: Sql) {
   const [{ exists }] = await sql<

@@ -41,7 +41,7 @@ interface OpenOptions extends VisitorOptions {
 /**
  * Starts a server for the test file that calls this. Each of its tests begins without applications.
  *
- * @param checkout The folder with the built server, by default that with React’s development version.
+ * @param checkout The folder with the built server, by default that with React's development version.
  */
 export function deskForTestFile(
   settings: () => Promise<Record<string, string>> = async () => ({}),

@@ -24,7 +24,7 @@ export interface DeskServer {
  * Starts a server as `npm start` does, with these settings and an empty database.
  *
  * @param existing The directory of the database, by default a new one.
- * @param checkout The folder with the built server, by default that with React’s development version.
+ * @param checkout The folder with the built server, by default that with React's development version.
  */
 export async function startDesk(
   settings: Record<string, string> = {},

@@ -5,7 +5,7 @@ import { dataDirectory, startServer, strictCheckout, type RunningServer } from '
 /**
  * Starts a server with a separate database for the test file that calls this.
  *
- * @param checkout The folder with the built server, by default that with React’s development version.
+ * @param checkout The folder with the built server, by default that with React's development version.
  */
 export function serverForTestFile(checkout = strictCheckout()): { readonly origin: string } {
   let server: RunningServer | undefined

@@ -8,8 +8,9 @@ export const byteOrderMark = '\ufeff'
 export const storedColumns = ['id', 'created_at', ...columns] as const
 
 /**
- * The columns that a table may have: those of a stored application, its status, and what organisers did about it. Until version
- * 2.0 of this product, a new one is added before `decided_by`, so that the columns before it keep their positions. Each is a key of the row. The desk leaves out columns that its rows lack.
+ * The columns that a table may have: those of a stored application, its status, and what organisers did about it. Until
+ * version 2.0 of this product, a new one is added before `decided_by`, so that the columns before it keep their positions.
+ * Each is a key of the row. The desk leaves out columns that its rows lack.
  */
 export const tableColumns = [
   ...storedColumns,
@@ -145,9 +146,9 @@ const separator = /([;\t\r\n])/
 const telephoneNumber = /^[+\-\d ()[\]]+$/
 
 /**
- * Prefixes cells that spreadsheets would read as formulas with an apostrophe, which makes them text. With semicolons or tabs as
- * the separator, a cell also begins after each of those, and a row after each line end. To a program that separates by commas, such an
- * apostrophe is in the middle of a cell. Telephone numbers and lists with dashes stay unchanged.
+ * Prefixes cells that spreadsheets would read as formulas with an apostrophe, which makes them text. With semicolons or tabs
+ * as the separator, a cell also begins after each of those, and a row after each line end. To a program that separates by
+ * commas, such an apostrophe is in the middle of a cell. Telephone numbers and lists with dashes stay unchanged.
  *
  * @see https://owasp.org/www-community/attacks/CSV_Injection
  */

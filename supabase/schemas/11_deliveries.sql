@@ -186,9 +186,9 @@ as $$
   values ('-infinity'::timestamptz, now()), (now() + interval '27 hours', 'infinity'::timestamptz)
 $$;
 
--- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. `counts`: this try uses up
--- one of the allowed attempts. Without a reply, the former reply is unchanged. `is_uncertain`: it may have arrived. `is_closing`: the
--- mail server closed the connection. `refused`: the receiver refused it permanently. Returns the new state, which is
+-- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. `counts`: this try uses up one
+-- of the allowed attempts. Without a reply, the former reply is unchanged. `is_uncertain`: it may have arrived. `is_closing`:
+-- the mail server closed the connection. `refused`: the receiver refused it permanently. Returns the new state, which is
 -- `cancelled` if it was recalled during the try. Returns null if this claim is no longer the current one.
 create function private.record_delivery(
   delivery uuid, attempt integer, state text, pause interval default '0', counts boolean default true,

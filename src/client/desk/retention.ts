@@ -15,7 +15,7 @@ export interface Retention extends RetentionMonths {
   /** The number of applications that are due to be erased today, counted up to 10,001. */
   due: number
   announced: Announcement | null
-  /** All retreats, the newest first, each with the days on which its applications are erased, and those of its guests; null for never. */
+  /** All retreats, the newest first, with the days on which their applications and those of guests are erased; null for never. */
   editions: (Pick<Edition, 'id' | 'name' | 'ends_on'> & {
     erased_on: string | null
     guests_erased_on: string | null

@@ -25,8 +25,8 @@ interface FoundBackup extends ScheduledBackup {
 /** The options of a folder of backups. */
 export interface FolderOptions {
   /**
-   * Finds only the backups of the database with this id, by default those of all. Null: the database is older than these ids, so only
-   * backups without an id are its own.
+   * Finds only the backups of the database with this id, by default those of all. Null: the database is older than these ids,
+   * so only backups without an id are its own.
    */
   databaseId?: string | null
   now?: Date
@@ -192,7 +192,7 @@ async function readJson<T extends object>(path: string): Promise<T | undefined> 
   }
 }
 
-/** Removes files, the one that names the database last, and then their folder. If another file appears meanwhile, the folder stays. */
+/** Removes files, the one that names the database last, and then their folder, unless another file has appeared in it. */
 async function removeFiles(folder: string, entries: string[]) {
   const identifiesDatabase = (name: string) => Number(name === manifestName || name === unfinishedName)
   for (const name of entries.toSorted((a, b) => identifiesDatabase(a) - identifiesDatabase(b)))

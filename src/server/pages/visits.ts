@@ -16,9 +16,9 @@ const other = 'other'
 /** With the flags `iu`, the letters `ſ` and `K` (Kelvin) would match `s` and `k`, so `u` is left out. */
 const name = /^[a-z0-9_-]{1,40}$/i
 /**
- * Words in the `User-Agent` of programs that say what they are, and URLs in it, which no browser has. No library is used (`isbot` has a list of
- * hundreds): programs that do not say so cannot be told from people anyway, and these words find those that do. A Cubot is a
- * phone.
+ * Words in the `User-Agent` of programs that say what they are, and URLs in it, which no browser has. No library is used
+ * (`isbot` has a list of hundreds): programs that do not say so cannot be told from people anyway, and these words find those
+ * that do. A Cubot is a phone.
  */
 const robot =
   /(?<!cu)bot|crawl|spider|slurp|preview|monitor|headless|whatsapp\/|curl\/|wget\/|python|https?:\/\//i

@@ -15,7 +15,7 @@ interface ListExtrasProps {
 
 /** The parts of the list's head that few lists have: the retreats where there are several, and suggestions of junk. */
 export function ListExtras({ filters, editions = [], onChange, onRefresh }: ListExtrasProps) {
-  const { edition } = filters
+  const { edition, status } = filters
   const isEarlier = edition !== undefined && edition !== editions[0]?.id
   useOnBegun(editions[0]?.id, onRefresh)
   return (
@@ -27,7 +27,10 @@ export function ListExtras({ filters, editions = [], onChange, onRefresh }: List
       <div className="list-extras">
         <EditionSelect
           {...{ editions, edition }}
-          onChoose={(chosen) => onChange({ edition: chosen, status: chosen === undefined ? 'new' : 'all' })}
+          // An earlier retreat has been decided, so its tab New is usually empty.
+          onChoose={(chosen) =>
+            onChange({ edition: chosen, ...(chosen !== undefined && status === 'new' && { status: 'all' }) })
+          }
         />
         {/* Junk is searched in the newest retreat. */}
         {!isEarlier && <JunkSuggestions />}

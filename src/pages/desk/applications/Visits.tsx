@@ -37,8 +37,13 @@ function Counts({ is_counted, days, sources }: PageVisits) {
   return (
     <>
       <p className="layout-quiet">
-        The page in the last 90 days: {countOf(total('visits'), 'visit')}, {countOf(total('starts'), 'start')}
-        , {countOf(total('applications'), 'application')}.
+        The page in the last 90 days:{' '}
+        {[
+          countOf(total('visits'), 'visit'),
+          countOf(total('starts'), 'start'),
+          countOf(total('applications'), 'application'),
+        ].join(', ')}
+        .
       </p>
       <div className="plots-figures">
         <DaysPlot

@@ -20,7 +20,7 @@ import { useAct } from '../kit/useAct.ts'
 import { refetchedBy } from '../kit/refetched-by.ts'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
-import { isAfterAcceptance, isOfNoDecision, nameOfOccasion, receipt } from './letters.ts'
+import { isAfterAcceptance, isNeitherDecisionNorReceipt, nameOfOccasion, receipt } from './letters.ts'
 
 /** The templates to choose from, and the chosen occasion; undefined until one is chosen. */
 function useOccasion(isOffered: (occasion: string) => boolean) {
@@ -43,7 +43,8 @@ export function LetterWrite({ application, status }: { application: string; stat
     choose,
   } = useOccasion(
     (each) =>
-      each === status || (isOfNoDecision(each) && (status === 'accepted' || !isAfterAcceptance(each))),
+      each === status ||
+      (isNeitherDecisionNorReceipt(each) && (status === 'accepted' || !isAfterAcceptance(each))),
   )
   const occasion = chosen ?? options[0]?.[0]
   const write = useDeskAct('desk_write', {

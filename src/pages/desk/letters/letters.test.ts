@@ -8,7 +8,7 @@ import {
   wasSentBefore,
   isSentByServer,
   isFilledLater,
-  isOfNoDecision,
+  isNeitherDecisionNorReceipt,
   isOfDecision,
   isSendable,
   mayAskForRsvp,
@@ -181,7 +181,7 @@ test.each([
   ['', 'To one person', { decision: false, named: true, asks: true }],
 ])('the occasion %j is called %s: %j', (occasion, name, { decision, named, asks }) => {
   expect(nameOfOccasion(occasion)).toBe(name)
-  expect([isOfDecision(occasion), isOfNoDecision(occasion), mayAskForRsvp(occasion)]).toEqual([
+  expect([isOfDecision(occasion), isNeitherDecisionNorReceipt(occasion), mayAskForRsvp(occasion)]).toEqual([
     decision,
     named,
     asks,

@@ -32,7 +32,7 @@ export function isOfDecision(occasion: string): occasion is Status {
  * Whether an occasion is neither a decision nor the receipt: the reminders, the confirmation, letters to one person, and
  * templates that organisers named.
  */
-export function isOfNoDecision(occasion: string): boolean {
+export function isNeitherDecisionNorReceipt(occasion: string): boolean {
   return !isOfDecision(occasion) && occasion !== receipt
 }
 
@@ -67,7 +67,7 @@ export function isInvitationPlaceholder(placeholder: string): placeholder is key
 
 /** Whether letters of this occasion may ask for an RSVP. */
 export function mayAskForRsvp(occasion: string): boolean {
-  return occasion === 'accepted' || isOfNoDecision(occasion)
+  return occasion === 'accepted' || isNeitherDecisionNorReceipt(occasion)
 }
 
 /** The address of the site for links in letters, without a final slash. */
@@ -97,7 +97,8 @@ export function nameOfOccasion(occasion: string): string {
 }
 
 /**
- * Whether an earlier letter of this occasion was sent. `edition` counts the letters of an occasion here. Letters to one person do not count, since each has its own text.
+ * Whether an earlier letter of this occasion was sent. `edition` counts the letters of an occasion here. Letters to one
+ * person do not count, since each has its own text.
  */
 export function wasSentBefore({ occasion, edition }: Pick<Letter, 'occasion' | 'edition'>): boolean {
   return edition > 1 && occasion !== ''

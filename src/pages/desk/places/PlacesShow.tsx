@@ -128,7 +128,7 @@ function Numbers({ places, edition }: EditionProps & { places: Places }) {
             <a href={hrefOfRsvp(answer)}>
               <b>{formatNumber(count)}</b> {rsvpStates[answer]}
             </a>
-            {answer === 'coming' && count > 0 && (
+            {answer === 'coming' && count > 0 && places.questions && (
               <>
                 {' '}
                 <a href={hrefOf({ screen: 'guests', edition })}>Guest list</a>

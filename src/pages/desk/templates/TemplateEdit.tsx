@@ -21,7 +21,7 @@ import { useUnsentText } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import {
   isAfterAcceptance,
-  isOfNoDecision,
+  isNeitherDecisionNorReceipt,
   mayAskForRsvp,
   nameOfLetter,
   nameOfOccasion,
@@ -51,7 +51,7 @@ export function TemplateEdit({ occasion }: { occasion: string }) {
         return (
           <>
             <TemplateForm occasion={occasion} template={template} />
-            {template && isOfNoDecision(occasion) && !isAfterAcceptance(occasion) && (
+            {template && isNeitherDecisionNorReceipt(occasion) && !isAfterAcceptance(occasion) && (
               <TemplateRemove template={template} />
             )}
           </>
