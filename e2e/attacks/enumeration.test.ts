@@ -320,10 +320,11 @@ test('the number of remembered addresses is limited, and each is forgotten after
     const [row] = await owner<{ count: number }[]>`select count(*)::int as count from private.mail_requests`
     return row?.count
   }
-  expect(await rememberedCount()).toBeLessThanOrEqual(20_001)
+  // Another server may be deleting the same rows. This one then leaves them to it, and the count falls a moment later.
+  await expect.poll(rememberedCount, { timeout: 30_000 }).toBeLessThanOrEqual(20_001)
   await owner`update private.mail_requests set requested_at = requested_at - interval '61 seconds'`
   const later = await server.another()
   await later.call('POST', 'otp', { email: strangerAddress() })
   await later.close()
-  expect(await rememberedCount()).toBe(1)
+  await expect.poll(rememberedCount, { timeout: 30_000 }).toBe(1)
 })
