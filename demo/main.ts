@@ -109,6 +109,7 @@ async function start(signal: AbortSignal) {
   try {
     // Commits need not wait for the disk, because the demonstration does not survive a power cut.
     await sql`set synchronous_commit = off`
+    console.log('Filling in invented applications and letters. This takes up to a minute.')
     await fill({ sql, mail, site, signal })
     const server = await startServer({
       HOST: '127.0.0.1',
@@ -147,6 +148,7 @@ await runProgram(async () => {
     if (!stopping.signal.aborted) throw error
   } finally {
     for (const undo of cleanups.toReversed()) await undo()
+    if (stopping.signal.aborted) console.log('The demonstration has ended, and everything is removed.')
   }
 })
 process.exit()

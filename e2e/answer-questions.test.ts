@@ -229,11 +229,11 @@ test('after the last day a guest reads their answers, and text that was typed be
   await field(page, 'When do you arrive?').fill('Saturday')
   await sql`update private.editions set questions_until = private.today() - 1`
   await button(page, 'Save answers').click()
-  await expect.poll(() => focused(page)).toBe('The last day to change your answers has passed.')
+  await expect.poll(() => focused(page)).toBe('The last day to change these answers has passed.')
   expect(await field(page, 'When do you arrive?').inputValue()).toBe('Saturday')
   expect(await saved(page).count()).toBe(0)
   await page.reload()
-  await page.getByText('The last day to change your answers has passed.').waitFor()
+  await page.getByText('The last day to change these answers has passed.').waitFor()
   expect(await page.locator('dl').innerText()).toBe(
     'When do you arrive?\nFriday\nDo you bring a tent?\nYes\nWhat else?\nNo answer\nWhom do we call?\nAnswered.',
   )
@@ -501,7 +501,7 @@ test('the questions have a last day of their own, after the deadline of the RSVP
   await sql`update private.invitations set deadline = private.today() - 1 where application_id = ${guest.id}`
   await sql`update private.editions set questions_until = '2999-03-01'`
   const page = await open(visitor, guest)
-  await page.getByText('You can change your answers until 1 March 2999.').waitFor()
+  await page.getByText('You can change these answers until 1 March 2999.').waitFor()
   expect(await page.getByText('The deadline to answer has passed.').count()).toBe(0)
   expect(await button(page, 'Change my answer').count()).toBe(0)
   await page.getByText('Cannot come after all? Please reply to the letter by email.').waitFor()

@@ -172,7 +172,7 @@ test('a guest who is coming gets the days, the venue, and a file for their calen
   await link.waitFor()
   await expect.poll(() => shownText(page)).toContain(`12–15 March 2027, ${venue} | Add to your calendar`)
   const [download] = await Promise.all([page.waitForEvent('download'), link.press('Enter')])
-  expect(download.suggestedFilename()).toBe('unplugged.ics')
+  expect(download.suggestedFilename()).toBe('retreat.ics')
   const file = await readFile(await download.path(), 'utf8')
   const event = ICAL.Component.fromString(file).getFirstSubcomponent('vevent')
   expect(event?.getFirstPropertyValue('location')).toBe(venue)
@@ -350,6 +350,6 @@ test('without JavaScript the page asks the guest to answer by email, and shows n
   const page = await openWith(visitor, invitations.open, { javaScriptEnabled: false })
   expect((await page.locator('body').innerText()).trim().split(/\n+/)).toEqual([
     'Your place at Unplugged.',
-    'Please reply to the letter by email.',
+    'This page needs JavaScript to take your answer. Please reply to the letter by email.',
   ])
 })

@@ -258,7 +258,7 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     await waitUntilTrue(browser, `${focused} === 'You are coming. See you there.'`)
     const retreat = (await browser.evaluate(`({
       words: document.querySelectorAll('#place p')[1].textContent,
-      file: decodeURIComponent(document.querySelector('#place [download="unplugged.ics"]').href.split(',')[1]),
+      file: decodeURIComponent(document.querySelector('#place [download="retreat.ics"]').href.split(',')[1]),
     })`)) as Record<'words' | 'file', string>
     deepStrictEqual(retreat.words.replace(/\s*–\s*/, '–'), `12–15 March 2027, ${venue}`)
     const event = ICAL.Component.fromString(retreat.file).getFirstSubcomponent('vevent')

@@ -357,7 +357,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
   },
   async 'next-retreat'(page) {
     await openPlaces(page)
-    await page.getByRole('link', { name: 'Begin the next retreat' }).click()
+    await page.getByRole('link', { name: 'Name retreats, or begin the next one' }).click()
     await page.getByLabel('Name', { exact: true }).fill('Spring 2028')
     await page.getByLabel('Copy the templates').uncheck()
     await page.getByRole('button', { name: 'Begin retreat' }).click()
@@ -371,7 +371,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
       'Without a phone, with a pen: the third, and longest, of all these retreats by the lake so far',
     )
     await openPlaces(page)
-    await page.getByRole('link', { name: 'Begin the next retreat' }).click()
+    await page.getByRole('link', { name: 'Name retreats, or begin the next one' }).click()
     await page.getByLabel('Name of retreat 3').waitFor()
   },
   async retention(page, { sql }) {
@@ -477,7 +477,7 @@ async function beginSecondRetreat(page: Page, sql: Sql) {
 
 async function readEarlierRetreat(page: Page) {
   await page.getByLabel('Retreat', { exact: true }).selectOption('First retreat')
-  await page.getByText('You are reading First retreat.').waitFor()
+  await page.getByText('This is First retreat.').waitFor()
 }
 
 async function openPlaces(page: Page) {

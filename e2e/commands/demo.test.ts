@@ -141,7 +141,7 @@ test('the demonstration has people and letters, ignores all settings, and remove
   expect(new Date(retreat.starts_on).getUTCDay()).toBe(5)
   await sql`update private.deliveries set due_at = now() where act = ${rsvp.act}`
   await expect.poll(mail).toContain('See you at Unplugged')
-  expect(await mail()).toContain('unplugged.ics')
+  expect(await mail()).toContain('retreat.ics')
 
   expect(await demo.end('SIGINT')).toBe(0)
   await expect(sql`select 1`).rejects.toThrow(/ENOENT|ECONNREFUSED|terminat/)

@@ -14,7 +14,7 @@ export interface Retreat {
 }
 
 /** The name of the file. */
-export const calendarFileName = 'unplugged.ics'
+export const calendarFileName = 'retreat.ics'
 
 /** The most octets of a line, without its end. */
 const maxOctets = 75

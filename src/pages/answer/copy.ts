@@ -16,6 +16,7 @@ export const rsvpSentences = {
 }
 export const calendarLabel = 'Add to your calendar'
 export const overSentence = 'The deadline to answer has passed.'
+export const noScriptSentence = 'This page needs JavaScript to take your answer.'
 export const byMailSentence = 'Please reply to the letter by email.'
 export const cannotComeIntro = 'Cannot come after all? '
 export const questionsIntro = 'Questions? '
@@ -35,8 +36,8 @@ export const sending = {
 
 /** The words of the questions. */
 export const questionsTitle = 'A few questions'
-export const untilIntro = 'You can change your answers until '
-export const closedSentence = 'The last day to change your answers has passed.'
+export const untilIntro = 'You can change these answers until '
+export const closedSentence = 'The last day to change these answers has passed.'
 export const changedSentence = 'The questions have changed. Please check your answers, and send them again.'
 export const optionalSuffix = ' (optional)'
 export const privateHint = 'Private: only the organisers read it.'

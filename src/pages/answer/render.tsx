@@ -5,7 +5,7 @@ import { ownWords, type Look } from '../../design/look.ts'
 import { renderDocument, type RenderedDocument } from '../document.tsx'
 import type { AnswerData } from './answer-data.ts'
 import answerStyle from './answer.css?inline'
-import { byMailSentence, description, titleIntro } from './copy.ts'
+import { byMailSentence, description, noScriptSentence, titleIntro } from './copy.ts'
 // oxlint-disable-next-line import/default -- made by the build from that module
 import inlineScript from './respond.ts?script'
 
@@ -48,7 +48,9 @@ export function renderAnswer(
       <div className="card">
         <h1>{ownTitle === undefined ? titleIntro + title : <OwnTitle title={ownTitle} />}</h1>
         <noscript>
-          <p>{byMailSentence}</p>
+          <p>
+            {noScriptSentence} {byMailSentence}
+          </p>
         </noscript>
         <div id="place" aria-live="polite" />
       </div>

@@ -24,6 +24,7 @@ interface FrameProps {
 export function Frame({ session, version, children }: FrameProps) {
   const { email, letters } = useDesk()
   const route = useRoute()
+  const edition = editionOf(route)
   const queries = useQueryClient()
   // Never fetches: each screen reads the overview itself, after its own data.
   const { data: counts } = useQuery({ ...letters(), enabled: false, select: countsOf })
@@ -38,7 +39,7 @@ export function Frame({ session, version, children }: FrameProps) {
           {navigation.map(({ name, to, screens }) => (
             <a
               key={name}
-              href={hrefOf(to)}
+              href={hrefOf(edition === undefined ? to : inEdition(to, edition))}
               aria-current={screens.some((screen) => screen === route.screen) ? 'page' : undefined}
               {...(to.screen === 'letters' && counts)}
             >
@@ -63,6 +64,17 @@ export function Frame({ session, version, children }: FrameProps) {
       <Announcement />
     </div>
   )
+}
+
+/** The number of the retreat that a screen shows; undefined for the newest, and on screens of all retreats. */
+function editionOf(route: Route) {
+  return 'filters' in route ? route.filters.edition : 'edition' in route ? route.edition : undefined
+}
+
+/** A screen of the navigation for a retreat. An earlier one has been decided, so its list has all applications. */
+function inEdition(to: Route, edition: number): Route {
+  if (to.screen === 'list') return { ...to, filters: { ...to.filters, status: 'all', edition } }
+  return to.screen === 'places' ? { ...to, edition } : to
 }
 
 /** The React key of the current screen. The list and its applications have the same key, so that the list stays mounted. */

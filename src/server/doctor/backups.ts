@@ -42,7 +42,7 @@ export async function checkBackups(
         `BACKUP_DIR is "${dir}", which this user may not write to (${writeError}): name a folder of this user's own.`,
       (mode & 0o007) !== 0 &&
         writeError === undefined &&
-        `Every user of this machine may use ${dir}, and backups hold all applications: ${uid === process.getuid?.() ? `chmod o= ${dir}` : "name a folder of this user's own"}.`,
+        `Every user of this machine can read ${dir}, and backups hold all applications: ${uid === process.getuid?.() ? `chmod o= ${dir}` : "name a folder of this user's own"}.`,
       age === undefined &&
         writeError === undefined &&
         `There is no whole backup in ${dir}: the server makes one within a minute after it starts; if it does not, see its log.`,

@@ -198,7 +198,7 @@ test('the newest backup is reported, and is wrong if it is old or missing, or ev
     /^wrong: The newest backup is 30 hours old, though one is due each day at 03:00/,
   )
   await chmod(directory.path, 0o755)
-  expect(await check()).toMatch(/^wrong: Every user of this machine may use .*: chmod o= /)
+  expect(await check()).toMatch(/^wrong: Every user of this machine can read .*: chmod o= /)
   const otherUser = vi.spyOn(process, 'getuid').mockReturnValue(4_711)
   expect(await check()).toMatch(/^wrong: Every user .*: name a folder of this user's own\.$/)
   otherUser.mockRestore()
@@ -336,7 +336,7 @@ test('a wrong clock, a full disk and a file that everybody may read are reported
   const inFile = { SMTP_URL: 'smtp://ada:hunter2@mail.example', SMTP_FORM: 'hello@example.org' }
   expect(await checkSettings(inFile, file)).toEqual({
     verdict: 'wrong',
-    sentence: `SMTP_FORM is no setting. Every user of this machine may use ${file}, which holds secrets: chmod o= ${file}.`,
+    sentence: `SMTP_FORM is no setting. Every user of this machine can read ${file}, which holds secrets: chmod o= ${file}.`,
   })
   await chmod(file, 0o640)
   expect(await checkSettings({ 'PORT 3000\nSMTP': 'x' }, file)).toMatchObject({

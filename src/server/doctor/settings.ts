@@ -52,5 +52,5 @@ function keyFiles(address = '') {
 async function readableProblem(path: string) {
   const stats = await stat(path).catch(() => undefined)
   if (stats === undefined || (stats.mode & 0o007) === 0) return undefined
-  return `Every user of this machine may use ${path}, which holds secrets: chmod o= ${path}.`
+  return `Every user of this machine can read ${path}, which holds secrets: chmod o= ${path}.`
 }

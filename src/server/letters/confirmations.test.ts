@@ -82,7 +82,7 @@ test('people who say that they are coming get a confirmation, once an organiser 
   // A mail program shows the letter itself, and the event is an attached file.
   expect(mail?.raw).toMatch(/^Content-Type: multipart\/mixed/m)
   expect(mail?.raw).toMatch(
-    /Content-Type: text\/calendar; charset=utf-8; method=PUBLISH;\s+name=unplugged.ics\r\nContent-Transfer-Encoding: base64\r\nContent-Disposition: attachment; filename=unplugged.ics/,
+    /Content-Type: text\/calendar; charset=utf-8; method=PUBLISH;\s+name=retreat.ics\r\nContent-Transfer-Encoding: base64\r\nContent-Disposition: attachment; filename=retreat.ics/,
   )
   const event = ICAL.Component.fromString(calendarIn(mail ?? { raw: '' }) ?? '').getFirstSubcomponent(
     'vevent',

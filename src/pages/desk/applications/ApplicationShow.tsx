@@ -146,6 +146,8 @@ export function ApplicationShow(props: ApplicationShowProps) {
                 <Sheet title="What happened">
                   <NoteCreate application={id} field={note} history={details.history} />
                   <ApplicationTimeline details={details} newKeys={newKeys} />
+                </Sheet>
+                <Sheet title="Letters" className="application-letters">
                   <LetterWrite application={id} status={queue.currentOf(details.application).status} />
                   <LetterCreate
                     application={id}

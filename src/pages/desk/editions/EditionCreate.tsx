@@ -8,7 +8,7 @@ import { ConfirmButton } from '../kit/ConfirmButton.tsx'
 import { Field, Tick } from '../kit/Field.tsx'
 import { go } from '../kit/route.ts'
 import { Sheet } from '../kit/Screen.tsx'
-import { useDesk } from '../kit/useDesk.tsx'
+import { useDecisionQueue, useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useUnsentText } from '../kit/useUnsentText.ts'
 import { DaysFields } from './DaysFields.tsx'
@@ -44,11 +44,14 @@ export function EditionCreate({ newest }: { newest: Edition }) {
   const form = useRef<HTMLFormElement>(null)
   const queries = useQueryClient()
   const { places: placesOf } = useDesk()
+  const { queue } = useDecisionQueue()
   const begin = useDeskAct('desk_begin_edition', {
     success: (_places, args) => `${args.name} has begun. Applications from now on belong to it.`,
     failure: 'Not begun.',
     onSuccess(places) {
       setTyped(null)
+      // Otherwise Undo would offer a decision about the former retreat. A decision that is being sent stays.
+      if (!queue.isWaiting()) queue.forget()
       queries.setQueryData(placesOf().queryKey, places)
       // The lists and positions of the former retreat must not appear for a moment.
       for (const subject of ['list', 'opened']) queries.removeQueries({ queryKey: [subject] })

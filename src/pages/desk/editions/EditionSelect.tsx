@@ -52,7 +52,7 @@ export function EarlierNotice({ editions, edition, to }: EarlierNoticeProps) {
   if (!earlier || !newest) return null
   return (
     <p className="edition-earlier">
-      You are reading <bdi>{nameOfEdition(earlier)}</bdi>. {/* The pressed link disappears. */}
+      This is <bdi>{nameOfEdition(earlier)}</bdi>. {/* The pressed link disappears. */}
       <a href={hrefOf(to)} onClick={focusHeading}>
         Back to <bdi>{nameOfEdition(newest)}</bdi>
       </a>

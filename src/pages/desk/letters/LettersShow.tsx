@@ -1,14 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
+import { useContext } from 'react'
 
 import { maxCharacters } from '../../../application/limits.ts'
 import type { Count } from '../../../client/desk/count.ts'
 import type { LettersOverview, OutboxState } from '../../../client/desk/letters.ts'
+import { defaultLook } from '../../../design/look.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { Field, Form } from '../kit/Field.tsx'
 import { momentOf, formatCount } from '../kit/format.ts'
 import { go, hrefOf } from '../kit/route.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
+import { SiteTitle } from '../kit/site-title.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useUnsentText } from '../kit/useUnsentText.ts'
@@ -141,6 +144,9 @@ function deliveryWords(postman: LettersOverview['postman']) {
 
 /** The templates, and a form for the name of a new one. The new template is stored when its text is saved. */
 function TemplateList({ templates }: LettersOverview) {
+  const title = useContext(SiteTitle)
+  const saysFirstTitle =
+    title !== defaultLook.title && templates.some(({ subject }) => subject.includes('Unplugged'))
   const [typed, setUnsent] = useUnsentText<string>('new template')
   const named = typed?.trim() ?? ''
   const exists = templates.some(({ occasion }) => occasion === named)
@@ -159,6 +165,11 @@ function TemplateList({ templates }: LettersOverview) {
           </li>
         ))}
       </ul>
+      {saysFirstTitle && (
+        <p className="layout-quiet">
+          The page is called “<bdi>{title}</bdi>”. Templates say “Unplugged” until you edit them.
+        </p>
+      )}
       <Form className="letters-new" onSend={open}>
         <Field
           label="Name of a new template"

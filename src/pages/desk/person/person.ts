@@ -56,7 +56,7 @@ function recallerOf({ recalled_by }: DeliveryAbout) {
   return recalled_by === null ? 'automatically' : `by ${recalled_by}`
 }
 
-const letterStates = { draft: 'Draft', released: 'Released', dropped: 'Dropped' }
+const letterStates = { draft: 'Draft', released: 'Released for sending', dropped: 'Dropped' }
 
 /** A letter's state: `Draft of 31 Dec 2026, 10:03`. */
 export function letterWords({

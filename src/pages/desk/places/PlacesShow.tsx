@@ -69,7 +69,7 @@ export function PlacesShow({ edition }: { edition: number | undefined }) {
                 <RetreatEdit key={edition} retreat={places.retreat} edition={places.edition}>
                   {places.editions && !isEarlier && (
                     <p>
-                      <a href={hrefOf({ screen: 'retreats' })}>Begin the next retreat</a>
+                      <a href={hrefOf({ screen: 'retreats' })}>Name retreats, or begin the next one</a>
                     </p>
                   )}
                   {places.erasing !== undefined && (
@@ -169,8 +169,8 @@ function Remind({ places: { edition, no_answer: noAnswer, questions } }: { place
       </ActButton>
       <p className="control-hint" id="remind-hint">
         Drafts a reminder for everybody who has not answered
-        {open > 0 && ', and for people who are coming and have a required question open'}. Nothing is sent
-        yet: you read the drafts first.
+        {open > 0 && ', and for people who are coming and have a required question open'}. People who have one
+        already get no second. Nothing is sent yet: you read the drafts first.
       </p>
       <div aria-live="polite">
         {response && (
