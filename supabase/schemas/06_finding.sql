@@ -44,8 +44,8 @@ $$;
 create function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, account uuid, out ids uuid[], out next jsonb
 )
-  -- Most calls end long before `look` candidates. Planned for that many, the query would sort thousands of rows and be
-  -- compiled.
+  -- Most calls end long before `look` candidates. If PostgreSQL planned for all of them, it would sort thousands of rows and
+  -- compile the query (JIT).
   language plpgsql stable set search_path = '' set enable_sort = off set jit = off
 as $$
 declare
@@ -57,8 +57,9 @@ declare
   wanted_marks text := filter ->> 'marks';
   is_oldest_first boolean := sorting = 'oldest';
   edition record := private.edition_in(filter);
-  -- The list is between these two positions, both exclusive.
+  -- Sorts before every other id.
   first_id constant uuid := cast('00000000-0000-0000-0000-000000000000' as uuid);
+  -- The list is between (since, since_id) and (before, before_id), both exclusive.
   since timestamptz := greatest((filter ->> 'since')::timestamptz, edition.since);
   since_id uuid := first_id;
   before timestamptz := least((filter ->> 'until')::timestamptz, edition.before);
@@ -90,10 +91,10 @@ begin
     raise exception 'There is no status "%".', left(wanted, 100) using errcode = '22023';
   elsif wanted_rsvp not in ('coming', 'not coming', 'no answer', 'late', 'not told') then
     raise exception 'There is no answer "%".', left(wanted_rsvp, 100) using errcode = '22023';
-  elsif wanted_rsvp is not null then
-    wanted := coalesce(wanted, 'accepted');
   elsif wanted_marks not in ('none of mine', 'disagree') then
     raise exception 'There are no marks "%".', left(wanted_marks, 100) using errcode = '22023';
+  elsif wanted_rsvp is not null then
+    wanted := coalesce(wanted, 'accepted');
   end if;
   if sorting = 'most yes' then
     -- Counts the visible marks of all applications once.

@@ -34,6 +34,8 @@ test.each([
   ['list', { filter: {}, most: 1001 }, 'A call lists from 1 to 1,000 applications.'],
   ['list', { filter: {}, most: 0 }, 'A call lists from 1 to 1,000 applications.'],
   ['list', { filter: { status: 'hired' } }, 'There is no status "hired".'],
+  ['list', { filter: { marks: 'agree' } }, 'There are no marks "agree".'],
+  ['list', { filter: { marks: 'agree', answer: 'coming' } }, 'There are no marks "agree".'],
   ['outbox', { state: 'sent', after: null }, 'The state must be waiting, refused or given up.'],
   [
     'write_to',
