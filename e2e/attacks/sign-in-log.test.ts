@@ -142,7 +142,7 @@ test('no log contains a code, token, secret, password or address of an organiser
   await tokensOf(call('POST', `factors/${factor.id}/verify`, { challenge_id, code: factorCode }, from))
   await call('POST', `factors/${factor.id}/verify`, { challenge_id, code: factorCode }, from)
 
-  // Sends requests that are refused before a call runs, and requests that fail in a call.
+  // Sends requests that are refused before the server's handler runs, and requests that fail in it.
   await call('GET', `verify?token=mark-token&type=mark-type&redirect_to=http://localhost/mark-target`)
   await call('GET', `mark-path/mark-token?apikey=mark-key`)
   await call('POST', 'verify', { type: 'email', email: 'mark-\u0000@example.org', token: 'mark-token' })

@@ -734,9 +734,9 @@ test('a server makes a backup before it changes the schema, and if that fails, i
   expect(restored.stdout).toMatch(/^Restored 1 application to /)
 
   const withoutBackup = await startServer({ ...settings, BACKUP_DIR: join(directory.path, 'nowhere') })
-  expect(withoutBackup.output()).toContain('"msg":"the backup before the schema changes failed"')
+  expect(withoutBackup.output()).toContain('"msg":"the backup that precedes an update failed"')
   expect(withoutBackup.output()).toContain(
-    'by 1 migration. The backup before it failed, and the log says why: ',
+    'by 1 migration. The backup that precedes an update failed, and the log says why: ',
   )
   expect(withoutBackup.output()).toMatch(/BACKUP_DIR is .*nowhere.*, which is not there/)
   expect(await send(withoutBackup.origin, anApplication())).toBe(201)

@@ -310,7 +310,7 @@ test('an update from 1.0.0 with DATABASE_URL can be undone with a manual backup,
   await command('backup', '--to', join(backups, 'before'))
   const before = await update(machine)
   expect(machine.output()).toMatch(
-    /^The schema was .* No backup was made before it, since BACKUP_DIR is not set/m,
+    /^The schema was .* No backup was made before the update, since BACKUP_DIR is not set/m,
   )
   await useAfterUpdate(machine, before)
 

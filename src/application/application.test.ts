@@ -68,7 +68,7 @@ const whole: Application = {
   consent: true,
 }
 
-test('a complete application may leave choices and own words blank, and be as long as the limits', () => {
+test('a complete application may leave the choices and the custom solution blank, and may use the full length of each answer', () => {
   const wholes: object[] = [
     {},
     { custom_solution: '' },
@@ -83,14 +83,14 @@ test('a complete application may leave choices and own words blank, and be as lo
 test.each<[string, object[]]>([
   ['lacks an answer', columns.map((column) => ({ [column]: undefined }))],
   [
-    'leaves one blank',
+    'leaves a required answer blank',
     columns.filter((column) => !/consent|solution|team/.test(column)).map((column) => ({ [column]: '' })),
   ],
   ['gives no consent', [{ consent: false }, { consent: 'true' }]],
-  ['has what is no text', [{ first_name: 1 }]],
-  ['makes another choice', [{ paid_solution: 'gold' }, { paid_solution: 'toString' }]],
-  ['is of another size', [{ team_size: '1000' }, { team_size: 'toString' }]],
-  ['has what PostgreSQL cannot hold', [{ reason: 'a\0b' }, { reason: 'half of a \ud835' }]],
+  ['has a number in place of a text', [{ first_name: 1 }]],
+  ['has an unknown choice', [{ paid_solution: 'gold' }, { paid_solution: 'toString' }]],
+  ['has an unknown team size', [{ team_size: '1000' }, { team_size: 'toString' }]],
+  ['has characters that PostgreSQL cannot store', [{ reason: 'a\0b' }, { reason: 'half of a \ud835' }]],
   [
     'is too long',
     [

@@ -14,11 +14,11 @@ export const maxCharacters = {
   subject: 200,
   body: 20_000,
   address: 254,
-  /** The place of the retreat. */
+  /** The retreat's location. */
   venue: 200,
   /** The name of a retreat. */
   edition: 100,
-  /** Why an application is kept. */
+  /** The reason for keeping an application. */
   hold: 500,
   /** A question to guests, and one of its options. */
   question: 200,

@@ -14,10 +14,10 @@ test('an update says in one line whether a backup was made before it, and how to
     'The schema was updated by 3 migrations. docs/operate.md#go-back says how to go back to the former version.',
   )
   expect(migrationLine(1, 'failed')).toMatch(
-    /by 1 migration\. The backup before it failed, and the log says why: .*\(docs\/operate\.md#go-back\)\.$/,
+    /by 1 migration\. The backup that precedes an update failed, and the log says why: .*\(docs\/operate\.md#go-back\)\.$/,
   )
   expect(migrationLine(2, 'not set')).toMatch(
-    /by 2 migrations\. No backup was made before it, since BACKUP_DIR is not set: set it to a folder .*\(docs\/operate\.md#go-back\)\.$/,
+    /by 2 migrations\. No backup was made before the update, since BACKUP_DIR is not set: set it to a folder .*\(docs\/operate\.md#go-back\)\.$/,
   )
 })
 

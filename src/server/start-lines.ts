@@ -3,15 +3,15 @@ import { version } from '../settings/version.ts'
 import { checkSupport } from './runtime.ts'
 import type { Settings } from '../settings/server-settings.ts'
 
-/** The result of the backup before the schema changed. */
+/** The result of the backup that precedes an update of the schema. */
 export type BackupBefore = 'made' | 'failed' | 'not set'
 
 const afterBackup: Record<BackupBefore, string> = {
   made: 'docs/operate.md#go-back says how to go back to the former version.',
   failed:
-    'The backup before it failed, and the log says why: the way back is an earlier one (docs/operate.md#go-back).',
+    'The backup that precedes an update failed, and the log says why: the way back is an earlier one (docs/operate.md#go-back).',
   'not set':
-    'No backup was made before it, since BACKUP_DIR is not set: set it to a folder that exists, and the next update makes one (docs/operate.md#go-back).',
+    'No backup was made before the update, since BACKUP_DIR is not set: set it to a folder that exists, and the next update makes one (docs/operate.md#go-back).',
 }
 
 /**
@@ -29,7 +29,7 @@ export function migrationLine(count: number, backup: BackupBefore | undefined): 
 
 /** The facts about a started server. */
 interface Started {
-  /** The place where the data is stored, for people to read. */
+  /** Where the data is stored, for people to read. */
   description: string
   /** Whether the database was created. */
   isNew: boolean

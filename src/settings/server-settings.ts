@@ -33,7 +33,7 @@ export interface Settings {
   anonKey: string
   webhookUrl: string | undefined
   webhookSecret: string | undefined
-  /** The webhook for decisions that organisers send. */
+  /** The webhook that receives each released decision, in place of the letter or beside it, and each RSVP. */
   webhookDecisionsUrl: string | undefined
   /** Inserts a minute from one address; 0 is no limit. */
   rateLimitPerMinute: number

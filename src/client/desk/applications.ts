@@ -202,7 +202,7 @@ export interface OpenedApplication extends ApplicationDetails {
   overview: LettersOverview
   /** Changes whenever anything about the application changes, except its position in the list. */
   stamp: string
-  /** Null if no filter was given. */
+  /** Its position in the list of the filter, under the name that 1.0.0 gave it; null if no filter was given. */
   place: ListPosition | null
 }
 

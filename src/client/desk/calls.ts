@@ -59,6 +59,7 @@ interface EditionArgument {
 interface Reads {
   desk_me: [object, { email: string }]
   desk_list: [{ filter: Filter; after?: Cursor | null; most?: number }, ListPage]
+  /** `oldest` is the position of the last shown row, in any order, under the name that 1.0.0 gave it. */
   desk_refresh: [
     { filter: Filter; zone: string; shown: Pick<Summary, 'id' | 'version'>[]; oldest: Cursor | null },
     { overview: Overview; changes: ListChanges },
@@ -122,7 +123,7 @@ interface Acts {
     { act: string; letters: Pick<Letter, 'id' | 'seen'>[]; number: number | null; again: boolean },
     ReleaseOutcome[],
   ]
-  /** Stops letters before they are sent. `left` counts the applicants whose letter is already being sent or was sent. */
+  /** Stops letters before they are sent. `left` counts the applicants whose letter has left: it is being sent or was sent. */
   desk_withdraw: [{ letters: string[] } | { act: string }, { withdrawn: number; left: number }]
   desk_retry: [{ letters: string[] }, { retried: number }]
   /** Replaces an applicant's address and sends a failed letter there. `letter` is the id of the failed delivery. */

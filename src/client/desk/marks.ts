@@ -9,7 +9,7 @@ export interface Mark {
   /** One line about it; may be blank. */
   why: string
   at: string
-  /** Whether its author could see another mark before giving or changing this one. */
+  /** Whether its author could see marks of others before giving this one, or before last changing its value. */
   after_seeing: boolean
 }
 

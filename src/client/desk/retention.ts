@@ -20,7 +20,7 @@ export interface Retention extends RetentionMonths {
     erased_on: string | null
     guests_erased_on: string | null
   })[]
-  /** The hundred last applications that organisers keep. Organisers who read blind get no names and reasons. */
+  /** The latest hundred holds. Organisers who read blind get no names and no reasons. */
   holds: (Omit<Hold, 'reason'> & {
     id: string
     first_name?: string
@@ -29,7 +29,7 @@ export interface Retention extends RetentionMonths {
   })[]
 }
 
-/** The fact that organisers keep an application from automatic erasure (`desk_hold`). */
+/** A hold: an organiser keeps an application from automatic erasure (`desk_hold`). */
 export interface Hold {
   /** Null for organisers who read blind. */
   reason: string | null

@@ -184,7 +184,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       )
     },
     async beforeMigration(sql) {
-      await attempt('the backup before the schema changes', async () => {
+      await attempt('the backup that precedes an update', async () => {
         const deadline = performance.now() + maxWait
         const always = async () => {
           await runFileWork(() => newestBackup(dir))

@@ -59,7 +59,7 @@ function networkOf(address: string) {
 /**
  * Counts the rows that a network address inserts.
  *
- * @param rows The number of rows to insert: an array must not bypass the limit.
+ * @param rows The number of rows to insert. A request may contain an array of them, and each row counts.
  * @throws {HttpError} with 429 beyond the limit.
  */
 export type Allowance = (address: string, rows: number) => void

@@ -4,7 +4,8 @@ import type { OpenedList } from '../kit/opened-list.ts'
 /**
  * The ids before and after an application, and its position in words; blank if unknown.
  *
- * @param decided Number of decided applications in the list; null if the list is not limited to undecided ones.
+ * @param decided In a list of undecided applications: how many of them were decided since the list was read. Null in other
+ *   lists.
  */
 export function neighboursIn(
   { ids, first, count, more }: OpenedList,

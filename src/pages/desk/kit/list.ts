@@ -57,10 +57,10 @@ export function refreshArgumentsOf({
   next,
 }: List): Pick<Arguments<'desk_refresh'>, 'shown' | 'oldest'> {
   const rows = applications.slice(0, maxPerCall)
-  const end = applications.length > rows.length ? rows.at(-1) : next
+  const last = applications.length > rows.length ? rows.at(-1) : next
   return {
     shown: rows.map(({ id, version }) => ({ id, version })),
-    oldest: end ? { created_at: end.created_at, id: end.id } : null,
+    oldest: last ? { created_at: last.created_at, id: last.id } : null,
   }
 }
 

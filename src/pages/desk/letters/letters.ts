@@ -210,7 +210,7 @@ export function wordsOfLetter(letter: Letter): string {
 }
 
 /**
- * The number of letters that will be sent, and when.
+ * The message after sending was resumed: how many letters will be sent, and when.
  *
  * @param seconds Seconds until they are sent.
  */

@@ -85,7 +85,7 @@ export function PersonApplication({ about }: { about: AllAboutApplication }) {
               {why !== '' && `: ${why}`}{' '}
               <Quiet>
                 {author}, {momentOf(at)}
-                {is_after_seeing && ', after seeing another mark'}
+                {is_after_seeing && ', after seeing marks of others'}
               </Quiet>
             </li>
           ))}

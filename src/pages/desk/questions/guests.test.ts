@@ -65,7 +65,7 @@ test('guests are sorted by last name, then first name, without regard to accents
   ).toEqual(['a', 'b'])
 })
 
-test('open questions are the required ones without an answer, as far as the reader knows', () => {
+test('open questions are the required ones without an answer; private ones are not counted for blind readers', () => {
   const answered = guest('1', 'Ada', 'Lovelace', { arrival: 'Friday' })
   expect(openCount(answered, questions, false)).toBe(1)
   expect(openCount({ ...answered, answers: { arrival: 'Friday', call: 'Mary' } }, questions, false)).toBe(0)

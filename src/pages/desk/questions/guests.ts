@@ -64,7 +64,7 @@ export function sorted(guests: readonly Guest[]): Guest[] {
   return guests.toSorted(compare)
 }
 
-/** The number of required questions that a guest has not answered. Blind readers do not know about private ones. */
+/** The number of required questions that a guest has not answered. Private ones are not counted for blind readers. */
 export function openCount({ answers }: Guest, questions: readonly Question[], isBlind: boolean): number {
   return questions.filter(
     ({ id, is_required, is_private }) => is_required && !(isBlind && is_private) && answers[id] === undefined,
