@@ -112,18 +112,18 @@ export async function waitForInvitation(page: Page): Promise<void> {
 
 /** The page's states: the invitation of each state, and how a guest reaches the state. */
 export const answerStates = {
-  open: { place: invitations.open, reachState: waitForInvitation },
-  coming: { place: invitations.coming, reachState: waitForInvitation },
-  dated: { place: invitations['coming, with days'], reachState: waitForInvitation },
-  asked: { place: askedInvitations.open, reachState: waitForInvitation },
+  open: { invitation: invitations.open, reachState: waitForInvitation },
+  coming: { invitation: invitations.coming, reachState: waitForInvitation },
+  dated: { invitation: invitations['coming, with days'], reachState: waitForInvitation },
+  asked: { invitation: askedInvitations.open, reachState: waitForInvitation },
   private: {
-    place: askedInvitations.open,
+    invitation: askedInvitations.open,
     reachState: async (page: Page) => {
       await page.getByRole('button', { name: 'Change: Whom do we call' }).click()
     },
   },
   saved: {
-    place: askedInvitations.over,
+    invitation: askedInvitations.over,
     reachState: async (page: Page) => {
       const json = askedInvitations.over
       await page.route('**/rpc/answer_questions', (route) => route.fulfill({ json }))
@@ -132,7 +132,7 @@ export const answerStates = {
     },
   },
   unsaved: {
-    place: askedInvitations.over,
+    invitation: askedInvitations.over,
     reachState: async (page: Page) => {
       await page.route('**/rpc/answer_questions', (route) =>
         route.fulfill({
@@ -144,9 +144,9 @@ export const answerStates = {
       await page.getByRole('button', { name: 'Try again' }).waitFor()
     },
   },
-  closed: { place: askedInvitations.closed, reachState: waitForInvitation },
+  closed: { invitation: askedInvitations.closed, reachState: waitForInvitation },
   hostile: {
-    place: {
+    invitation: {
       state: 'open',
       ...ada,
       answer: 'coming',
@@ -159,11 +159,11 @@ export const answerStates = {
     },
     reachState: waitForInvitation,
   },
-  over: { place: invitations.over, reachState: waitForInvitation },
-  answered: { place: invitations['over, answered'], reachState: waitForInvitation },
-  invalid: { place: invitations.invalid, reachState: waitForInvitation },
+  over: { invitation: invitations.over, reachState: waitForInvitation },
+  answered: { invitation: invitations['over, answered'], reachState: waitForInvitation },
+  invalid: { invitation: invitations.invalid, reachState: waitForInvitation },
   reading: {
-    place: invitations.open,
+    invitation: invitations.open,
     reachState: async (page: Page) => {
       await page.route('**/rpc/place_by_token', () => {})
       await page.reload()
@@ -171,13 +171,13 @@ export const answerStates = {
     },
   },
   changing: {
-    place: invitations.coming,
+    invitation: invitations.coming,
     reachState: async (page: Page) => {
       await page.getByRole('button', { name: 'Change my answer' }).click()
     },
   },
   sending: {
-    place: invitations.open,
+    invitation: invitations.open,
     reachState: async (page: Page) => {
       await page.route('**/rpc/answer_place', () => {})
       await page.getByRole('button', { name: 'I cannot come' }).click()
@@ -185,7 +185,7 @@ export const answerStates = {
     },
   },
   failed: {
-    place: invitations.open,
+    invitation: invitations.open,
     reachState: async (page: Page) => {
       const json = { message: 'Too many wrong links came from your connection. Please wait 10 seconds.' }
       await page.route('**/rpc/answer_place', (route) => route.fulfill({ status: 429, json }))
@@ -193,4 +193,4 @@ export const answerStates = {
       await page.getByRole('button', { name: 'Try again' }).waitFor()
     },
   },
-} satisfies Record<string, { place: Invitation; reachState: (page: Page) => Promise<void> }>
+} satisfies Record<string, { invitation: Invitation; reachState: (page: Page) => Promise<void> }>

@@ -41,12 +41,12 @@ export async function storeExamples({ sql }: { sql: Sql }): Promise<void> {
       select id, created_at, (array['shortlisted', 'accepted', 'waitlisted', 'declined'])[1 + row % 4], 1
       from (select *, row_number() over (order by created_at desc) as row from public.retreat_applications) as newest
       where row > 12 and row % 3 = 0;
-    update private.invitations set told_at = now() - interval '9 days', deadline = private.today() + place - 2,
-        rsvp = (array['coming', null, 'not coming', null, 'coming'])[place + 1],
-        rsvp_at = case when place % 2 = 0 then now() - interval '1 day' end
-      from (select application_id, (row_number() over (order by created_at) % 6)::int as place
+    update private.invitations set told_at = now() - interval '9 days', deadline = private.today() + number - 2,
+        rsvp = (array['coming', null, 'not coming', null, 'coming'])[number + 1],
+        rsvp_at = case when number % 2 = 0 then now() - interval '1 day' end
+      from (select application_id, (row_number() over (order by created_at) % 6)::int as number
         from private.invitations join public.retreat_applications on id = application_id) as spread
-      where invitations.application_id = spread.application_id and place < 5`)
+      where invitations.application_id = spread.application_id and number < 5`)
   await storeExampleAnswers(sql)
   await inOrderOfArrival(sql)
 }

@@ -46,9 +46,12 @@ const signInScreen = ({ hash, as, reachState }: (typeof signInStates)[string]): 
   reachState,
 })
 
-const answerScreen = ({ place, reachState }: (typeof answerStates)[keyof typeof answerStates]): Screen => ({
+const answerScreen = ({
+  invitation,
+  reachState,
+}: (typeof answerStates)[keyof typeof answerStates]): Screen => ({
   address: `/answer/#${newToken()}`,
-  prepare: (page) => mockInvitations(page, () => place),
+  prepare: (page) => mockInvitations(page, () => invitation),
   reachState,
 })
 

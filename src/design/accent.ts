@@ -86,8 +86,8 @@ function parts(colour: string) {
 function colourOf(hue: number, saturation: number, lightness: number) {
   const amplitude = saturation * Math.min(lightness, 1 - lightness)
   const channels = [0, 8, 4].map((offset) => {
-    const place = (((offset + hue / 30) % 12) + 12) % 12
-    return lightness - amplitude * Math.max(-1, Math.min(place - 3, 9 - place, 1))
+    const position = (((offset + hue / 30) % 12) + 12) % 12
+    return lightness - amplitude * Math.max(-1, Math.min(position - 3, 9 - position, 1))
   })
   return written(channels)
 }

@@ -131,16 +131,16 @@ async function folderIdentity(path: string): Promise<FolderIdentity> {
 /** The main process of a running PostgreSQL, and its folder. */
 export interface MainProcess {
   pid: number
-  place: FolderIdentity
+  folder: FolderIdentity
 }
 
 /** The main process that runs on some files; undefined where it is unknown, as in another container. */
 export async function mainProcessOf(files: Files): Promise<MainProcess | undefined> {
   const pgdata = pathOf(files)
   const pid = Number.parseInt(await readFile(join(pgdata, 'postmaster.pid'), 'utf8').catch(() => ''), 10)
-  const place = await folderIdentity(pgdata).catch(() => undefined)
-  if (!(pid > 0) || place === undefined || (await isPostgresOn(pid, place)) !== true) return undefined
-  return { pid, place }
+  const folder = await folderIdentity(pgdata).catch(() => undefined)
+  if (!(pid > 0) || folder === undefined || (await isPostgresOn(pid, folder)) !== true) return undefined
+  return { pid, folder }
 }
 
 /**
@@ -241,7 +241,7 @@ export async function stopFiles(files: Files, main?: MainProcess): Promise<void>
   // The server may have been restarted since.
   const server = (await mainProcessOf(files)) ?? main
   if (server === undefined) return pgCtl(files, ['stop', '-m', 'fast'])
-  const runs = async () => (await isPostgresOn(server.pid, server.place)) === true
+  const runs = async () => (await isPostgresOn(server.pid, server.folder)) === true
   if (!(await runs())) return
   if (existsSync(join(pathOf(files), 'postmaster.pid'))) return pgCtl(files, ['stop', '-m', 'fast'])
   process.kill(server.pid, 'SIGINT')

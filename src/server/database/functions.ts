@@ -55,8 +55,8 @@ export async function readDeskFunctions(sql: Sql): Promise<ReadonlyMap<string, D
   >`
       select proname as name, proargnames as names, pronargdefaults as optional,
         provolatile <> 'v' as "isStable", has_function_privilege('anon', oid, 'execute') as "isPublic",
-        (select coalesce(json_agg(format_type(type, null) order by place), '[]')
-          from unnest(proargtypes) with ordinality as given (type, place)) as types
+        (select coalesce(json_agg(format_type(type, null) order by position), '[]')
+          from unnest(proargtypes) with ordinality as given (type, position)) as types
       from pg_proc where pronamespace = 'public'::regnamespace and ${isOurFunction}`
   return new Map(
     rows.map(({ name, names, types, optional, ...rest }) => {

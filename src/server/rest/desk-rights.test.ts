@@ -177,8 +177,8 @@ const callable = (sql: Sql) => sql<
   { name: string; roles: string[]; parameters: string[]; types: string[] }[]
 >`
   select proname as name, to_json(coalesce(proargnames, '{}')) as parameters,
-    (select coalesce(json_agg(format_type(type, null) order by place), '[]')
-      from unnest(proargtypes) with ordinality as given (type, place)) as types,
+    (select coalesce(json_agg(format_type(type, null) order by position), '[]')
+      from unnest(proargtypes) with ordinality as given (type, position)) as types,
     (select json_agg(rolname order by rolname) from pg_roles
       where rolname in ('anon', 'authenticated') and has_function_privilege(rolname, pg_proc.oid, 'execute')) as roles
   from pg_proc

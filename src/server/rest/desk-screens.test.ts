@@ -117,12 +117,12 @@ test('a page of the list has the states of the letters to its own applicants, wi
 test('an opened application has its letters and its position in the filtered list', async () => {
   const [oldest = '', middle = '', newest = ''] = await store(people(3))
   await decide(middle, 'accepted')
-  const { letters, application, place } = await opened(middle)
+  const { letters, application, place: position } = await opened(middle)
   expect({ letters, status: application.status }).toMatchObject({
     letters: [{ occasion: 'accepted', state: 'draft', application: middle }],
     status: 'accepted',
   })
-  expect(place).toEqual({ number: 2, count: 3, more: false, previous: newest, next: oldest })
+  expect(position).toEqual({ number: 2, count: 3, more: false, previous: newest, next: oldest })
   expect(await positionOf(newest, {})).toMatchObject({ number: 1, previous: null, next: middle })
   expect(await positionOf(oldest, { order: 'oldest' })).toMatchObject({
     number: 1,
@@ -173,11 +173,11 @@ test('an organiser who reads blind gets no position for a search of a hidden fie
   const [id = ''] = await store([{ last_name: 'Quillfeather', reason: 'A forest.' }])
   const { client: blind } = await server.signedIn()
   await ask('set_blind', { blind: true }, blind)
-  const place = async (search: string, caller: SupabaseClient) =>
+  const numberFor = async (search: string, caller: SupabaseClient) =>
     (await opened(id, { search }, caller)).place?.number
-  expect(await place('quillfeather', client)).toBe(1)
-  expect(await place('quillfeather', blind)).toBeNull()
-  expect(await place('forest', blind)).toBe(1)
+  expect(await numberFor('quillfeather', client)).toBe(1)
+  expect(await numberFor('quillfeather', blind)).toBeNull()
+  expect(await numberFor('forest', blind)).toBe(1)
 })
 
 test('a list has the oldest first on request, with any filter and search', async () => {

@@ -326,7 +326,7 @@ test('two hundred newer, costly applications make a search or a count fold less 
   const storeAll = (rows: Application[]) =>
     owner`insert into public.retreat_applications ${valuesOf(rows.map((row) => ({ ...row })))} returning id`
   const forty = (index: number) =>
-    Array.from({ length: 40 }, (_, place) => `w${(index * place) % 997}`).join(' ')
+    Array.from({ length: 40 }, (_, word) => `w${(index * word) % 997}`).join(' ')
   for (let batch = 0; batch < 2; batch += 1) {
     await storeAll(
       Array.from({ length: 550 }, (_, index) => anApplication({ reason: `silence ${forty(index)}` })),

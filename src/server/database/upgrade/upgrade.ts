@@ -133,13 +133,13 @@ async function fill(old: Files, newFiles: Files): Promise<number> {
 
 /** Moves finished new files into place, even after an upgrade was killed between two renames. */
 async function finishSwap(dataDir: string, ours: number) {
-  const place = join(dataDir, folder)
+  const target = join(dataDir, folder)
   const ready = join(dataDir, readyOf(ours))
-  if (existsSync(place) || !existsSync(ready)) return
+  if (existsSync(target) || !existsSync(ready)) return
   // Somebody may have just started a server on the old files, which writes into their folder as long as it runs.
   for (const name of (await readdir(dataDir)).filter((each) => formerFolder.test(each)))
     await stopIfRunning({ dataDir, folder: name, port })
-  await rename(ready, place)
+  await rename(ready, target)
   await syncDirectory(dataDir)
 }
 
