@@ -30,9 +30,9 @@ create table private.history (
   -- The email address as text, so that it stays when the account is removed.
   author text not null,
   -- `address`: an organiser replaced the applicant's address. `told`: a letter failed, and an organiser told the applicant
-  -- another way. `answer`: their RSVP. `questions`: answers to questions, or the questions themselves. `edition`: the next retreat began. `kept`: an organiser set
-  -- their deadline. `link`: an organiser got their link. `hold`: an organiser keeps the application, or no longer. `retention`: how
-  -- long applications are kept, or how many were erased.
+  -- another way. `answer`: their RSVP. `questions`: answers to questions, or the questions themselves. `edition`: the next
+  -- retreat began. `kept`: an organiser set their deadline. `link`: an organiser got their link. `hold`: an organiser put a hold on
+  -- the application, or ended it. `retention`: how long applications are kept, or how many were erased.
   kind text not null check (kind in ('status', 'note', 'revealed', 'erased', 'blind', 'door', 'letters', 'address', 'told',
     'answer', 'questions', 'kept', 'link', 'places', 'edition', 'hold', 'retention')),
   detail jsonb not null default '{}',

@@ -10,9 +10,9 @@ create table private.marks (
   mark text check (mark in ('yes', 'maybe', 'no')),
   why text not null default '',
   at timestamptz not null default now(),
-  -- Whether the author could see another mark before giving this one, or changing it to another mark.
+  -- Whether the author could see marks of others before giving this one, or before last changing its value.
   is_after_seeing boolean not null default false,
-  -- Whether the author could see another mark since.
+  -- Whether the author could see marks of others after giving this one.
   has_seen boolean not null default false,
   -- Whether everybody could see this mark, because the application was decided.
   was_shown boolean not null default false,
@@ -22,8 +22,8 @@ create index marks_of_account on private.marks (account_id, application_id) wher
 alter table private.marks enable row level security;
 
 -- The marks that an organiser may see. Everything that shows, counts or sorts marks reads them here. The function sets no
--- search path, so that PostgreSQL can inline it. With
--- subqueries in place of joins, PostgreSQL takes twice as long to read 100,000 marks.
+-- search path, so that PostgreSQL can inline it. With subqueries in place of joins, PostgreSQL takes twice as long to read
+-- 100,000 marks.
 create function private.visible_marks(account uuid) returns setof private.marks
   language sql stable
 as $$
@@ -62,7 +62,7 @@ as $$
 $$;
 
 -- An organiser's own mark of an application, those of others, and the emails of those who have not marked it. `others` and
--- `missing` are null while they are hidden. Null where there is only one organiser.
+-- `missing` are null while they are hidden. The whole result is null if there is only one organiser.
 create function private.marks_shown(application uuid, account uuid) returns jsonb
   language sql stable set search_path = ''
 as $$

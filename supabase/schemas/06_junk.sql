@@ -1,15 +1,16 @@
 -- Junk: applications that look as if a program had sent them. The desk suggests them, and an organiser puts them aside.
 
--- Groups of the newest 20,000 applications of the newest edition without a decision, or fewer if finding them takes a second. The largest group is
--- first. `reason`: at least three addresses sent the same reason, apart from blanks and case. `links`: the reason is nothing but
--- links. `domain`: 20 or more applied within one hour with addresses of the same domain. Each application is in one group.
+-- The 20 largest groups among the newest 20,000 applications that are New in the newest edition, the largest first. If finding
+-- them takes a second, fewer applications are grouped. `reason`: at least three addresses sent the same reason, apart from blanks
+-- and case. `links`: the reason is nothing but links. `domain`: 20 or more applied within one hour with addresses of the same
+-- domain. Each application is in at most one group.
 create function public.desk_junk() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
   undecided_ids uuid[] := (private.find('{"status": "new"}', null, 20000, 50000, me.blind, me.id)).ids;
-  -- Of Unicode, too. `translate` takes half the time of a regular expression.
+  -- Includes the blanks of Unicode. `translate` takes half the time of a regular expression.
   blanks constant text := E' \t\n\r\f\u000b\u0085\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b'
     '\u202f\u205f\u3000\ufeff';
   -- Large providers, at which many people have their mailbox.

@@ -35,7 +35,7 @@ end
 $$;
 
 -- The changes of a list that is shown. `shown` has its rows, {id, version}, at most the first thousand. `oldest` is the
--- position of the last row, null if the list was read to its end. The result has the changed statuses, the ids of erased
+-- position of the last row in any order, null if the list was read to its end. The result has the changed statuses, the ids of erased
 -- applications, the state of all letters, and the RSVPs by id. It also counts the applications that pass the filter and are
 -- not shown: `newer` than all rows, or between them (`older`). `more`: there may be more such applications. `unseen`, their
 -- ids, is for desks that were opened before an update.

@@ -88,8 +88,8 @@ begin
 end
 $$;
 
--- One application with everything that is known about it, its letters, the state of all letters, and its position in the list of
--- a filter, if one is given.
+-- One application with everything that is known about it, its letters, and the state of all letters. `place` is its position in
+-- the list of a filter, null without a filter. The name stays for desks that were opened before an update.
 create function public.desk_application(application uuid, filter jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

@@ -85,9 +85,9 @@ end
 $$;
 
 -- Stops letters, given by their own ids or by the ids of their deliveries, or all letters of one act. Waiting deliveries are
--- cancelled, and their letters become drafts. A delivery that is being sent is recalled. If it is not
--- accepted, `record_delivery` cancels it, and its letter is drafted again. The result counts the
--- applications: `withdrawn`, and `left` if their letter is being sent or was sent.
+-- cancelled, and their letters become drafts. A delivery that is being sent is recalled. If it is not accepted,
+-- `record_delivery` cancels it, and its letter is drafted again. The result counts the applications: `withdrawn` if their letter
+-- was stopped in time, `left` if it had left: it is being sent or was sent.
 create function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

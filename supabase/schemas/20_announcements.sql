@@ -1,4 +1,4 @@
--- Announcements: whatever servers erase automatically was announced on seven days.
+-- Announcements: servers announce on seven days what they erase automatically.
 
 -- One row while an edition's applications or private answers are announced.
 create table private.announcements (

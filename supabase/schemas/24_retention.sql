@@ -1,7 +1,7 @@
 -- Retention: applications are erased some months after their retreat, if organisers want that. It is off by default.
 
--- One row: after how many months, for guests (people whose last RSVP was that they are coming), and for everybody else. Null means
--- never.
+-- One row: the months until an application is erased, for guests (people whose last RSVP was that they are coming) and for
+-- everybody else. Null means never.
 create table private.retention (
   is_only boolean primary key default true check (is_only),
   version integer not null default 0,
@@ -11,7 +11,7 @@ create table private.retention (
 insert into private.retention default values;
 alter table private.retention enable row level security;
 
--- Applications that organisers keep, with the reason. The retention does not erase them.
+-- A hold: an organiser keeps an application, with a reason, and the retention does not erase it.
 create table private.holds (
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
   reason text not null check (reason <> '' and char_length(reason) <= 500),
@@ -88,7 +88,7 @@ declare
 begin
   -- Locked in the same order as for decisions, to avoid a deadlock.
   perform from public.retreat_applications where id = any (due) order by id for update;
-  -- Under the lock, since somebody may have kept one meanwhile.
+  -- Under the lock, since an organiser may have put a hold on one meanwhile.
   delete from public.retreat_applications as application
     where id = any (due) and private.erased_on(application) <= day;
   get diagnostics erased = row_count;
@@ -132,8 +132,7 @@ $$;
 
 -- How long applications are kept: {version, months, months_for_guests, due, announced, editions, holds}. `due`: the number of
 -- applications that are due today. `editions`: [{id, name, ends_on, erased_on, guests_erased_on}], the newest first. `holds`: the
--- hundred last applications that are kept: [{id, first_name, last_name, reason, held_by, held_at}]. Blind readers get no names and
--- reasons.
+-- latest hundred: [{id, first_name, last_name, reason, held_by, held_at}]. Blind readers get no names and no reasons.
 create function public.desk_retention() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -194,8 +193,8 @@ begin
 end
 $$;
 
--- Keeps an application regardless of the retention, with a reason. A blank reason ends that. Announcements of its edition begin
--- again, so that it is not erased at once.
+-- Puts a hold on an application, with a reason, so that the retention does not erase it. A blank reason ends the hold.
+-- Announcements of its edition begin again, so that it is not erased at once.
 create function public.desk_hold(act uuid, application uuid, reason text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

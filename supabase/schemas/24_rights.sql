@@ -1,6 +1,7 @@
 -- Rights: only the owner may use these tables and functions, with the exceptions named here.
 
--- This file runs only in an empty database. A migration revokes by name, since a project may have its own functions.
+-- This file runs only in an empty database. A migration must name each function instead, since a Supabase project may have
+-- functions of its own.
 revoke all on schema private from public, anon, authenticated;
 revoke all on all tables in schema private from public, anon, authenticated;
 

@@ -120,6 +120,7 @@ test.each(['accepted', 'Travel'])(
     await write(id, 'Travel')
     const act = await send(occasion)
     const claimed = await claim()
+    // `left` counts the applicants whose letter had left already.
     expect(await ask('withdraw', { act })).toEqual({ withdrawn: 0, left: 1 })
     await decide(id, 'declined')
     expect(await record(owner, claimed, deferred)).toBe('withdrawn')
@@ -162,7 +163,8 @@ test('an organiser who erases somebody and a server that sends to them do not de
   const id = await store()
   await decide(id, 'accepted')
   await send('accepted')
-  // PostgreSQL deletes dependent rows in the order of the constraints' ids: here the letters' rows come last.
+  // PostgreSQL deletes dependent rows in the order of the constraints' ids: here those of `letters` and then of `deliveries`
+  // come last.
   for (const table of ['letters', 'deliveries']) {
     const key = `constraint ${table}_application_id_fkey`
     await owner.unsafe(`alter table private.${table} drop ${key}, add ${key}

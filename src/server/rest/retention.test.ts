@@ -119,7 +119,7 @@ test('applications are kept for ever unless organisers set months', async () => 
   expect(await detailsOf(id)).toMatchObject({ erased_on: null, hold: null })
 })
 
-test('each application is erased months after its retreat, later if somebody came or applied later', async () => {
+test('an application is erased the set months after its retreat; a guest’s, and one sent after the retreat, are erased later', async () => {
   await endRetreat(0)
   const due = [await apply(), await apply(), await apply()]
   const guest = await storeGuest()
@@ -146,7 +146,7 @@ test('each application is erased months after its retreat, later if somebody cam
   expect(await stored()).toEqual([guest, late].toSorted())
 })
 
-test('the applications of a retreat without days, and of another retreat, are kept', async () => {
+test('the applications of a retreat without days are kept when those of another retreat are erased', async () => {
   await endRetreat(0)
   const first = await apply()
   await beginEdition(sql(), 'Spring 2028')
@@ -170,12 +170,13 @@ test('a clock that jumps ahead, and back again, erases nothing that was not anno
   expect(await announceAndErase()).toBe(0)
   await sql()`update private.announcements set announced_on = private.today() - 365`
   expect(await announceAndEraseOnDays(6)).toBe(0)
-  // After six days of announcements, it jumps by twenty days: only what was announced is erased.
+  // After six days of announcements, the clock jumps by twenty days. The jump made the application due without an
+  // announcement, so it is not erased.
   await sql()`update private.announcements set until = private.today() - 20`
   expect(await announceAndEraseOnDays(3)).toBe(0)
 })
 
-test('an application is not erased while it is kept, nor in the seven days after that ends', async () => {
+test('an application is not erased while an organiser holds it, nor in the seven days after the hold ends', async () => {
   await endRetreat(0)
   const [kept, other] = [await apply(), await apply()]
   await keepFor(12, 12)
@@ -196,7 +197,7 @@ test('an application is not erased while it is kept, nor in the seven days after
   expect(await announceAndEraseOnDays(1)).toBe(1)
 })
 
-test('an application that is being kept while the server erases is not erased', async () => {
+test('an application is not erased if an organiser puts a hold on it while the server erases', async () => {
   await endRetreat(0)
   const [kept] = [await apply(), await apply()]
   await keepFor(12, 12)
@@ -281,7 +282,7 @@ test('by hand, five hundred applications are erased at a time', async () => {
   expect(await ask('erase_due', { act: act() })).toEqual({ erased: 500, due: 1 })
 })
 
-test('blind readers learn who keeps an application, and no name and no reason', async () => {
+test('blind readers learn who holds an application, but not the applicant’s name and not the reason', async () => {
   await endRetreat(0)
   const id = await apply()
   await keepFor(12, 12)
