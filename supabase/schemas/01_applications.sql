@@ -8,7 +8,7 @@ create table private.editions (
   id integer primary key,
   name text not null default '',
   began_at timestamptz not null,
-  -- The first and the last day of the retreat, both or none; and where it is, in one line.
+  -- The first and the last day of the retreat, both or neither; and its venue, in one line.
   starts_on date,
   ends_on date constraint editions_days
     check ((starts_on is null) = (ends_on is null) and starts_on between '2000-01-01' and ends_on and ends_on < '3000-01-01'),
@@ -21,7 +21,7 @@ create table private.editions (
   questions_until date,
   -- How many days after the retreat private answers are erased; null without private questions.
   private_days integer constraint editions_private_days check (private_days between 1 and 365),
-  -- No application of it was stored before `since`, or at `before` and later. Lists read between the two.
+  -- All its applications were stored at `since` or later, and earlier than `before`. Lists read between the two.
   since timestamptz not null default '-infinity',
   before timestamptz not null default 'infinity',
   -- The number of places that an earlier edition had. `private.places` has the newest's.

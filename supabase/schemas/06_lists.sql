@@ -35,10 +35,10 @@ end
 $$;
 
 -- The changes of a list that is shown. `shown` has its rows, {id, version}, at most the first thousand. `oldest` is the
--- position of the last row in any order, null if the list was read to its end. The result has the changed statuses, the ids of erased
--- applications, the state of all letters, and the RSVPs by id. It also counts the applications that pass the filter and are
--- not shown: `newer` than all rows, or between them (`older`). `more`: there may be more such applications. `unseen`, their
--- ids, is for desks that were opened before an update.
+-- position of the last row in any order, null if the list was read to its end. The result has the changed statuses, the ids of
+-- erased applications, the state of all letters, and the RSVPs by id. It also counts the applications that pass the filter and
+-- are not shown: those `newer` than all rows, and the others (`older`). `more`: there may be more such applications. `unseen`,
+-- their ids, is for desks that were opened before an update.
 create function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -104,8 +104,8 @@ begin
 end
 $$;
 
--- The number of applications of an edition that have a status, at most `most`. Those that were stored when another edition had
--- applications, too, are looked up.
+-- The number of applications of an edition that have a status, at most `most`. The edition of an application is looked up only
+-- if it was stored at a time from which another edition has applications, too.
 create function private.count_with_status(status text, edition integer, most integer) returns integer
   language plpgsql stable set search_path = ''
 as $$

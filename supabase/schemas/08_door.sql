@@ -13,9 +13,9 @@ create table private.door (
   opened_at timestamptz not null default '-infinity',
   -- Applications since it was opened, counted only while `closes_after` is set.
   received integer not null default 0,
-  -- Until then, an application that the previous edition has counts as stored: it repeats a send whose response was lost.
+  -- Until then, an application that equals one of the previous edition counts as stored: it is a retry after a lost response.
   repeats_until timestamptz,
-  -- When the newest edition began. An application that waited meanwhile, or that a clock dates back, has an earlier time.
+  -- When the newest edition began. An application has an earlier time if it waited meanwhile, or if the clock was set back.
   edition_since timestamptz not null default '-infinity'
 );
 insert into private.door default values;
@@ -63,8 +63,8 @@ $$;
 create trigger keep_door after insert on public.retreat_applications
   for each row execute function private.refuse_when_closed();
 
--- Gives a door that still counts the number of an application that is put aside, and takes it again when the application comes
--- back. A door that has closed stays closed.
+-- An application that is put aside no longer counts toward the limit of an open door, and counts again when it comes back. A
+-- door that has closed stays closed.
 create function private.count_aside() returns trigger
   language plpgsql set search_path = ''
 as $$

@@ -11,7 +11,7 @@ create table private.templates (
 );
 alter table private.templates enable row level security;
 
--- The templates of the product, with their first texts.
+-- The templates of the product, with the texts that a new database has.
 create function private.first_templates() returns table (name text, kind text, subject text, body text)
   language sql immutable set search_path = ''
 as $$

@@ -64,8 +64,8 @@ begin
 end
 $$;
 
--- Deletes notices and tests after a day, sent or not, and writes the daily emails that are due. A single notice that ended
--- stays until the daily email has skipped what it reported.
+-- Deletes notices and tests after a day, sent or not, and writes the daily emails that are due. A single notice that was
+-- sent or has failed stays until the daily email has skipped its application or RSVP.
 create function private.keep_notices() returns void
   language plpgsql set search_path = ''
 as $$

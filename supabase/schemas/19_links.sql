@@ -56,7 +56,7 @@ as $$
   select exists (select from private.letters where id = letter and template = 'confirmed')
 $$;
 
--- Whether a delivery has the deadline, which has passed, or a link that has no more use. An acceptance that an automation sends in
+-- Whether a delivery has a deadline that has passed, or a link that has no more use. An acceptance that an automation sends in
 -- place of our email always counts as having both. A confirmation asks for nothing, and is never overdue.
 create function private.is_overdue(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''

@@ -4,7 +4,7 @@
 create table private.announcements (
   edition integer not null references private.editions (id) on delete cascade,
   subject text not null check (subject in ('applications', 'answers')),
-  -- The number of days, the last of them, and the day up to which it was announced.
+  -- On how many days it was announced, the last of them, and the due date up to which it was announced.
   days integer not null,
   announced_on date not null,
   until date not null,

@@ -17,9 +17,9 @@ as $$
   where is_private and private.answers_erased_on(editions) <= private.today()
 $$;
 
--- The questions of an edition or the newest: {version, questions, until, closes_on, private_days, erased_on, due}. `until` is the last
--- day for answers if organisers set it, and `closes_on` the one that counts. `due` counts private answers that are due to be
--- erased. Each question has `answers`, their number.
+-- The questions of an edition or the newest: {version, questions, until, closes_on, private_days, erased_on, due}. `until` is the
+-- last day for answers that organisers set, null for none. `closes_on` is the last day that counts. `due` counts private answers
+-- that are due to be erased. Each question has `answers`, their number.
 create function public.desk_questions(edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -136,9 +136,9 @@ begin
 end
 $$;
 
--- Up to 1,000 people who are coming, of an edition or the newest. Each has their answers by the id of the question. Also the cursor
--- of the next call: {guests: [{id, first_name, last_name, email, phone, company, answers}], next}. Blind readers get no private
--- answers, and what `private.form_answers` shows them.
+-- Up to 1,000 people who are coming, of an edition or the newest: {guests: [{id, first_name, last_name, email, phone, company,
+-- answers}], next}. `answers` are by the id of the question. `next` is the cursor for the next call. Blind readers get only ids and
+-- the answers that are not private.
 create function public.desk_guests(after jsonb default null, edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

@@ -1,10 +1,11 @@
 -- Places: how many there are, who is coming, and who is on the waitlist.
 
--- The numbers of places and RSVPs of an edition or the newest, and its waitlist. The result is {version, places, days, zone, is_zone_set, site,
--- today, edition, editions, retreat, questions, coming, not_coming, no_answer, late, not_told, free, waitlisted, waitlist}.
--- `retreat` has the edition's days and venue. `editions` are all, the newest first. `questions` has the number of its questions, and of people with `open` ones. `late` is a part of `no_answer`. `free` is
--- null if the number of places is unknown, and negative if more people were accepted. `waitlist` has the first twenty of those
--- `waitlisted`. `zone` is `UTC` until one is set. Older desks send the argument, which is ignored.
+-- The numbers of places and RSVPs of an edition or the newest, and its waitlist. The result is {version, places, days, zone,
+-- is_zone_set, site, today, edition, editions, retreat, questions, coming, not_coming, no_answer, late, not_told, free, waitlisted,
+-- waitlist}. `retreat` has the edition's days and venue. `editions` has all, the newest first. `questions` counts its questions,
+-- and the people with `open` ones. `late` is a part of `no_answer`. `free` is null if the number of places is unknown, and negative
+-- if more people were accepted. `waitlist` has the first twenty of those `waitlisted`. `zone` is `UTC` until one is set. Older
+-- desks send the argument `zone`, which is ignored.
 create function public.desk_places(zone text default null, edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

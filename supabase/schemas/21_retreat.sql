@@ -12,7 +12,7 @@ as $$
   where editions.id = retreat.edition and starts_on is not null
 $$;
 
--- All editions, the newest first: [{id, name, began_at, starts_on, ends_on}]. The first began before all times (null).
+-- All editions, the newest first: [{id, name, began_at, starts_on, ends_on}]. The first has no beginning (null).
 create function private.editions_shown() returns jsonb
   language sql stable set search_path = ''
 as $$

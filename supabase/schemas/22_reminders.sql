@@ -6,8 +6,8 @@ create function private.is_reminder_recent(sent_at timestamptz) returns boolean
   language sql stable
   return sent_at > now() - interval '3 days' and sent_at <= clock_timestamp();
 
--- Whether somebody has not done what a reminder asks for: to answer whether they come, or as a guest to answer questions. It
--- sets no search path, so that PostgreSQL can inline it.
+-- Whether somebody still has to do what a reminder asks for: give an RSVP, or as a guest answer questions. It sets no search
+-- path, so that PostgreSQL can inline it.
 create function private.is_to_be_reminded(invitation private.invitations, template text, today date) returns boolean
   language sql stable
 as $$
@@ -19,9 +19,9 @@ as $$
       and private.has_open_questions(invitation.application_id) end
 $$;
 
--- The people of an edition to remind by a template, those with the earliest deadline first, at most 1,001. `reminder` is for people without an
--- RSVP, and `questions` for guests with open questions that can still be answered. Also the number of people with such a
--- reminder that is not sent yet, and of those who were reminded in the last three days.
+-- The people of an edition to remind by a template, those with the earliest deadline first, at most 1,001. `reminder` is for
+-- people without an RSVP, and `questions` for guests with open questions that can still be answered. Also the number of people
+-- with such a reminder that is not sent yet, and of those who were reminded in the last three days.
 create function private.to_remind(template text, edition integer, today date, out wanted uuid[], out waiting bigint, out reminded bigint)
   language plpgsql stable
   -- PostgreSQL has no statistics of newly drafted reminders, and would choose a slow nested loop.
@@ -73,11 +73,11 @@ begin
 end
 $$;
 
--- Drafts reminders for people of an edition or the newest: those without an RSVP, the earliest deadline first, and guests with open
--- questions. It drafts at most 1,000 of each at once. Nobody is reminded twice in three days. The result is {drafted, questions, late, waiting, reminded,
--- more}. `questions` counts the drafted ones about questions, and `late` those whose deadline has to be moved first. `waiting`
--- counts people with a reminder that is not sent yet, and `reminded` those who got one in the last three days. Repeating the act
--- drafts none and returns the first result. A desk of version 1.0 sends no id.
+-- Drafts reminders for people of an edition or the newest: those without an RSVP, the earliest deadline first, and guests with
+-- open questions. It drafts at most 1,000 of each at once. Nobody is reminded twice in three days. The result is {drafted,
+-- questions, late, waiting, reminded, more}. `questions` counts the drafted reminders of questions, and `late` those whose
+-- deadline has to be moved first. `waiting` counts people with a reminder that is not sent yet, and `reminded` those who got one
+-- in the last three days. Repeating the act drafts none and returns the first result. A desk of version 1.0 sends no id.
 create function public.desk_remind(act uuid default null, edition integer default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -1,7 +1,7 @@
 -- The next retreat: an edition that begins while the earlier ones go on.
 
--- Waits until nobody reads or writes applications, and keeps others from it until the transaction ends. It also locks the door.
--- A waiting lock request blocks all later applicants, so each attempt waits only briefly.
+-- Waits until nobody reads or writes applications, and blocks other readers and writers until the transaction ends. It also
+-- locks the door. A waiting lock request blocks all later applicants, so each attempt waits only briefly.
 create function private.hold_applications() returns void
   language plpgsql set search_path = '' set lock_timeout = '100ms'
 as $$
@@ -20,7 +20,8 @@ begin
 end
 $$;
 
--- Sets the product's templates to their first texts and removes the organisers' own. Drafts keep the texts that they have.
+-- Gives the product's templates the texts of a new database, and removes the organisers' own. Drafts keep the texts that they
+-- have.
 create function private.reset_templates() returns void
   language plpgsql set search_path = ''
 as $$
@@ -38,8 +39,8 @@ end
 $$;
 
 -- Begins the next edition at once: from now on, applications belong to it. `newest` is the number of the newest edition that the
--- organiser saw. `copied` has what is copied: {templates, questions, places}. The door stays open or closed, and counts from now
--- on. For an hour, an application that the previous edition has counts as stored. Repeating the act changes nothing.
+-- organiser saw. `copied` says whether {templates, questions, places} are copied. The door stays open or closed, and counts from
+-- now on. For an hour, an application that equals one of the previous edition counts as stored. Repeating the act changes nothing.
 create function public.desk_begin_edition(
   act uuid, newest integer, name text, starts_on date, ends_on date, copied jsonb
 ) returns jsonb

@@ -1,9 +1,9 @@
--- Visits: what the applicants' page was worth, by day and by the `from` of its address. Nothing is about a person.
+-- Visits: how often the applicants' page was opened, by day and by the `from` of its address. No row is about a person.
 
 -- Only a server that serves the page counts. A hosted page counts nothing.
 create table private.visits (
   day date not null,
-  -- Blank where the address had no `from`. `other` are those that are no name, and those beyond a day's limit.
+  -- Blank if the address had no `from`. `other` has the visits whose `from` is no name or is beyond the day's limit of names.
   source text not null check (source ~ '^[a-z0-9_-]{0,40}$'),
   -- Documents that were served.
   visits integer not null,
@@ -13,8 +13,8 @@ create table private.visits (
 );
 alter table private.visits enable row level security;
 
--- Adds what a server counted to today: `counts` has the visits and starts of each source. A day has at most 200 different names,
--- and all servers together keep to that.
+-- Adds a server's counts to those of today: `counts` has the visits and starts of each source. A day has at most 200 different
+-- names, over all servers.
 create function private.count_visits(counts jsonb) returns void
   language plpgsql set search_path = ''
 as $$
@@ -41,8 +41,8 @@ begin
 end
 $$;
 
--- The last 90 days, the oldest first: visits, starts, and applications that are not put aside. The 20 sources with the most visits
--- in these days. `is_counted`: whether a server has ever counted.
+-- The last 90 days, the oldest first: visits, starts, and applications that are not put aside. Also the 20 sources with the most
+-- visits in these days. `is_counted`: whether a server has ever counted.
 create function public.desk_visits() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

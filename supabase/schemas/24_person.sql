@@ -114,7 +114,7 @@ begin
       select jsonb_build_object('status', status, 'version', version, 'set_at', set_at)
       from private.statuses where application_id = application
     ), '{"status": "new", "version": 0, "set_at": null}'),
-    -- Whether the retention leaves it out.
+    -- Null if no organiser keeps it from the retention.
     'hold', (
       select jsonb_build_object('reason', reason, 'held_by', held_by, 'held_at', held_at)
       from private.holds where application_id = application

@@ -20,8 +20,8 @@ create table private.holds (
 );
 alter table private.holds enable row level security;
 
--- The day on which an application is due to be erased by the months that count for it; null for never. They count from the last day
--- of its retreat, or from the day on which it was stored if that is later. It sets no search path, so that PostgreSQL can inline it.
+-- The day on which an application is due to be erased: this many months after the last day of its retreat, or after the day on
+-- which it was stored if that is later. Null for never. It sets no search path, so that PostgreSQL can inline it.
 create function private.months_after(ends_on date, stored_on date, months integer) returns date
   language sql immutable
   return (greatest(ends_on, stored_on) + make_interval(months => months))::date;
@@ -48,7 +48,7 @@ as $$
       on application.edition = shown.id and created_at >= shown.since and created_at < shown.before
     left join private.invitations on application_id = application.id and is_accepted and rsvp = 'coming'
   where shown.id = due_applications.edition and shown.ends_on < day
-    -- For the index. Months have up to three days more or less.
+    -- Repeats the next condition roughly, for the index: months differ by up to three days.
     and created_at < day + interval '5 days' - make_interval(months => least(months, months_for_guests))
     and private.months_after(ends_on, (created_at at time zone coalesce(zone, 'UTC'))::date,
       case when application_id is null then months else months_for_guests end) <= day
@@ -65,8 +65,8 @@ as $$
   ) as due
 $$;
 
--- Applications that servers announce: {applications, from, days}, or null. `from`: the day of the first erasing. `days`: on how many
--- of seven days they were announced so far.
+-- The applications whose erasing servers announce: {applications, from, days}, or null. `from`: the day of the first erasing.
+-- `days`: on how many of seven days they were announced so far.
 create function private.announced_applications() returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -221,8 +221,8 @@ begin
 end
 $$;
 
--- Erases at most 500 applications that are due, without announcements: on a hosted project, no server erases them. The result is
--- {erased, due}. `due` counts the applications still to erase.
+-- Erases at most 500 applications that are due, without announcements: on a hosted project, no server erases them. The result
+-- is {erased, due}. `due` counts the applications that remain to be erased.
 create function public.desk_erase_due(act uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
