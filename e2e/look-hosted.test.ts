@@ -58,7 +58,7 @@ test('a build with the specified words as settings has the same bytes as one wit
   expect(await build({ ...words, SITE_TITLE: 'Slow', SITE_ACCENT: '7a0019' })).toEqual(without)
 })
 
-test('a build with own words works in a folder of a foreign host, with and without JavaScript', async ({
+test("a build with an operator's own words works in a folder of a foreign host, with and without JavaScript", async ({
   visitor,
 }) => {
   await build({ ...own, VITE_SUPABASE_URL: backend.origin, VITE_SUPABASE_ANON_KEY: 'public' })

@@ -67,7 +67,7 @@ test('the specified words as settings give the same bytes as no settings', async
   expect(documents[0]?.html).not.toMatch(/privacy|success"|--word|dir="auto"/i)
 })
 
-test('own words are shown as text, before and after an application', async ({ visitor }) => {
+test("an operator's own words are shown as text, before and after an application", async ({ visitor }) => {
   const page = await visitor.open(origin)
   await expectOwnWords(page)
   await waitForHydration(page)
@@ -76,7 +76,7 @@ test('own words are shown as text, before and after an application', async ({ vi
   expect(await accessibilityProblems(page)).toEqual([])
 })
 
-test('own words are the same without JavaScript', async ({ visitor }) => {
+test("an operator's own words are the same without JavaScript", async ({ visitor }) => {
   const page = await visitor.open(origin, { javaScriptEnabled: false })
   await expectOwnWords(page)
   await applyOn(page)

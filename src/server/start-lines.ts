@@ -29,7 +29,7 @@ export function migrationLine(count: number, backup: BackupBefore | undefined): 
 
 /** The facts about a started server. */
 interface Started {
-  /** Where the data is stored, for people to read. */
+  /** The location of the data, for people to read. */
   description: string
   /** Whether the database was created. */
   isNew: boolean

@@ -20,8 +20,8 @@ create table private.holds (
 );
 alter table private.holds enable row level security;
 
--- The day on which an application is due to be erased: this many months after the last day of its retreat, or after the day on
--- which it was stored if that is later. Null for never. It sets no search path, so that PostgreSQL can inline it.
+-- The day on which an application is due to be erased; null for never. The months count from the last day of its retreat, or from
+-- the day on which it was stored if that is later. It sets no search path, so that PostgreSQL can inline it.
 create function private.months_after(ends_on date, stored_on date, months integer) returns date
   language sql immutable
   return (greatest(ends_on, stored_on) + make_interval(months => months))::date;

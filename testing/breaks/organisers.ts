@@ -279,7 +279,7 @@ declare
     replace: "'mark', mark, 'at', at,",
     testFile: 'src/server/rest/person.test.ts',
     testTitle:
-      'the result has every column of every table that has something about a person, or the column is left out for a reason',
+      'every column of every table with something about a person is in the result, or is left out for a reason',
   },
   {
     promise: 'everything about a person is about that person alone, has no secret, and lacks nothing',
@@ -288,7 +288,7 @@ declare
     find: "where entry ->> 'id' = any (ids) or entry ->> 'application' = any (ids)",
     replace: '',
     testFile: 'src/server/rest/person.test.ts',
-    testTitle: 'nothing about another person is in it, and no secret',
+    testTitle: 'the result has nothing about another person, and no secret',
   },
   {
     promise: 'everything about a person is about that person alone, has no secret, and lacks nothing',
@@ -297,7 +297,7 @@ declare
     find: "'has_link', token is not null",
     replace: "'has_link', token",
     testFile: 'src/server/rest/person.test.ts',
-    testTitle: 'nothing about another person is in it, and no secret',
+    testTitle: 'the result has nothing about another person, and no secret',
   },
   {
     promise: 'a blind reader gets none of the five hidden answers from any function',

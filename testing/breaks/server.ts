@@ -126,7 +126,7 @@ const pace = Infinity
     find: 'select 200 - count(*) into room',
     replace: 'select 200 into room',
     testFile: 'src/server/rest/visits.test.ts',
-    testTitle: 'a day has at most 200 names, also of several servers at once; the rest is `other`',
+    testTitle: 'a day has at most 200 names, over all servers; the rest count as `other`',
   },
   {
     promise: 'applications that are costly to search in',
@@ -136,7 +136,7 @@ const pace = Infinity
     replace: 'or',
     testFile: 'src/server/rest/desk.test.ts',
     testTitle:
-      'two hundred newer, costly applications make a search or a count fold less than ten times as much text',
+      'two hundred newer applications with costly texts make a search or a count fold less than ten times as much text',
   },
   {
     promise: "anonymous calls of the desk's functions",

@@ -95,21 +95,24 @@ test('optional form answers that are missing are stored as blank', async () => {
   ])
 })
 
-test.each(columns)('an application with another %s is stored, and a duplicate is refused', async (column) => {
-  const application = anApplication()
-  const otherValues: Partial<Record<string, unknown>> = {
-    paid_solution: 'work',
-    team_size: '10+',
-    // Consent has no other valid value.
-    consent: true,
-  }
-  const changed = { ...application, [column]: otherValues[column] ?? 'another' }
-  const insert = async (row: object) => (await supabase().from(table).insert(row)).status
-  expect(await insert(application)).toBe(201)
-  expect(await insert(application)).toBe(409)
-  expect(await insert(changed)).toBe(column === 'consent' ? 409 : 201)
-  expect(await insert(changed)).toBe(409)
-})
+test.each(columns)(
+  'an application that differs only in its %s is stored, and a repeat of it is refused',
+  async (column) => {
+    const application = anApplication()
+    const otherValues: Partial<Record<string, unknown>> = {
+      paid_solution: 'work',
+      team_size: '10+',
+      // Consent has no other valid value.
+      consent: true,
+    }
+    const changed = { ...application, [column]: otherValues[column] ?? 'another' }
+    const insert = async (row: object) => (await supabase().from(table).insert(row)).status
+    expect(await insert(application)).toBe(201)
+    expect(await insert(application)).toBe(409)
+    expect(await insert(changed)).toBe(column === 'consent' ? 409 : 201)
+    expect(await insert(changed)).toBe(409)
+  },
+)
 
 test('several rows are stored together, and counted on request', async () => {
   const rows = [anApplication(), anApplication(), anApplication()]
@@ -161,7 +164,7 @@ test.each(texts)(
   },
 )
 
-test('complete rows with named columns are inserted in batches, whether bare or alone in an array', async () => {
+test('complete rows with named columns are inserted in batches, whether a body is the row or an array of one row', async () => {
   let statements = 0
   const as: typeof database.as = (caller) =>
     wrapStatements(database.as(caller), (run) => {

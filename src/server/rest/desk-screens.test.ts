@@ -217,7 +217,7 @@ test('a list has the oldest first on request, even if more than a thousand appli
   expect(await readAll({ search: 'silence', order: 'oldest' })).toEqual(newestFirst.toReversed())
 })
 
-test('applications that joined a list since it was read are counted: newer than all its rows, or not', async () => {
+test('applications that joined a list since it was read are counted, apart if they are newer than all its rows', async () => {
   const [first = '', second = '', third = '', fourth = ''] = await store(people(4))
   await setStatus([second, third, fourth], 'accepted')
   await decide(fourth, 'declined', 1)
@@ -281,7 +281,7 @@ test('new applications in a very long list are counted in either order', async (
   expect(newer).toBe(1)
 })
 
-test('one call returns counts and changes, as the two calls of earlier desks do', async () => {
+test('one call returns the counts and the changes that earlier desks get by two calls', async () => {
   const [first = '', second = '', third = ''] = await store(people(3))
   await decide(first, 'accepted', 0)
   const filter: Filter = { status: 'new' }
@@ -372,7 +372,7 @@ test('the stamp of an application changes if, and only if, something about the a
   })
 })
 
-test('`desk_notices` says whether a server is running that sends emails', async () => {
+test('`desk_notices` says whether a server that sends emails is running', async () => {
   const isSending = async () => (await ask<Notices>('notices')).is_postman_there
   expect(await isSending()).toBe(true)
   await server.database.owner`update private.postman set seen_at = now() - interval '2 minutes'`

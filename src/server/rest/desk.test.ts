@@ -319,7 +319,7 @@ test('the words of a long form answer are stored, however well it compresses; th
   expect(await countStoredVectors('so '.repeat(500))).toBe(0)
 })
 
-test('two hundred newer, costly applications make a search or a count fold less than ten times as much text', async () => {
+test('two hundred newer applications with costly texts make a search or a count fold less than ten times as much text', async () => {
   const newServer = await startSignIn()
   const { client: caller } = await newServer.signedIn()
   const { owner } = newServer.database
@@ -638,7 +638,7 @@ test('the overview counts results by status, team size, paid solution, and day i
   })
 })
 
-test('with over 20,000 decisions, New counts only in the newest thousand and says that there may be more', async () => {
+test('with over 20,000 decisions, only the newest applications are counted as New, and the count says that there may be more', async () => {
   const newServer = await startSignIn()
   const { client: caller } = await newServer.signedIn()
   const { owner } = newServer.database
@@ -867,7 +867,7 @@ test('two organisers deciding at once in opposite orders do not deadlock; each a
   }
 })
 
-test('erasing and deciding on the same applications at once: all decisions are saved, or all refused as gone', async () => {
+test('if the same applications are erased and decided at once, all decisions are saved, or all are refused as gone', async () => {
   const other = await server.signedIn()
   for (let round = 0; round < 4; round += 1) {
     const email = `${aWord()}@example.com`
@@ -1107,7 +1107,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     desk_stop: [{ stopped: true }, { stopped: false }],
     desk_set_letters: [{ version: 0, reply_to: 'desk@example.org' }],
     desk_remove_template: [{ occasion: 'Travel', version: 0 }],
-    // Functions without calls reveal fields, or are only for organisers who read everything.
+    // The functions without calls here reveal hidden fields on purpose, or are only for organisers who read everything.
     desk_reveal: [],
     desk_all_about: [],
     door_is_open: [{}],
@@ -1128,7 +1128,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     desk_hold: [{ act: act(), application: id, reason: '' }],
     desk_erase_due: [{ act: act() }],
     desk_name_edition: [{ edition: 1, name: 'Autumn' }],
-    // It begins at the end: later calls would list the next retreat.
+    // Called last: later calls would list the next retreat.
     desk_begin_edition: [],
     place_by_token: [{ token: act() }],
     answer_place: [{ token: act(), answer: 'coming', act: act() }],

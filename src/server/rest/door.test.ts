@@ -198,7 +198,7 @@ test('a door closes after exactly its limit of applications, even concurrent one
     expect(new Set(responses.map(String))).toEqual(new Set(['201', '403,PT403,Full.']))
     return responses.filter((response) => response === 201).length
   }
-  // Applications since the opening count. This door has been open from the start.
+  // Applications count from the last opening. This door has been open from the start.
   expect(await send()).toBe(201)
   expect(await send()).toBe(201)
   expect(await set({ closes_after: 20, sentence: 'Full.' })).toMatchObject({ is_open: true, received: 2 })

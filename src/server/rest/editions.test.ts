@@ -12,7 +12,7 @@ let server: SignInServer
 let client: SupabaseClient
 let me: string
 
-// Editions only begin, so each test has a server of its own.
+// An edition that has begun stays, so each test has a server of its own.
 beforeEach(async () => {
   server = await startSignIn()
   ;({ client, email: me } = await server.signedIn())
@@ -179,7 +179,7 @@ test('decisions, RSVPs, places and the waitlist are those of one retreat', async
     waitlisted: 1,
     waitlist: [{ email: application.email }],
   })
-  // Counts of statuses, too: the applications around the beginning are looked up.
+  // So are the counts of statuses: for applications around the beginning of a retreat, their retreat is looked up.
   const counts = async (filter: object) =>
     (await ask<{ overview: Overview }>('refresh', { filter, zone: 'UTC', shown: [], oldest: null })).overview
       .counts
@@ -193,7 +193,7 @@ test('decisions, RSVPs, places and the waitlist are those of one retreat', async
     waitlisted: { count: 1 },
     all: { count: 2 },
   })
-  // The link of the earlier retreat still works, and its people are reminded for themselves.
+  // The link of the earlier retreat still works, and its people are reminded apart from the others.
   const link = { token: invited.token, answer: 'not coming', act: crypto.randomUUID() }
   expect((await server.client().rpc('answer_place', link)).data).toMatchObject({ answer: 'not coming' })
   await storeAcceptedApplicant(sql(), { email: 'third@example.com' })
@@ -278,7 +278,7 @@ test('questions and places are copied if they are ticked, and answers are not', 
   expect(await begin(2)).toMatchObject({ questions: { questions: 0 } })
 })
 
-test('templates that are not copied begin with their first texts, and drafts keep the texts that they had', async () => {
+test('templates that are not copied get the texts of a new database, and drafts keep the texts that they had', async () => {
   const { application } = await apply()
   const [{ id }] = await sql()<[{ id: string }]>`
     select id from public.retreat_applications where email = ${application.email}`

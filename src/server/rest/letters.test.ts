@@ -272,7 +272,7 @@ test('the released text is the one that was read, even by a blind reader or if t
   expect(bodies).toEqual([{ body: 'One, Ada.' }])
 })
 
-test('an organiser who reads blind cannot release a letter that is too long once filled in, not even cut', async () => {
+test('an organiser who reads blind cannot release a letter that is too long once filled in, not even a part of it', async () => {
   const blind = await server.signedIn()
   await ask('set_blind', { blind: true }, blind.client)
   const id = await store({ company: 'x'.repeat(9000) })

@@ -97,17 +97,17 @@ test('a decision shows all marks, and back to New hides them again', async () =>
   expect((await mark(ada, id, 'maybe')).own?.after_seeing).toBe(true)
 })
 
-test('a mark that its author gave after they could see another one says so, even if they removed it in between', async () => {
+test('a mark says that its author could see marks of others before, even if the author took theirs back in between', async () => {
   const [id = '', other = ''] = await store(2)
   await mark(ada, id, 'yes')
   expect((await mark(ada, id, 'maybe')).own?.after_seeing).toBe(false)
   await mark(grace, id, 'no')
-  // A line that is added to the same mark changes nothing of that.
+  // A line that is added to the same mark does not change that.
   expect((await mark(ada, id, 'maybe', 'Clear.')).own).toMatchObject({ why: 'Clear.', after_seeing: false })
   expect((await mark(grace, id, 'yes')).own?.after_seeing).toBe(true)
   await mark(ada, id, null)
   expect((await mark(ada, id, 'no')).own?.after_seeing).toBe(true)
-  // Nobody else had marked the other one.
+  // Nobody else had marked the other application.
   expect((await mark(grace, other, 'no')).own?.after_seeing).toBe(false)
   expect((await mark(grace, other, 'yes')).own?.after_seeing).toBe(false)
 })
@@ -120,7 +120,7 @@ test('of two simultaneous marks neither counts as given after seeing the other, 
   expect((await mark(ada, id, 'no')).own?.after_seeing).toBe(true)
 })
 
-test('a repeated act changes nothing, and a mark that says the same is no change', async () => {
+test('a repeated act changes nothing, and giving the same mark again is no change', async () => {
   const [id = ''] = await store(1)
   await mark(grace, id, 'yes')
   const act = crypto.randomUUID()

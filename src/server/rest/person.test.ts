@@ -196,13 +196,13 @@ const readColumns = (from: Sql) => from<Column[]>`
   where relnamespace::regnamespace::text in ('public', 'private', 'auth') and relkind = 'r' and attnum > 0 and not attisdropped
   order by 1, attnum`
 
-/** The columns of all tables, in one row of which a change does not change the result, or whose value it lacks. */
+/** Finds the columns of all tables that the result lacks: no changed value in a row of theirs appears in it. */
 async function missingColumns(from: Sql, email: string) {
   const left = new Set(Object.values(leftOut).flat())
   const columns = (await readColumns(from)).filter(
     ({ table, name }) => otherTables[table] === undefined && !left.has(`${table}.${name}`),
   )
-  // Any value fits then. The transaction is rolled back.
+  // Without constraints any value fits. The transaction is rolled back.
   await from.unsafe(`
     set local session_replication_role = replica;
     do $$ declare one record; begin
@@ -248,7 +248,7 @@ const storeAccount = () => sql`
   with account as (insert into auth.users (email, last_sign_in_at) values (${person}, now()) returning id)
   insert into private.organisers (account_id) select id from account`
 
-test('the result has every column of every table that has something about a person, or the column is left out for a reason', async () => {
+test('every column of every table with something about a person is in the result, or is left out for a reason', async () => {
   await storeEverything(person, 'word')
   await storeAccount()
   expect(await undone((transaction) => missingColumns(transaction, person))).toEqual([])
@@ -275,7 +275,7 @@ test('every table and column that is left out exists', async () => {
   ).toEqual([])
 })
 
-test('consent is in it word for word as in the form, with the time at which it was given', async () => {
+test('the result has the consent word for word as in the form, with the time at which it was given', async () => {
   await storeEverything(person, 'word')
   const [application] = (await allAbout(person)).applications
   expect(application?.consent).toEqual({
@@ -285,7 +285,7 @@ test('consent is in it word for word as in the form, with the time at which it w
   })
 })
 
-test('nothing about another person is in it, and no secret', async () => {
+test('the result has nothing about another person, and no secret', async () => {
   const id = await storeEverything(person, 'word')
   const other = await storeEverything('tim@example.com', 'stranger')
   await sql`update private.acts set result = result || jsonb_build_array(jsonb_build_object('id', ${other}::text))

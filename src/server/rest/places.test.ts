@@ -555,7 +555,7 @@ test('a reminder that a server claims at the moment of an RSVP is not reported a
   expect(await remindersOf(id)).toEqual(['sent'])
 })
 
-test('the places add up, and the waitlist begins with those who have waited longest', async () => {
+test('the numbers of places add up, and the waitlist begins with those who have waited longest', async () => {
   expect(await places()).toMatchObject({
     places: null,
     free: null,

@@ -204,7 +204,7 @@ test('a repeat of an act stores nothing more, and there are at most twenty chang
   await give(guest, { [arrival.id]: 'Saturday' })
   await give(guest, { [arrival.id]: 'Friday' }, act)
   expect(await stored(guest)).toEqual({ [arrival.text]: 'Saturday' })
-  // The RSVP counts, too.
+  // The RSVP and the two changes above count as three.
   for (let change = 3; change < 20; change += 1) await give(guest, { [arrival.id]: `Day ${change}` })
   await expect(give(guest, { [arrival.id]: 'Monday' })).rejects.toMatchObject({
     message: 'There were too many changes. Please try again in an hour.',
@@ -445,7 +445,7 @@ test('a clock that jumps ahead, and back again, erases nothing', async () => {
   expect(await stored(guest)).toHaveProperty(allergies.text)
 })
 
-test('an organiser erases what is due by hand, and nothing else', async () => {
+test('an organiser erases by hand the private answers that are due, and nothing else', async () => {
   await setQuestions([arrival, allergies])
   const guest = await storeGuest()
   await give(guest, { [arrival.id]: 'Friday', [allergies.id]: 'Nuts' })

@@ -57,7 +57,7 @@ async function dayIn(days: number, months = 0) {
     select (private.today() + ${days}::integer - make_interval(months => ${months}))::date::text as day`
   return day
 }
-/** Lets the retreat end so that applications kept for a year are due in some days. */
+/** Sets the last day of the retreat so that applications that are kept for twelve months are due in this many days. */
 async function endRetreat(days: number) {
   const ends_on = await dayIn(days, 12)
   await setRetreat(sql(), { starts_on: ends_on, ends_on })
@@ -131,7 +131,7 @@ test('an application is erased the set months after its retreat; a guest’s, an
   const from = await dayIn(1)
   expect(await shown()).toMatchObject({ due: 3, announced: { applications: 3, from, days: 6 } })
   expect((await ask<Places>('places')).erasing).toEqual({ applications: 3, from, days: 6 })
-  // In steps of two, and one line of the history for all of them.
+  // They are erased in steps of two, and the history has one line for all of them.
   expect(await announceAndEraseOnDays(1, 2)).toBe(3)
   expect(await stored()).toEqual([guest, late].toSorted())
   expect((await historyOf())[0]).toEqual({
@@ -218,7 +218,7 @@ test('an application is not erased if an organiser puts a hold on it while the s
   expect(await stored()).toEqual([kept])
 })
 
-test('an application is stored while others are being erased, and two servers erase each once', async () => {
+test('an application is stored while others are being erased, and two servers erase each application once', async () => {
   await endRetreat(0)
   for (let count = 0; count < 10; count += 1) await apply()
   await keepFor(12, 12)

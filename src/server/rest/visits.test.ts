@@ -63,7 +63,7 @@ test('batches of several servers add up by day and source', async () => {
   expect(lastDay(visits)).toMatchObject({ visits: 12, starts: 3, applications: 0 })
 })
 
-test('a day has at most 200 names, also of several servers at once; the rest is `other`', async () => {
+test('a day has at most 200 names, over all servers; the rest count as `other`', async () => {
   await count([...named(names(150)), { source: '', visits: 1, starts: 1 }])
   await Promise.all(
     ['a', 'b', 'c', 'd'].map((prefix) =>
