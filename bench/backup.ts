@@ -61,18 +61,18 @@ export async function benchBackup(): Promise<void> {
   })
   if (checked.code !== 0) throw new Error(checked.stderr)
   printTable(
-    `Inserts while a server writes a backup of ${applicationCount.toLocaleString('en')} (${rates.during.length} rounds of ${seconds} s, in turns, 50 connections)`,
-    ['', 'inserts/s', 'to without'],
+    `Inserts while a server writes a backup of ${applicationCount.toLocaleString('en')} applications (${rates.during.length} rounds of ${seconds} s, in turns, 50 connections)`,
+    ['', 'inserts/s', 'ratio to without a backup'],
     [
-      ['without', spread(rates.without), '1.00'],
-      ['while it is written', spread(rates.during), ratio(rates.during, rates.without)],
+      ['without a backup', spread(rates.without), '1.00'],
+      ['while the backup is written', spread(rates.during), ratio(rates.during, rates.without)],
     ],
   )
   printTable(
-    'The backup',
+    'The time for the backup',
     ['', 's'],
     [
-      ['written by the server, with these loads', backupSeconds.toFixed()],
+      ['written by the server, during these inserts', backupSeconds.toFixed()],
       ['checked', ((performance.now() - checkStarted) / 1000).toFixed()],
     ],
   )

@@ -43,7 +43,7 @@ export async function benchBeside(): Promise<void> {
   }
   printTable(
     `Inserts over 50 connections (${rounds} rounds of ${seconds} s, in turns)`,
-    ['', '', 'inserts/s', 'to the version in BESIDE'],
+    ['requests', 'version', 'inserts/s', 'ratio to the version in BESIDE'],
     rows,
   )
   await Promise.all(

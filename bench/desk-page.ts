@@ -101,7 +101,7 @@ async function decisionTimes(page: Page) {
   )
 }
 
-/** Measures both sides in turns. The first round is a warm-up. */
+/** Measures our page and the floor in turns. The first round is a warm-up. */
 async function measureInTurns(measure: () => Promise<{ ours: number; floor: number }>) {
   const ours: number[] = []
   const floor: number[] = []
@@ -178,7 +178,7 @@ export async function benchDeskPage(): Promise<void> {
   }
   printTable(
     `The desk on a slow phone, in ms (150 ms round trip, 1.6 Mbit/s, 4x CPU; ${rounds} rounds, in turns)`,
-    ['', 'desk', 'floor', 'ratio'],
+    ['', 'desk', 'floor', 'ratio to the floor'],
     [
       ['the field to sign in with', ...fields],
       ['the first list, signed in, nothing cached', ...lists],
@@ -192,7 +192,7 @@ export async function benchDeskPage(): Promise<void> {
       [`slow phone: first sign of life (${((bytes[0] ?? 0) / 1000).toFixed(1)} kB in all)`, spread(visits)],
       ['slow phone: from j to the next reason', spread(reasons)],
       ['a decision is shown', spread(shown, 1)],
-      ['a decision is kept', spread(confirmed, 1)],
+      ['a decision is saved', spread(confirmed, 1)],
     ],
   )
   await browser.close()

@@ -33,7 +33,7 @@ const acts: Record<string, (side: Side, after: unknown) => Promise<unknown>> = {
   'list, the oldest first': ({ call }) => call('desk_list', { filter: { order: 'oldest' } }),
   'next page': ({ call }, after) => call('desk_list', { filter: {}, after }),
   'opening one': ({ call, undecided }) => call('desk_application', { application: undecided[0], filter: {} }),
-  'opening one by three calls, as before': async ({ call, undecided: [application] }) => {
+  'opening one by three calls, as in earlier versions': async ({ call, undecided: [application] }) => {
     await call('desk_application', { application })
     await call('desk_letters_of', { applications: [application] })
     await call('desk_overview', { filter: {} })
@@ -111,8 +111,15 @@ async function benchCalls() {
     }
   }
   printTable(
-    `The desk's calls, in ms (${rounds} rounds, in turns)`,
-    ['', ...sides.map(({ name }) => name), 'ratio', 'more', 'within', ...(beside ? ['of BESIDE'] : [])],
+    `The desk's calls by the number of applications, in ms (${rounds} rounds, in turns)`,
+    [
+      '',
+      ...sides.map(({ name }) => name),
+      'ratio of these two',
+      'difference',
+      'within the limit',
+      ...(beside ? ['ratio to BESIDE'] : []),
+    ],
     [...times].map(([name, [atFew = [], atMany = [], ofBeside = []]]) => {
       const more = median(atMany) - median(atFew)
       const isWithin = median(atMany) <= median(atFew) * maxRatio || more <= maxMilliseconds
@@ -139,7 +146,7 @@ async function benchInserts() {
   const { BESIDE: beside } = process.env
   const ways = [
     ...(beside ? [{ name: 'the version in BESIDE', checkout: beside, change: 'select 1' }] : []),
-    { name: 'without it', checkout: '.', change: 'drop index public.retreat_applications_search' },
+    { name: 'without the index', checkout: '.', change: 'drop index public.retreat_applications_search' },
     {
       name: 'fastupdate on',
       checkout: '.',

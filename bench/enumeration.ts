@@ -91,7 +91,7 @@ export async function benchEnumeration(): Promise<void> {
 
   for (const [name, port, chosenAttempts] of [
     ['with a mail server', mail.port, Object.keys(attempts)],
-    ['with a mail server that never answers', (silent.address() as AddressInfo).port, ['otp', 'recover']],
+    ['with a mail server that never replies', (silent.address() as AddressInfo).port, ['otp', 'recover']],
   ] as const) {
     const server = await startServer(settings(port))
     const sql = connectToEmbedded(directory.path)
@@ -147,7 +147,7 @@ export async function benchEnumeration(): Promise<void> {
     }
     printTable(
       `Known and unknown addresses, ${name} (${rounds} of each, in turns)`,
-      ['', 'known, ms', 'unknown, ms', 'difference, ms', 'known was slower'],
+      ['', 'known, ms', 'unknown, ms', 'difference, ms', 'pairs with the known one slower'],
       rows,
     )
     await sql.end()

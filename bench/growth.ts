@@ -51,7 +51,7 @@ async function measure(args: readonly string[], dataDir: string) {
 async function deliveryTimes(dataDir: string) {
   const receiver = await startReceiver()
   const server = await startServer({ DATA_DIR: dataDir, WEBHOOK_URL: receiver.origin })
-  // The delivery that is left from before is made first.
+  // The only delivery that waits is made first.
   await server.waitForOutput('webhook delivered')
   const times: number[] = []
   for (let index = 0; index < 20; index += 1) {
@@ -142,7 +142,7 @@ export async function benchGrowth(): Promise<void> {
     await Promise.all([backup, restored].map((folder) => rm(folder, { recursive: true })))
   }
   printTable(
-    'Commands, the database not running before',
+    'Commands, each of which starts the database',
     ['applications', 'command', 'first output, s', 'all, s', 'memory, MB', 'lines'],
     commands,
   )

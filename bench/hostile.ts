@@ -141,8 +141,8 @@ export async function benchHostile(): Promise<void> {
       rows.push([request, String(status), each.toFixed(1), alone.toFixed(1), spread(beside, 1)])
     }
     printTable(
-      `Requests of 256 KiB, ${name} (${repeats} each; then 200 pages beside eight connections of them)`,
-      ['', 'answer', 'processor, ms', 'a page alone, ms', 'a page beside them, ms'],
+      `Requests of 256 KiB, ${name} (${repeats} each; then 200 requests for the page while eight connections send them)`,
+      ['', 'status', 'processor, ms', 'the page alone, ms', 'the page beside them, ms'],
       rows,
     )
     await server.stop()
@@ -176,7 +176,13 @@ export async function benchHostile(): Promise<void> {
   }
   printTable(
     'Connections that post 256 KiB of < and never read',
-    ['connections', 'memory before, MB', 'memory with them, MB', 'they sent, MB', 'a page beside them, ms'],
+    [
+      'connections',
+      'memory before, MB',
+      'memory with them, MB',
+      'sent by them, MB',
+      'the page beside them, ms',
+    ],
     memory,
   )
   await directory.remove()

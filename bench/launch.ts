@@ -52,7 +52,7 @@ export async function benchLaunch(): Promise<void> {
     ])
   }
   printTable(
-    `What one server gives (${connections} connections, ${seconds} s each)`,
+    `The throughput of one server (${connections} connections, ${seconds} s each)`,
     ['', 'a second', 'MB/s', 'p99 of a request, ms'],
     rows,
   )
@@ -84,6 +84,6 @@ export async function benchLaunch(): Promise<void> {
     await delivering.stop()
     await receiver.close()
   }
-  printTable('Deliveries of one server', ['the receiver answers after', 'deliveries a second'], deliveries)
+  printTable('Deliveries of one server', ['the receiver responds after', 'deliveries a second'], deliveries)
   await directory.remove()
 }

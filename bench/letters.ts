@@ -42,8 +42,12 @@ export async function benchLetters(): Promise<void> {
     const comparison = ofBeside ? [spread(ofBeside), ratio(ofThisVersion, ofBeside)] : []
     rows.push([`${pause} ms`, sent.toLocaleString('en'), spread(ofThisVersion), ...comparison])
   }
-  const head = ['the mail server answers after', 'sent before', 'letters a second']
-  printTable('Letters', beside ? [...head, 'the version in BESIDE', 'of it'] : head, rows)
+  const head = ['the mail server replies after', 'letters sent before', 'letters a second']
+  printTable(
+    'Letters to a mail server',
+    beside ? [...head, 'the version in BESIDE', 'ratio to it'] : head,
+    rows,
+  )
   for (const { postgres } of sides) await postgres.close()
 }
 

@@ -42,9 +42,9 @@ export async function benchMemory(): Promise<void> {
     [
       '',
       'at rest',
-      'this version to it',
+      'ratio of this version to it',
       `after ${applications.toLocaleString('en')} applications`,
-      'this version to it',
+      'ratio of this version to it',
     ],
     versions.map(({ name, rest, after }) => [
       name,

@@ -193,7 +193,13 @@ async function updateFrom(release: (typeof releases)[number]) {
   const megabytes = (bytes: number) => (bytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 0 })
   printTable(
     `An update from ${release} over ${applicationCount.toLocaleString('en')} applications and ${lettersPerState.toLocaleString('en')} letters in each of ${names.length} states`,
-    ['without service, s', 'in all, s', 'rows copied, MB', 'disk at its peak, MB', 'of it WAL, MB'],
+    [
+      'without service, s',
+      'in all, s',
+      'rows copied, MB',
+      'disk growth at its peak, MB',
+      'WAL growth at its peak, MB',
+    ],
     [
       [
         longestWait.toFixed(1),

@@ -110,7 +110,7 @@ export async function benchPage(): Promise<void> {
     ]),
   )
   printTable(
-    'Lighthouse, all that it audits (once)',
+    'Lighthouse, all audits (once)',
     ['', ...Object.keys(fullAudits[0]?.scores ?? {}), 'failed'],
     sides.map(({ name }, index) => [
       name,

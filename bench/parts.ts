@@ -67,7 +67,7 @@ export async function benchParts(): Promise<void> {
   await browser.close()
   const floor = paints.get('a hand-written page (the floor)') ?? []
   printTable(
-    `First paint of a slow phone, without one part at a time (${rounds} rounds, in turns)`,
+    `First paint on a slow phone, with one part left out at a time (${rounds} rounds, in turns)`,
     ['', 'bytes', 'first paint, ms', 'ratio to the floor'],
     [...paints].map(([name, all]) => [name, String(sizes.get(name)), spread(all), ratio(all, floor)]),
   )

@@ -35,7 +35,7 @@ export async function benchPlaces() {
     'list of who is late': () => call('desk_list', { filter: { answer: 'late' } }),
     'reading a link': () => call('place_by_token', { token: tokens[0]?.token }),
     'a wrong link': () => call('place_by_token', { token: randomUUID() }),
-    'an answer': () =>
+    'an RSVP': () =>
       call('answer_place', { token: tokens.pop()?.token, answer: 'coming', act: randomUUID() }),
     'reminding a thousand': () => call('desk_remind', { act: randomUUID() }),
   }
@@ -49,8 +49,8 @@ export async function benchPlaces() {
     }
   }
   printTable(
-    `Who is coming, of ${accepted.toLocaleString('en')} accepted of ${applications.toLocaleString('en')}, in ms (${rounds} rounds)`,
-    ['', 'ms', `within ${maxMilliseconds}`],
+    `Places and RSVPs, with ${accepted.toLocaleString('en')} accepted people among ${applications.toLocaleString('en')} applicants (${rounds} rounds)`,
+    ['', 'ms', `within ${maxMilliseconds} ms`],
     [...times].map(([name, durations]) => [
       name,
       spread(durations, 1),

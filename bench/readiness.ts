@@ -29,8 +29,8 @@ export async function benchReadiness(): Promise<void> {
     rows.push([waiting.toLocaleString('en'), spread(milliseconds, 1)])
   }
   printTable(
-    `What readiness asks (${times} times), of ${applicationCount.toLocaleString('en')} applications`,
-    ['not delivered', 'ms'],
+    `The queries of /readyz, with ${applicationCount.toLocaleString('en')} applications (${times} times)`,
+    ['waiting deliveries', 'ms'],
     rows,
   )
   await database.close()

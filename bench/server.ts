@@ -59,7 +59,7 @@ export async function benchServer(): Promise<void> {
     const tails = results.map((loads) => loads.map(({ p99 }) => p99))
     printTable(
       `Inserts over ${connections} connections (${rounds} rounds of ${seconds} s, in turns)`,
-      ['', 'inserts/s', 'to the bare route', 'p99, ms', 'to the bare route'],
+      ['', 'inserts/s', 'ratio to the bare route', 'p99, ms', 'ratio to the bare route'],
       sides.map(({ name }, index) => [
         name,
         spread(rates[index] ?? []),

@@ -45,7 +45,11 @@ export async function benchSignIn(): Promise<void> {
     for (const [index, { name }] of sides.entries())
       rows.push([what, name, spread(rates[index] ?? []), ratio(rates[index] ?? [], rates[0] ?? [])])
   }
-  printTable(`The sign-in (${rounds} rounds, in turns)`, ['', '', 'a second', `to ${sides[0]?.name}`], rows)
+  printTable(
+    `The sign-in (${rounds} rounds, in turns)`,
+    ['call', 'version', 'calls a second', `ratio to ${sides[0]?.name}`],
+    rows,
+  )
   await Promise.all(sides.map(({ desk }) => desk.close()))
 }
 

@@ -41,7 +41,7 @@ export async function benchStart(): Promise<void> {
   }
   printTable(
     `From the command to the first page (${rounds} rounds, in turns)`,
-    ['', 'on an empty directory, s', 'again, s'],
+    ['', 'first start, on an empty directory, s', 'second start, s'],
     versions.map(({ name }, index) => [
       name,
       spread(times[index]?.first ?? [], 2),

@@ -74,8 +74,8 @@ export async function benchTyping(): Promise<void> {
     ])
   }
   printTable(
-    `Keys typed while the script comes and hydrates (${rounds} visits each)`,
-    ['', 'keys', 'the longest wait of a key, ms', 'until the form was taken over, ms'],
+    `Keys typed while the script loads and hydrates the form (${rounds} visits each)`,
+    ['', 'keys', 'the longest wait of a key, ms', 'until the form was hydrated, ms'],
     rows,
   )
   await browser.close()

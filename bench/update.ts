@@ -72,7 +72,7 @@ async function update({ settings, connect }: DatabaseTarget, checkout: string) {
   await check.end()
   await next.stop()
   if (stored.length !== acknowledged.length) {
-    throw new Error(`of ${acknowledged.length} that were acknowledged ${stored.length} are there`)
+    throw new Error(`Of ${acknowledged.length} acknowledged applications only ${stored.length} are stored.`)
   }
   const gap = Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)))
   return {
@@ -107,8 +107,8 @@ export async function benchUpdate(): Promise<void> {
     rows.push([name, schema, spread(gaps, 2), spread(readies, 2), String(kept)])
   }
   printTable(
-    `An update over ${applications.toLocaleString('en')} applications (${rounds} rounds, while applications come in)`,
-    ['', 'schema', 'without an answer, s', 'from SIGTERM to ready, s', 'acknowledged, none lost'],
+    `An update over ${applications.toLocaleString('en')} applications (${rounds} rounds, while applications are sent)`,
+    ['', 'schema', 'without a response, s', 'from SIGTERM to ready, s', 'acknowledged, none lost'],
     rows,
   )
 }
