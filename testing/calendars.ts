@@ -36,7 +36,7 @@ export const hostileTexts: readonly string[] = [
   'é'.repeat(100),
   '漢'.repeat(66),
   ',;\\'.repeat(60),
-  // The emoji crosses the 75th octet by each number of its octets.
+  // A line has at most 75 octets, and its end falls on another octet of the emoji each time.
   ...[60, 61, 62, 63, 64, 65, 66, 67].map((length) => `${'x'.repeat(length)}👩‍🚀 after`),
   '👩‍🚀'.repeat(18),
 ]

@@ -453,7 +453,7 @@ async function turnOnBlindReading(page: Page) {
   await page.getByRole('status').getByText('Blind reading is on.').waitFor()
 }
 
-/** Lets the first retreat have ended long ago, so that its applications are due. */
+/** Sets the days of the first retreat long ago, so that its applications are due to be erased. */
 async function endFirstRetreat(sql: Sql) {
   await sql`update private.editions set starts_on = '2024-03-12', ends_on = '2024-03-15'`
   await sql`update private.retention set months = 12, months_for_guests = 120`

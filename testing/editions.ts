@@ -1,7 +1,8 @@
 import type { Sql } from '../src/server/database/sql.ts'
 
 /**
- * Begins a retreat as an organiser who is signed in, with everything copied, and ends the hour of repeats. Returns its number.
+ * Begins a retreat as an organiser who is signed in, with everything copied. Ends the hour in which a repeated application
+ * counts as stored. Returns the number of the retreat.
  */
 export async function beginEdition(sql: Sql, name: string): Promise<number> {
   return sql.begin(async (transaction) => {

@@ -1,6 +1,6 @@
 import { migrations, type Migration } from '../src/server/database/migrations.ts'
 
-/** The last migration of each release whose databases are migrated by tests. The next release freezes later ones. */
+/** The last migration of each release whose databases are migrated by tests. Later migrations are frozen by the next release. */
 export const lastMigrations = {
   '1.0.0': '20261124110300',
   '1.0.1': '20261125000100',

@@ -164,7 +164,7 @@ export const letters: readonly Break[] = [
   },
   {
     promise: 'private answers are erased on the day that guests were told, and not earlier',
-    effect: 'A clock that jumps ahead for one day erases them',
+    effect: 'A clock that jumps ahead for one day erases private answers',
     changedFile: 'supabase/schemas/20_announcements.sql',
     find: 'and announcements.subject = announce.subject and days >= 7',
     replace: 'and announcements.subject = announce.subject',

@@ -292,7 +292,7 @@ declare
   },
   {
     promise: 'everything about a person is about that person alone, has no secret, and lacks nothing',
-    effect: 'The token of the link is in it',
+    effect: 'Everything about a person has the token of their link',
     changedFile: 'supabase/schemas/24_person.sql',
     find: "'has_link', token is not null",
     replace: "'has_link', token",
