@@ -8,12 +8,12 @@ create table private.editions (
   id integer primary key,
   name text not null default '',
   began_at timestamptz not null,
-  -- The first and the last day of the retreat, both or neither; and its venue, in one line.
+  -- The first and the last day of the retreat, both null until they are set. The venue, in one line.
   starts_on date,
   ends_on date constraint editions_days
     check ((starts_on is null) = (ends_on is null) and starts_on between '2000-01-01' and ends_on and ends_on < '3000-01-01'),
   venue text not null default '' constraint editions_venue check (char_length(venue) <= 200 and venue !~ '[[:cntrl:]]'),
-  -- Counts the changes of days and venue. A calendar replaces the event by one with a higher number.
+  -- Counts the changes of name, days and venue. A calendar replaces its event by one with a higher number.
   calendar_sequence integer not null default 0,
   -- Counts the changes of the questions. A change has to name the version that its author saw.
   questions_version integer not null default 0,
@@ -21,10 +21,10 @@ create table private.editions (
   questions_until date,
   -- How many days after the retreat private answers are erased; null without private questions.
   private_days integer constraint editions_private_days check (private_days between 1 and 365),
-  -- All its applications were stored at `since` or later, and earlier than `before`. Lists read between the two.
+  -- All applications of the edition were stored from `since` on, and before `before`. Lists read only this time.
   since timestamptz not null default '-infinity',
   before timestamptz not null default 'infinity',
-  -- The number of places that an earlier edition had. `private.places` has the newest's.
+  -- For an earlier edition: its number of places. `private.places` has the number of the newest.
   places integer
 );
 alter table private.editions enable row level security;
@@ -40,7 +40,7 @@ create table public.retreat_applications (
   id uuid primary key default gen_random_uuid(),
   created_at timestamptz not null default now(),
 
-  -- Required. Exactly "not empty": a single space passes the browser's check, so it passes here.
+  -- Required, which only means "not empty": a single space passes the browser's check, so it passes here.
   first_name text not null constraint retreat_applications_first_name_given check (first_name <> ''),
   last_name text not null constraint retreat_applications_last_name_given check (last_name <> ''),
   email text not null constraint retreat_applications_email_given check (email <> ''),
@@ -61,8 +61,8 @@ create table public.retreat_applications (
   -- No application is stored without the applicant's consent.
   consent boolean not null constraint retreat_applications_consent_given check (consent),
 
-  -- The newest edition. It is a constant, so that inserts read no other table. A foreign key would make all concurrent inserts
-  -- lock the same row (docs/decisions/0062).
+  -- By default the newest edition. The default is a constant, so that inserts read no other table. A foreign key would make all
+  -- concurrent inserts lock the same row (docs/decisions/0062).
   edition integer not null default 1
 );
 

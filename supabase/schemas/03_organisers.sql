@@ -74,7 +74,7 @@ as $$
   select count(*) > 1 from (select from private.organisers limit 2) as organisers
 $$;
 
--- How the caller reads: blind, without marking.
+-- How the caller reads (`blind`, `reads_only`), and whether there are other organisers (`is_shared`).
 create function public.desk_blind() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

@@ -1,7 +1,8 @@
 -- Search: the words of an application, and the applications that have the wanted words.
 
--- Folds a text: removes accents and case, and splits addresses into words. Some characters fold into eighteen. No language
--- needs more than three, so the result is cut at three times the longest text. Older rows were indexed without the cut.
+-- Folds a text: removes accents and case, and splits addresses into words. Some characters fold into eighteen others. Texts in
+-- real languages need at most three each, so the result is cut at three times the longest text. Earlier versions indexed rows
+-- without this cut.
 create function private.folded(said text) returns text
   language plpgsql immutable parallel safe
 as $$
@@ -76,9 +77,9 @@ as $$
 declare
   answers tsvector;
 begin
-  -- An application that an update made short keeps its row.
+  -- An application that an update makes short keeps its row, with new vectors.
   if tg_op = 'INSERT' and private.search_octets(new) <= 2000 then return null; end if;
-  -- The long answers are folded once.
+  -- Folds the long answers only once, for both vectors.
   answers := private.words(new, true);
   insert into private.search_vectors values (new.id, strip(answers || private.search_vector(
       new.first_name, new.last_name, new.email, new.linkedin, new.company, '', '')), strip(answers))
@@ -107,8 +108,8 @@ as $$
   ) as hit
 $$;
 
--- Parses a search into `query`, null if it has no word. `hits` are the ids of the applications found, null if there are too
--- many. All words have to match. From three letters on, the start of the last word is enough.
+-- Parses a search into `query`, null if it has no word. `hits` are the ids of the applications found, null if there are more than
+-- 1,000. All words have to match. From three letters on, the start of the last word is enough.
 create function private.search(search text, blind boolean, out query tsquery, out hits uuid[])
   language plpgsql stable set search_path = ''
 as $$
@@ -123,9 +124,9 @@ begin
     from unnest(words) with ordinality as word (said, place),
       unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme;
   if query is null then return; end if;
-  -- The index collects all hits, even if few are wanted. So a sample of up to a hundred applications, fewer if they are
-  -- long, estimates the number of hits. The sample has the lowest ids, which are random, so that nobody can choose what is
-  -- in it. The planner's statistics know common words, but not beginnings that many rare words share.
+  -- The index collects all hits, even if few are wanted. So their number is estimated first, from a sample of up to a hundred
+  -- applications, fewer if they are long. The sample has the lowest ids, which are random, so that nobody can choose what is in
+  -- it. The planner's statistics know common words, but not beginnings that many rare words share.
   if row_estimate > 20000 and row_estimate * (
     select coalesce(avg(fits), 0)
     from (

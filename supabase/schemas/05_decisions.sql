@@ -4,7 +4,7 @@
 -- The status of an application. No row means New, so that an insert writes nothing else.
 create table private.statuses (
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
-  -- A copy of the application's, so that a list of one status has the same order as the list of all.
+  -- A copy of the application's `created_at`, so that a list of one status has the same order as the list of all.
   created_at timestamptz not null,
   -- `aside`: junk that organisers put aside.
   status text not null check (status in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined', 'aside')),
@@ -18,9 +18,8 @@ create index statuses_newest on private.statuses (status, created_at desc, appli
 create index statuses_waitlist on private.statuses (set_at, application_id) where status = 'waitlisted';
 alter table private.statuses enable row level security;
 
--- The events of an application, or of the desk as a whole. Rows are added, never changed, and are erased with their
--- application. The history is shown, and rate limits count it. Settings are not read from it: they are columns of other
--- tables.
+-- The events of an application, or of the desk as a whole. Rows are added, never changed, and are erased with their application.
+-- The history is shown, and rate limits count its rows. Settings are not read from it: they are columns of other tables.
 create table private.history (
   id bigint generated always as identity primary key,
   application_id uuid references public.retreat_applications (id) on delete cascade,
@@ -30,9 +29,10 @@ create table private.history (
   -- The email address as text, so that it stays when the account is removed.
   author text not null,
   -- `address`: an organiser replaced the applicant's address. `told`: a letter failed, and an organiser told the applicant
-  -- another way. `answer`: their RSVP. `questions`: answers to questions, or the questions themselves. `edition`: the next
-  -- retreat began. `kept`: an organiser set their deadline. `link`: an organiser got their link. `hold`: an organiser put a hold on
-  -- the application, or ended it. `retention`: how long applications are kept, or how many were erased.
+  -- another way. `answer`: an RSVP. `questions`: answers to questions, or the questions themselves. `edition`: the next retreat
+  -- began, or a retreat got a name. `kept`: an organiser set the applicant's deadline. `link`: an organiser got the applicant's
+  -- link. `hold`: an organiser put a hold on the application, or ended it. `retention`: the months of the retention changed, or
+  -- due applications were erased.
   kind text not null check (kind in ('status', 'note', 'revealed', 'erased', 'blind', 'door', 'letters', 'address', 'told',
     'answer', 'questions', 'kept', 'link', 'places', 'edition', 'hold', 'retention')),
   detail jsonb not null default '{}',
@@ -60,7 +60,7 @@ begin
   if not found then
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
   end if;
-  -- An applicant's request may be signed in, if an organiser opens the link of a letter.
+  -- An organiser may open an applicant's link. The request then has the organiser's account.
   insert into private.history (application_id, act, author, author_id, kind, detail) values (
     application, write_down.act, write_down.author, case when write_down.author <> 'applicant' then auth.uid() end,
     write_down.kind, write_down.detail

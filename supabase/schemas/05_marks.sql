@@ -1,5 +1,5 @@
--- Marks: each organiser's opinion of an application. Organisers see other marks once they have marked the application too, or
--- once it is decided.
+-- Marks: each organiser's opinion of an application. Organisers see the marks of others once they have marked the application,
+-- too, or once it is decided.
 
 create table private.marks (
   application_id uuid not null references public.retreat_applications (id) on delete cascade,
@@ -21,9 +21,9 @@ create table private.marks (
 create index marks_of_account on private.marks (account_id, application_id) where mark is not null;
 alter table private.marks enable row level security;
 
--- The marks that an organiser may see. Everything that shows, counts or sorts marks reads them here. The function sets no
--- search path, so that PostgreSQL can inline it. With subqueries in place of joins, PostgreSQL takes twice as long to read
--- 100,000 marks.
+-- The marks that an organiser may see. Everything that shows, counts or sorts marks reads them here. The function sets no search
+-- path, so that PostgreSQL can inline it. With subqueries in place of joins, PostgreSQL takes twice as long to read 100,000
+-- marks.
 create function private.visible_marks(account uuid) returns setof private.marks
   language sql stable
 as $$
@@ -49,7 +49,7 @@ $$;
 create trigger show_marks after insert or update on private.statuses
   for each row when (private.is_decision(new.status)) execute function private.show_marks();
 
--- For each application with visible marks: the organiser's own mark, and how many there are of each.
+-- For each application with visible marks: the organiser's own mark, and the numbers of yes, maybe and no.
 create function private.mark_counts(applications uuid[], account uuid) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -89,7 +89,8 @@ as $$
   ) from may_see where private.is_shared()
 $$;
 
--- Gives the caller's mark of an application, changes it, or takes it back (null). Returns the marks that are shown then.
+-- Gives the caller's mark of an application, changes it, or takes it back (`mark` null). Returns the marks that the caller sees
+-- afterwards.
 create function public.desk_mark(act uuid, application uuid, mark text, why text default '') returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -104,7 +105,7 @@ begin
     raise exception 'The line about a mark has at most 300 characters.' using errcode = '22023';
   end if;
   if private.begin_act(act, 'desk_mark', application::text, mark, why) then
-    -- One after the other, so that each of two concurrent marks takes the other into account.
+    -- Serialises concurrent marks of an application, so that each takes the others into account.
     perform from public.retreat_applications where id = application for no key update;
     if not found then
       raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
@@ -115,7 +116,7 @@ begin
         on conflict do nothing;
       update private.marks set
         author = me.email, mark = desk_mark.mark, at = now(), why = case when desk_mark.mark is null then '' else line end,
-        -- A line that is added to the same mark leaves it as independent as it was.
+        -- A change of the line alone does not make the mark less independent.
         is_after_seeing = case when marks.mark is not distinct from desk_mark.mark then is_after_seeing else has_seen or exists (
           select from private.marks as shown
           where shown.application_id = application and shown.account_id <> me.id and shown.was_shown

@@ -17,7 +17,8 @@ as $$
 $$;
 
 -- The status and the RSVP of some applications, whether the same email applied again to the same retreat, and whether it applied
--- to an earlier one. One query for all applications, since a query for each would be too slow.
+-- to an earlier one. Blind readers do not learn about the same email. One query for all applications, since a query for each
+-- would be too slow.
 create function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
   language plpgsql stable set search_path = ''
 as $$

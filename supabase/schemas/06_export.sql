@@ -1,8 +1,8 @@
 -- Export: complete applications in large batches.
 
--- The organisers' work on some applications, for the exported table: the last decision with its author, the notes, and the state
--- of the letters. It also has the RSVP, and the answers to questions that are not private. It has no address and no text of a
--- letter, so that organisers who read blind may read it.
+-- The organisers' work on some applications, for the exported table: when and by whom the status was last changed, the notes, and
+-- the state of the letters. It also has the RSVP, and the answers to questions that are not private. It has no address and no
+-- text of a letter, so that organisers who read blind may read it.
 create function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
   language plpgsql stable set search_path = ''
 as $$

@@ -37,10 +37,11 @@ $$;
 -- call reads up to `look` candidates, for up to a second. So it may return fewer than `most` ids, even none, before the end
 -- of the list.
 --
--- Without an edition, it finds those of the newest. Without a status, it leaves out the applications that were put aside. All keys
--- of the filter are optional: edition, status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks and
--- order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are first. Other orders are
--- `oldest`, `most yes` (the most visible Yes first) and `shuffled` (another order for each account, the same each time).
+-- Without an edition, it finds those of the newest. Without a status, it leaves out the applications that were put aside. All
+-- keys of the filter are optional: edition, status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks
+-- and order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are first. Other
+-- orders are `oldest`, `most yes` (the most visible Yes first) and `shuffled` (its own order for each account, the same at each
+-- call).
 create function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, account uuid, out ids uuid[], out next jsonb
 )
@@ -147,11 +148,11 @@ begin
     position := 'decided.created_at, decided.application_id';
   end if;
   if wanted is null and exists (select from private.statuses where status = 'aside') then
-    -- Applications that were put aside are in no other list.
+    -- Applications that were put aside are only in the list of their status.
     conditions := array_append(conditions,
       'not exists (select from private.statuses as own where own.application_id = id and own.status = ''aside'')');
   end if;
-  -- These two are subqueries: with joins, the planner would read all statuses before the first row.
+  -- The next two conditions are subqueries: with joins, the planner would read all statuses before the first row.
   if wanted = 'new' or wanted is not null and (query is not null or hits is not null) then
     conditions := array_append(conditions,
       'coalesce((select status from private.statuses as own where own.application_id = id), ''new'') = $9');
@@ -202,7 +203,7 @@ begin
 end
 $$;
 
--- The first application after a position; null if none is found within a tenth of a second.
+-- The first application of a filtered list after a position; null if none is found within a tenth of a second.
 create function private.find_one(filter jsonb, after jsonb, blind boolean, account uuid) returns uuid
   language plpgsql stable set search_path = ''
 as $$

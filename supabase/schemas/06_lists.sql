@@ -5,8 +5,8 @@ create function private.up_to_thousand(counted bigint) returns jsonb
   language sql immutable parallel safe
   return jsonb_build_object('count', least(counted, 1000), 'more', counted > 1000);
 
--- Up to `most` applications with the state of their letters, and the cursor for the next call. Long form answers are cut
--- first.
+-- Up to `most` applications with the state of their letters, and the cursor for the next call. Long form answers are cut, and the
+-- reason ends with its first line.
 create function public.desk_list(filter jsonb default '{}', after jsonb default null, most integer default 50) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -44,9 +44,10 @@ create function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, bl
 as $$
 declare
   is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
-  -- In an order by marks, only the rows of a list that was read to its end are known to be all.
+  -- In these orders, a row's time says nothing of its position. So unseen applications are counted only if the list was read to
+  -- its end.
   is_by_marks boolean := coalesce(filter ->> 'order', '') in ('most yes', 'shuffled');
-  -- If the list was read to its end, only new applications are missing, so the newest are searched in either order.
+  -- If the list was read to its end, only new applications are missing, so the newest are searched in every order.
   found record := private.find(
     case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, blind, account);
   last record;
@@ -104,8 +105,8 @@ begin
 end
 $$;
 
--- The number of applications of an edition that have a status, at most `most`. The edition of an application is looked up only
--- if it was stored at a time from which another edition has applications, too.
+-- The number of applications of an edition that have a status, at most `most`. Most are counted by their time alone. Only where
+-- the times of two editions overlap, the application itself is read.
 create function private.count_with_status(status text, edition integer, most integer) returns integer
   language plpgsql stable set search_path = ''
 as $$
@@ -128,9 +129,9 @@ begin
 end
 $$;
 
--- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day
--- in the given time zone, and by the form answers to the two choices. `more`: there are more than were counted. With a
--- filter by RSVP, only `accepted` and `all` are counted: no other list of the desk has this filter.
+-- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day in
+-- the given time zone, and by the form answers to the two choices. `more`: there are more than were counted. A filter by RSVP
+-- counts only for `accepted` and `all`: no other list of the desk has this filter.
 create function private.overview(filter jsonb, zone text, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -168,7 +169,7 @@ begin
     foreach each_status in array statuses[2:] loop
       counted := private.count_with_status(each_status, edition.id, 20001);
       decided := decided + counted;
-      -- The last is `aside`, which counts nowhere else.
+      -- The last status is `aside`. `all` does not include it.
       aside_count := counted;
       counts := counts || jsonb_build_object(each_status, private.up_to_thousand(counted));
     end loop;
@@ -230,7 +231,7 @@ begin
 end
 $$;
 
--- These two are for desks that were opened before an update.
+-- The next two calls are for desks that were opened before an update.
 create function public.desk_overview(filter jsonb default '{}', zone text default 'UTC') returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

@@ -71,7 +71,7 @@ begin
       from public.retreat_applications as stored join private.editions on editions.id = stored.edition
       where stored.id = application
     ),
-    -- Rows of the history are only added.
+    -- Rows are only added to the history, so their number is enough.
     (select count(*) from private.history where application_id = application),
     private.marks_shown(application, account),
     (select jsonb_agg(to_jsonb(given) order by question_id) from private.question_answers as given where application_id = application),

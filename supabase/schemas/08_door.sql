@@ -1,4 +1,4 @@
--- The door: whether applications are open.
+-- The door: whether applications are taken.
 
 -- One row.
 create table private.door (
@@ -13,9 +13,11 @@ create table private.door (
   opened_at timestamptz not null default '-infinity',
   -- Applications since it was opened, counted only while `closes_after` is set.
   received integer not null default 0,
-  -- Until then, an application that equals one of the previous edition counts as stored: it is a retry after a lost response.
+  -- Until this time, an application that the previous edition already has is not stored again: it counts as a retry after a lost
+  -- response.
   repeats_until timestamptz,
-  -- When the newest edition began. An application has an earlier time if it waited meanwhile, or if the clock was set back.
+  -- When the newest edition began. Its applications may have earlier times: some waited while it began, and a clock may be set
+  -- back.
   edition_since timestamptz not null default '-infinity'
 );
 insert into private.door default values;
@@ -32,7 +34,7 @@ begin
   -- Held until the application is stored: `hold_applying` waits for this lock before a limit is set.
   perform pg_advisory_xact_lock_shared(5610746);
   select * into door from private.door;
-  -- Apart from the query, since PostgreSQL evaluates a condition without a query in a tenth of the time.
+  -- Checked before the query, since PostgreSQL evaluates a condition without a query in a tenth of the time.
   if door.repeats_until > now() then
     perform from public.retreat_applications as former
       where edition = new.edition - 1 and private.answers_digest(former) = private.answers_digest(new);
@@ -63,8 +65,8 @@ $$;
 create trigger keep_door after insert on public.retreat_applications
   for each row execute function private.refuse_when_closed();
 
--- An application that is put aside no longer counts toward the limit of an open door, and counts again when it comes back. A
--- door that has closed stays closed.
+-- While an open door counts, an application that is put aside no longer counts. It counts again if it gets another status. A door
+-- that has closed stays closed.
 create function private.count_aside() returns trigger
   language plpgsql set search_path = ''
 as $$
@@ -94,8 +96,8 @@ as $$
   ) as state
 $$;
 
--- Waits until nobody is applying, and blocks new applications until the transaction ends. It locks no table, since a vacuum
--- holds such a lock for a long time. A waiting lock request blocks all later applicants, so each attempt waits only briefly.
+-- Waits until nobody is applying, and blocks new applications until the transaction ends. It locks no table, since a vacuum holds
+-- a conflicting lock for a long time. A waiting lock request blocks all later applicants, so each attempt waits only briefly.
 create function private.hold_applying() returns void
   language plpgsql set search_path = '' set lock_timeout = '100ms'
 as $$
@@ -172,7 +174,7 @@ begin
 end
 $$;
 
--- The state of the door, and its last change, as a list of at most one.
+-- The state of the door, and its last change as `history`, a list of at most one entry.
 create function public.desk_door() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

@@ -1,7 +1,7 @@
 -- Templates: the texts of letters.
 
--- The templates: one for the receipt, one for the reminder to people without an RSVP, and for guests one for the confirmation
--- and one for the reminder of questions. Each of the three decisions has one that is named like its status. Organisers add others.
+-- The templates. Each of the three decisions has one that is named like its status. The receipt and the reminder to people
+-- without an RSVP have one each. Guests get the confirmation and the reminder of questions. Organisers add others.
 create table private.templates (
   name text primary key check (name <> ''),
   kind text not null default 'other' check (kind in ('receipt', 'decision', 'reminder', 'confirmation', 'other')),
@@ -90,7 +90,7 @@ begin
 end
 $$;
 
--- Whether a letter may ask for an RSVP. Receipts and letters about other decisions may not.
+-- Whether a letter may ask for an RSVP. Receipts, and letters that waitlist or decline, may not.
 create function private.may_ask_for_rsvp(occasion text) returns boolean
   language sql immutable
   return coalesce(occasion, '') = 'accepted'

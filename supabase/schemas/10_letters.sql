@@ -1,4 +1,4 @@
--- Letters to applicants: their texts. 11_deliveries.sql has how they are sent.
+-- Letters to applicants: their texts. 11_deliveries.sql sends them.
 
 -- One row: what organisers set for all letters.
 create table private.letter_settings (

@@ -15,7 +15,7 @@ create table private.deliveries (
   -- The application that it is about. Null for a daily notice, and for kind `application`: checking its reference would cost more
   -- than the rest of each insert. For a test: the application that it is filled in for.
   application_id uuid references public.retreat_applications (id) on delete cascade,
-  -- The letter. A decision tells an automation of the same letter.
+  -- The letter that is sent, or that a `decision` reports to an automation.
   letter_id uuid references private.letters (id) on delete cascade,
   -- The RSVP's row in the history.
   event_id bigint references private.history (id) on delete cascade,
@@ -52,7 +52,8 @@ create table private.deliveries (
   author text,
   -- For a decision: true if it is sent in addition to the email, false if it replaces the email.
   is_beside boolean not null default false,
-  -- The sender: `server`, or `hand`: an organiser, from their own mail program. `elsewhere`: an organiser, another way.
+  -- The sender: our `server`; or an organiser, by `hand` from their own mail program. `elsewhere`: an organiser told the
+  -- applicant another way.
   by text not null default 'server',
   -- For a receipt: the normalised mailbox and its domain, which rate limits count.
   mailbox text, domain text
@@ -139,8 +140,8 @@ as $$
     else (earlier.queued_at, earlier.id) < (later.queued_at, later.id) end
 $$;
 
--- Claims one delivery, whose row the caller has locked, for the duration of the lease. If another server's try has not
--- ended, it may have arrived.
+-- Claims one delivery, whose row the caller has locked, for the duration of the lease. If an earlier try has no result yet, it
+-- may have arrived.
 create function private.claim_one(delivery uuid, lease interval) returns private.deliveries
   language sql set search_path = ''
 as $$
@@ -179,7 +180,8 @@ begin
 end
 $$;
 
--- The values of `due_at` that are due: the past, and times later than any retry, which waits a day and some jitter at most.
+-- The ranges of `due_at` that are due: the past, and times further ahead than any retry, which waits at most a day and some
+-- jitter.
 create function private.due_moments() returns table (since timestamptz, until timestamptz)
   language sql stable
 as $$

@@ -1,7 +1,7 @@
 -- Deliveries that are recalled, and failed ones that are tried again.
 
--- Cancels deliveries that wait or failed, and recalls those that are being sent. A server may claim a delivery or give it
--- back at any moment, so one statement reads and updates the locked row.
+-- Cancels deliveries that wait or failed, and recalls those that are being sent. A server may claim a delivery or record its
+-- result at any moment, so one statement reads and updates the locked row.
 create function private.recall(wanted uuid[], author text default null) returns void
   language sql set search_path = ''
 as $$
@@ -11,7 +11,7 @@ as $$
     where id = any (wanted) and state in ('waiting', 'sending', 'failed')
 $$;
 
--- Makes these failed deliveries due, restarts their schedule, and counts them.
+-- Makes these failed deliveries due, with all their attempts before them. Returns their number.
 create function private.retry_failed(wanted uuid[]) returns integer
   language sql set search_path = ''
 as $$
@@ -22,8 +22,8 @@ as $$
   select count(*)::integer from retried
 $$;
 
--- Makes failed deliveries of a kind due, restarts their schedule, and counts them. Skips a delivery if a later one of the
--- same applicant is pending.
+-- Makes failed deliveries of a kind due, with all their attempts before them. Returns their number. Skips a delivery if a later
+-- one of the same applicant is pending.
 create function private.retry_deliveries(kind text) returns integer
   language plpgsql set search_path = ''
 as $$

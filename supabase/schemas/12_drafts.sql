@@ -1,6 +1,6 @@
 -- Drafts: which letters wait for an organiser, and how a decision, an RSVP or a result changes that.
 
--- Whether a letter is pending or has failed. While it is, its template is not drafted again.
+-- Whether a letter is pending or has failed. Such a letter is not drafted again.
 create function private.is_undelivered(letter uuid) returns boolean
   language sql stable set search_path = ''
 as $$
@@ -27,9 +27,9 @@ as $$
   order by coalesce(done_at, recalled_at, queued_at) desc limit 1
 $$;
 
--- Creates the draft of a template, unless there is one, or its letter is pending or has failed. Skips a letter that the
--- applicant already got, unless `again` is set or they were told of another decision since. A dropped letter becomes a draft
--- with its former text.
+-- Creates the draft of a template, unless there is one, or its letter is pending or has failed. Skips a letter that the applicant
+-- already got, unless `again` is set, or their last letter told another decision. Skips a reminder if one was sent in the last
+-- three days. Returns the letter's id, null if it was skipped. A dropped letter becomes a draft with its former text.
 create function private.draft_from_template(application uuid, template text, again boolean default false) returns uuid
   language plpgsql set search_path = ''
 as $$
@@ -51,7 +51,7 @@ begin
     insert into private.letters (application_id, template) values (application, draft_from_template.template)
       on conflict do nothing returning id into drafted;
   else
-    -- A letter that was sent restarts with its template's text.
+    -- A letter that was sent before gets its template's text.
     update private.letters set state = 'draft', drafted_at = now(), version = version + 1,
         subject = case when state = 'dropped' then subject end, body = case when state = 'dropped' then body end
       where id = letter.id returning id into drafted;
@@ -60,9 +60,9 @@ begin
 end
 $$;
 
--- Whether a template may still be sent to an applicant. It has to exist. A decision has to be the current one. A reminder is
--- only for people without an RSVP. The others are for people who are coming: a confirmation, and a reminder of questions if they
--- have open ones.
+-- Whether a template may still be sent to an applicant. It has to exist. A decision has to be the current one. A reminder is only
+-- for people without an RSVP. A confirmation is only for people who are coming, and a reminder of questions for those of them
+-- with open questions.
 create function private.may_be_said(application uuid, template text) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -82,7 +82,7 @@ end
 $$;
 
 -- Drops an application's letters that have not arrived, of one template or of all, and recalls pending ones. A letter to one
--- person, whose text exists only once, becomes or stays a draft. The caller has locked the application.
+-- person becomes or stays a draft, since its text is nowhere else. The caller has locked the application.
 create function private.drop_letters(application uuid, template text default null) returns void
   language plpgsql set search_path = ''
 as $$
@@ -140,8 +140,8 @@ begin
 end
 $$;
 
--- Runs after the try of a recalled delivery has ended. Drafts a letter about the current decision if the applicant may have
--- been told of another one, or if the recalled letter was about the current one. The caller has locked the letter.
+-- Runs after the try of a recalled delivery has ended. Drafts a letter about the current decision if the recalled letter may have
+-- told another decision, or if it was about the current one. The caller has locked the letter.
 create function private.settle_recalled(delivery private.deliveries) returns void
   language plpgsql set search_path = ''
 as $$

@@ -37,8 +37,8 @@ begin
 end
 $$;
 
--- Drafts letters of a template; with `again`, even if it was sent before. The result has the outcome of each: drafted,
--- written (a draft or a letter exists, in this state), undecided (another decision is current) or gone. Repeating the act
+-- Drafts letters of a template; with `again`, even if it was sent before. The result has the outcome of each: drafted, written (a
+-- draft or a letter exists already, in the returned `state`), undecided (another decision is current) or gone. Repeating the act
 -- drafts none and returns the first result. A desk of version 1.0 sends no id.
 create function public.desk_write(applications uuid[], occasion text, again boolean default false, act uuid default null)
   returns jsonb

@@ -11,11 +11,11 @@ as $$
     returning id
 $$;
 
--- Releases drafts, an array of {id, seen}: they are sent after a minute. `seen` identifies the text that the organiser read:
--- a digest of the template's text, or the version of an edited letter (`draft_text`). For more than thirty letters, `number`
--- must equal their count. Letters that were sent before need `again`. Each outcome is released, gone, changed (since it was
--- read), missing (it quotes a blank form answer), long (once filled in), or again (sent before).
--- Without a mail server the decision goes to the automation, which emails the applicant.
+-- Releases drafts, an array of {id, seen}: they are sent after a minute. `seen` identifies the text that the organiser read: a
+-- digest of the template's text, or the version of an edited letter (`draft_text`). For more than thirty letters, `number` must
+-- equal their count. Letters that were sent before need `again`. Each outcome is released, gone, changed (since it was read),
+-- missing (it has a placeholder that is blank or unknown), long (once filled in), or again (sent before). Without a mail server
+-- the decision goes to the automation, which emails the applicant.
 create function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb
@@ -85,9 +85,9 @@ end
 $$;
 
 -- Stops letters, given by their own ids or by the ids of their deliveries, or all letters of one act. Waiting deliveries are
--- cancelled, and their letters become drafts. A delivery that is being sent is recalled. If it is not accepted,
--- `record_delivery` cancels it, and its letter is drafted again. The result counts the applications: `withdrawn` if their letter
--- was stopped in time, `left` if it had left: it is being sent or was sent.
+-- cancelled, and their letters become drafts. A delivery that is being sent is recalled. If it is not accepted, `record_delivery`
+-- cancels it, and its letter is drafted again. The result counts the applications: `withdrawn`, and `left` if their letter is
+-- being sent or was sent.
 create function public.desk_withdraw(letters uuid[] default null, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -194,8 +194,8 @@ begin
 end
 $$;
 
--- Resends an undelivered letter to another address. All letters to this applicant go there from then on. It can
--- be stopped for a minute, as after its release. `letter` is the id of the failed delivery.
+-- Resends an undelivered letter to another address. All later letters to this applicant go there, too. The letter can be stopped
+-- for a minute, as after its release. `letter` is the id of the failed delivery.
 create function public.desk_readdress(act uuid, letter uuid, address text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -167,7 +167,7 @@ begin
 end
 $$;
 
--- Fifty drafts of one template, the oldest first.
+-- Up to fifty drafts of one template, the oldest first.
 create function public.desk_drafts(occasion text, after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -187,7 +187,7 @@ begin
 end
 $$;
 
--- Fifty letters that are pending (`waiting`), or that could not be delivered (`refused`, `given up`), the newest first.
+-- Up to fifty letters that are pending (`waiting`), or that could not be delivered (`refused`, `given up`), the newest first.
 -- Letters that were released together follow each other.
 create function public.desk_outbox(state text, after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''

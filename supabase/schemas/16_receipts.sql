@@ -1,7 +1,7 @@
 -- Receipts: emails to applicants, if organisers switched them on. No application is refused or delayed because of them.
 
 -- Normalises an address to its mailbox. Null if the mailbox is unknown: for addresses that a mail server may forward
--- (`ada%example.com@example.org`), for quoted names, and for names and domains beyond ASCII.
+-- (`ada%example.com@example.org`), for quoted names, for names and domains beyond ASCII, and for more than 254 characters.
 create function private.mailbox(email text) returns text
   language plpgsql immutable set search_path = ''
 as $$
@@ -34,7 +34,7 @@ begin
 end
 $$;
 
--- A name, if a receipt or a notice may contain it; null for names that look like links or messages.
+-- A name, if a receipt or a notice may contain it; null if it is blank or long, or looks like a link or a message.
 create function private.plain_name(typed_name text) returns text
   language plpgsql immutable set search_path = ''
 as $$
@@ -48,7 +48,7 @@ begin
   return case when
     -- No characters that become links or change the text's direction.
     normalised !~ '[[:cntrl:].:/\\@<>\u0085\u2028-\u202e\u2066-\u2069]' and normalised !~* '^www'
-    -- Characters that look like a dot, a colon or a slash.
+    -- No characters that look like a dot, a colon or a slash.
     and normalised !~ '[\u00b7\u02d0\u0323\u0589\u05c3\u06d4\u0701\u0702\u0964\u1362\u166e\u16eb\u1803\u1809\u2022\u2027\u2044\u2215\u2219\u2236\u22c5\u2571\u25cf\u2981\u29f8\u2cf9\u2cfe\u2e31\u2e33\u2e3c\u3002\u30fb\ua4f8\ua60e\ua6f3\ua789\ua78f\U00010101\U00010a50\U0001d16d]'
     -- No telephone number, and no sentence.
     and normalised collate "und-x-icu" !~ '[[:digit:]]'
@@ -79,7 +79,8 @@ end
 $$;
 
 -- Writes a receipt: at most one a day to a mailbox, in any spelling of its address, and twenty to a domain, so that nobody can
--- flood a company's mailboxes. If two inserts for one domain run at once, one skips its receipt instead of waiting.
+-- flood a company's mailboxes. The domain of a public mail provider gets a thousand. If two inserts for one domain run at once,
+-- one skips its receipt instead of waiting.
 create function private.write_receipt(application public.retreat_applications) returns void
   language plpgsql set search_path = ''
 as $$

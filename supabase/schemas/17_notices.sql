@@ -25,7 +25,7 @@ exception when others then
 end
 $$;
 
--- Whether a single notice about this application, or about this RSVP, was sent to an organiser. A failed one counts too.
+-- Whether a notice about this application or this RSVP alone was sent to an organiser. A failed one counts, too.
 create function private.had_notice(organiser uuid, application uuid, event bigint) returns boolean
   language sql stable set search_path = ''
 as $$
@@ -36,8 +36,8 @@ as $$
   )
 $$;
 
--- Writes the daily emails that are due, if there are applications or RSVPs that no notice has reported since the last, or
--- applications that will be erased.
+-- Writes the daily emails that are due, except those with nothing to report. They report applications and RSVPs since the last
+-- daily email that had no notice, and applications that will be erased.
 create function private.write_day_notices() returns void
   language plpgsql set search_path = ''
 as $$
@@ -64,13 +64,13 @@ begin
 end
 $$;
 
--- Deletes notices and tests after a day, sent or not, and writes the daily emails that are due. A single notice that was
--- sent or has failed stays until the daily email has skipped its application or RSVP.
+-- Deletes notices and tests after a day, sent or not, and writes the daily emails that are due. A notice about one application or
+-- RSVP, sent or failed, stays until the daily email has skipped that one.
 create function private.keep_notices() returns void
   language plpgsql set search_path = ''
 as $$
 begin
-  -- A time later than it is ever set was stored before the clock was set back.
+  -- A time too far ahead was stored before the clock was set back.
   update private.organisers
     set told_until = least(told_until, now() - interval '1 minute'),
       day_due_at = day_due_at
@@ -183,7 +183,7 @@ $$;
 create trigger then_announce after insert on public.retreat_applications
   referencing new table as arrived for each statement execute function private.write_receipts_and_notices();
 
--- Whether the caller gets emails about applications, and whether a server sends them.
+-- Which emails about applications the caller gets, and whether a server sends them.
 create function public.desk_notices() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

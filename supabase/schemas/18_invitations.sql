@@ -47,7 +47,8 @@ create function private.today() returns date
     select (now() at time zone coalesce(zone, 'UTC'))::date from private.places;
   end;
 
--- The state of an RSVP; null if the applicant is not asked. `late` is `no answer` after the deadline.
+-- The state of an RSVP; null if the applicant is not accepted. `not told`: no letter has asked yet. `late` is `no answer` after
+-- the deadline.
 create function private.rsvp_state(
   is_accepted boolean, told_at timestamptz, deadline date, rsvp text, today date
 ) returns text
@@ -103,7 +104,8 @@ begin
 end
 $$;
 
--- Invites an accepted person. The names of its triggers sort after `redraft`, so that letters are locked before invitations.
+-- Invites an accepted person, or ends the invitation of one who no longer is. The names of its triggers sort after `redraft`, so
+-- that letters are locked before invitations.
 create function private.sync_invitation() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -123,9 +125,9 @@ create trigger then_accept_first after insert on private.statuses
 create trigger then_accept after update of status on private.statuses
   for each row when ((old.status = 'accepted') <> (new.status = 'accepted')) execute function private.sync_invitation();
 
--- Runs when a letter arrived or may have arrived. A decision is then also sent to an automation, if a server for one was
--- seen within a day. From then on, an accepted person is asked for an RSVP. Another decision resets the invitation: a later
--- acceptance has a new link and no RSVP. It resets nothing if a later letter has already arrived.
+-- Runs when a letter arrived or may have arrived. A decision is then also sent to an automation, if a server for automations was
+-- seen within a day. A letter of acceptance, or one with the link, starts the time for the RSVP. A letter about another decision
+-- resets the invitation: a later acceptance has a new link and no RSVP. It resets nothing if a later letter has already arrived.
 create function private.follow_told() returns trigger
   language plpgsql security definer set search_path = ''
 as $$

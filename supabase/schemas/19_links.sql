@@ -33,8 +33,8 @@ begin
 end
 $$;
 
--- The link and the deadline in a letter that is not sent yet: placeholders, or blank if the link has no more use, or no RSVP can be
--- given.
+-- The link and the deadline in a letter that is not sent yet: placeholders. Both are blank if the person is not accepted. The
+-- link is blank if it has no more use, and the deadline if it has passed.
 create function private.invitation_placeholders(application uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -56,8 +56,8 @@ as $$
   select exists (select from private.letters where id = letter and template = 'confirmed')
 $$;
 
--- Whether a delivery has a deadline that has passed, or a link that has no more use. An acceptance that an automation sends in
--- place of our email always counts as having both. A confirmation asks for nothing, and is never overdue.
+-- Whether a delivery contains a deadline that has passed, or a link that has no more use. An acceptance that an automation sends
+-- in place of our email always counts as having the deadline. A confirmation asks for nothing, and is never overdue.
 create function private.is_overdue(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -75,7 +75,7 @@ begin
 end
 $$;
 
--- A text with the link and the deadline filled in. If no site is known, the paragraphs with the link are left out.
+-- A text with the link and the deadline filled in. Without a link (null), the paragraphs that need it are left out.
 create function private.with_invitation(letter_text text, link text, deadline date) returns text
   language plpgsql immutable set search_path = ''
 as $$

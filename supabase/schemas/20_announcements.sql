@@ -1,10 +1,10 @@
 -- Announcements: servers announce on seven days what they erase automatically.
 
--- One row while an edition's applications or private answers are announced.
+-- One row for the applications of an edition, and one for its private answers, while they are announced.
 create table private.announcements (
   edition integer not null references private.editions (id) on delete cascade,
   subject text not null check (subject in ('applications', 'answers')),
-  -- On how many days it was announced, the last of them, and the due date up to which it was announced.
+  -- On how many days, and last on which day, everything was announced that is due up to the day `until`.
   days integer not null,
   announced_on date not null,
   until date not null,
@@ -14,9 +14,9 @@ create table private.announcements (
 );
 alter table private.announcements enable row level security;
 
--- Counts today as a day of announcement of everything that is due within six days. `erasable_until`: on the seventh day, the day up
--- to which it may be erased, otherwise null. `is_new`: today was not counted before. A clock that jumps ahead erases nothing, since
--- a day counts only within a month of the one before.
+-- Counts today as a day of announcement of everything that is due within six days. `erasable_until`: from the seventh day on,
+-- everything that is due up to this day may be erased; null before. `is_new`: today was not counted before. A clock that jumps
+-- ahead erases nothing: more than a month after the last day, the count starts again.
 create function private.announce(
   edition integer, subject text, out erasable_until date, out is_new boolean
 )
@@ -37,7 +37,8 @@ begin
 end
 $$;
 
--- Ends announcements after the erasing, or because they became wrong. The history says how many applications were erased.
+-- Ends announcements after everything was erased, or because they became wrong. The history says how many applications were
+-- erased.
 create function private.end_announcements(edition integer, subject text) returns void
   language sql set search_path = ''
   begin atomic

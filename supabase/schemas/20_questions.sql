@@ -10,8 +10,8 @@ create table private.questions (
   -- The options of a `choice`.
   choices text[] not null default '{}',
   is_required boolean not null,
-  -- Answers to private questions are hidden from blind readers, are in no table unless asked for, and are erased after the
-  -- retreat.
+  -- Answers to private questions are hidden from blind readers and erased after the retreat. A table of guests has them only if
+  -- an organiser chooses their columns.
   is_private boolean not null
 );
 alter table private.questions enable row level security;
@@ -60,8 +60,9 @@ as $$
   where questions.edition = questions_of.edition
 $$;
 
--- Stores answers by the id of their question. A blank text removes an answer. Questions left out keep theirs. The result is the
--- number of changes. The caller has locked the application.
+-- Stores answers by the id of their question. A blank text removes an answer. Questions that are left out keep their answers. A
+-- reminder of questions is dropped if none is open any more. The result is the number of changes. The caller has locked the
+-- application.
 create function private.store_answers(application uuid, answers jsonb) returns integer
   language plpgsql set search_path = ''
 as $$
@@ -106,7 +107,7 @@ begin
 end
 $$;
 
--- Stores answers that were given by the link, from somebody who is coming. Repeating the act stores nothing more. The result is
+-- Stores the answers that somebody who is coming gave through their link. Repeating the act stores nothing more. The result is
 -- the invitation afterwards. After the last day nothing is stored.
 create function public.answer_questions(token text, answers jsonb, act uuid) returns jsonb
   language plpgsql security definer set search_path = ''

@@ -1,4 +1,4 @@
--- RSVPs: those that people give by their link, and those that organisers note.
+-- RSVPs: those that people give through their link, and those that organisers note.
 
 -- Sets an RSVP, null for none. The caller has locked the application. The newest RSVP counts, and the history has all. A
 -- person with an RSVP gets no more reminders. Only a person who is coming gets a confirmation and a reminder of questions.
@@ -76,7 +76,7 @@ begin
 end
 $$;
 
--- Refuses more than twenty changes of an applicant in an hour. A future time does not count: the clock was set back.
+-- Refuses more than twenty changes by an applicant in an hour. A future time does not count: the clock was set back.
 create function private.refuse_too_many_changes(application uuid) returns void
   language plpgsql stable set search_path = ''
 as $$
@@ -91,8 +91,8 @@ begin
 end
 $$;
 
--- Stores an RSVP that was given by the link: `coming`, or `not coming`. Repeating the act stores nothing more. The result is the
--- invitation afterwards. After the deadline nothing is stored.
+-- Stores an RSVP that was given through the link: `coming`, or `not coming`. Repeating the act stores nothing more. The result is
+-- the invitation afterwards. After the deadline nothing is stored.
 create function public.answer_place(token text, answer text, act uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -162,7 +162,7 @@ begin
     raise exception 'A deadline is today or a later day.' using errcode = '22023';
   end if;
   perform private.lock_accepted(application);
-  -- A retry must not overwrite a deadline that was set since.
+  -- A retry must not overwrite a deadline that was set after the first call.
   if private.begin_act(act, 'desk_keep_until', application::text, until::text) then
     perform private.write_down(application, act, me.email, 'kept', jsonb_build_object('until', until));
     update private.invitations set deadline = until, is_deadline_set = true where application_id = application;
@@ -171,7 +171,7 @@ begin
 end
 $$;
 
--- Queues an RSVP's webhook if a server for an automation was seen in the last day.
+-- Queues an RSVP's webhook if a server for automations was seen in the last day.
 create function private.enqueue_rsvp() returns trigger
   language plpgsql security definer set search_path = ''
 as $$

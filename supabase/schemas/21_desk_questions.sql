@@ -17,9 +17,9 @@ as $$
   where is_private and private.answers_erased_on(editions) <= private.today()
 $$;
 
--- The questions of an edition or the newest: {version, questions, until, closes_on, private_days, erased_on, due}. `until` is the
--- last day for answers that organisers set, null for none. `closes_on` is the last day that counts. `due` counts private answers
--- that are due to be erased. Each question has `answers`, their number.
+-- The questions of an edition, by default the newest: {version, questions, until, closes_on, private_days, erased_on, due}.
+-- `until` is the last day for answers if organisers set it, and `closes_on` the one that counts. `due` counts the private answers
+-- of all editions that are due to be erased. Each question has the number of its `answers`.
 create function public.desk_questions(edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -83,8 +83,9 @@ begin
 end
 $$;
 
--- Sets the questions of an edition or the newest, in the order of `questions`. Others are removed with their answers. `until` is
--- the last day for answers, null for the first day of the retreat. `private_days` counts from the end of the retreat.
+-- Sets the questions of an edition, by default the newest, in the order of `questions`. Former questions that are not among them
+-- are removed with their answers. `until` is the last day for answers, null for the first day of the retreat. `private_days`
+-- counts from the end of the retreat.
 create function public.desk_set_questions(
   version integer, questions jsonb, until date, private_days integer, edition integer default null
 ) returns jsonb
@@ -136,9 +137,9 @@ begin
 end
 $$;
 
--- Up to 1,000 people who are coming, of an edition or the newest: {guests: [{id, first_name, last_name, email, phone, company,
--- answers}], next}. `answers` are by the id of the question. `next` is the cursor for the next call. Blind readers get only ids and
--- the answers that are not private.
+-- Up to 1,000 people who are coming to the retreat of an edition, by default the newest: {guests: [{id, first_name, last_name,
+-- email, phone, company, answers}], next}. `answers` are by the id of the question, and `next` is the cursor for the next call.
+-- Blind readers get only ids, and answers that are not private.
 create function public.desk_guests(after jsonb default null, edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -171,7 +172,7 @@ begin
 end
 $$;
 
--- Erases the private answers that are due, of these editions or of all, and writes into the history how many.
+-- Erases the private answers that are due, of the editions `due` or of all (null), and writes into the history how many.
 create function private.erase_due_answers(author text, due integer[] default null) returns integer
   language plpgsql set search_path = ''
 as $$
@@ -215,7 +216,7 @@ begin
 end
 $$;
 
--- Erases the private answers that are due now: on a hosted project no server does it.
+-- Erases the private answers that are due now: on a hosted project no server erases them.
 create function public.desk_erase_answers() returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

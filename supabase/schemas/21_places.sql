@@ -1,11 +1,12 @@
 -- Places: how many there are, who is coming, and who is on the waitlist.
 
--- The numbers of places and RSVPs of an edition or the newest, and its waitlist. The result is {version, places, days, zone,
--- is_zone_set, site, today, edition, editions, retreat, questions, coming, not_coming, no_answer, late, not_told, free, waitlisted,
--- waitlist}. `retreat` has the edition's days and venue. `editions` has all, the newest first. `questions` counts its questions,
--- and the people with `open` ones. `late` is a part of `no_answer`. `free` is null if the number of places is unknown, and negative
--- if more people were accepted. `waitlist` has the first twenty of those `waitlisted`. `zone` is `UTC` until one is set. Older
--- desks send the argument `zone`, which is ignored.
+-- The numbers of places and RSVPs of an edition, by default the newest, and its waitlist. The result is {version, places, days,
+-- zone, is_zone_set, site, today, edition, editions, erasing, retreat, questions, coming, not_coming, no_answer, late, not_told,
+-- free, waitlisted, waitlist}. `editions` are all editions, the newest first. `erasing`: the announced applications
+-- (24_retention.sql). `retreat` has the edition's days and venue. `questions` has the number of its questions, and of people with
+-- `open` ones. `late` is a part of `no_answer`. `free` is null if the number of places is unknown, and negative if more people
+-- were accepted. `waitlist` has the first twenty of those `waitlisted`. `zone` is `UTC` until one is set. Older desks send the
+-- argument `zone`, which is ignored.
 create function public.desk_places(zone text default null, edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -97,7 +98,7 @@ begin
   elsif former.version is distinct from desk_set_places.version + 1
     or (former.places, former.days, former.zone) is distinct from (places, days, zone)
   then
-    -- It is no repeat of the last change, whose response was lost.
+    -- This is not a retry of the last change after a lost response.
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
   end if;
   return public.desk_places();

@@ -12,7 +12,8 @@ as $$
   where editions.id = retreat.edition and starts_on is not null
 $$;
 
--- All editions, the newest first: [{id, name, began_at, starts_on, ends_on}]. The first has no beginning (null).
+-- All editions, the newest first: [{id, name, began_at, starts_on, ends_on}]. `began_at` is null for the first, which was always
+-- there.
 create function private.editions_shown() returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -36,8 +37,8 @@ begin
 end
 $$;
 
--- Sets the days and the venue of an edition or the newest, both days null for unknown. Nobody is told of a change: people who are
--- coming see it on their page.
+-- Sets the days and the venue of an edition, by default the newest. Both days are null if they are unknown. Nobody gets an email
+-- about a change: people who are coming see it on their page.
 create function public.desk_set_retreat(
   version integer, starts_on date, ends_on date, venue text, edition integer default null
 ) returns jsonb
@@ -67,7 +68,7 @@ begin
   if former.ends_on is distinct from desk_set_retreat.ends_on then
     perform private.end_announcements(former.id, subject) from unnest(array['applications', 'answers']) as subject;
   end if;
-  -- The numbers of places are in it for desks that were opened before an update.
+  -- Desks that were opened before an update need the numbers of places and days in it.
   select * into settings from private.places;
   insert into private.history (author, kind, detail)
     values (me.email, 'places', jsonb_build_object('places', settings.places, 'days', settings.days, 'starts_on', starts_on,

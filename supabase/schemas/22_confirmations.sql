@@ -1,8 +1,8 @@
 -- Confirmations: letters to people who said on their page that they are coming, if organisers switched them on.
 
--- Sends somebody a confirmation, which can be stopped like any letter. At most one an hour leaves, and none is queued unless
--- a server that sends emails was seen in the last day. A letter that quotes a blank form answer stays a draft. If this fails,
--- the RSVP is still stored. The caller has locked the application.
+-- Sends somebody a confirmation, which can be stopped like any letter. A person gets at most one an hour, and none is queued
+-- unless a server that sends emails was seen in the last day. A letter that quotes a blank form answer stays a draft. If this
+-- fails, the RSVP is still stored. The caller has locked the application.
 create function private.write_confirmation(application uuid, act uuid) returns void
   language plpgsql set search_path = ''
 as $$
@@ -22,9 +22,9 @@ begin
     return;
   end if;
   drafted := private.draft_from_template(application, 'confirmed', true);
-  -- Null: a draft of an organiser, or a letter on its way.
+  -- Null: there is a draft already, or a letter that is pending or has failed.
   if drafted is null then return; end if;
-  -- The text of the template, not one that an organiser edited for this person and removed.
+  -- Uses the template's text, even if an organiser edited a draft for this person and removed it.
   update private.letters set subject = null, body = null where id = drafted returning * into letter;
   text := private.draft_text(letter, false);
   if text -> 'missing' = '[]' and text -> 'unknown' = '[]' and not (text ->> 'is_long')::boolean then

@@ -19,9 +19,9 @@ as $$
       and private.has_open_questions(invitation.application_id) end
 $$;
 
--- The people of an edition to remind by a template, those with the earliest deadline first, at most 1,001. `reminder` is for
--- people without an RSVP, and `questions` for guests with open questions that can still be answered. Also the number of people
--- with such a reminder that is not sent yet, and of those who were reminded in the last three days.
+-- The people of an edition to remind with a template (`wanted`), the earliest deadline first, at most 1,001. `reminder` is for
+-- people without an RSVP, and `questions` for guests with open questions that can still be answered. `waiting` counts the people
+-- with such a reminder that is not sent yet, and `reminded` those who got one in the last three days.
 create function private.to_remind(template text, edition integer, today date, out wanted uuid[], out waiting bigint, out reminded bigint)
   language plpgsql stable
   -- PostgreSQL has no statistics of newly drafted reminders, and would choose a slow nested loop.
@@ -53,7 +53,7 @@ begin
 end
 $$;
 
--- Drafts a reminder for each of some people who still need it.
+-- Drafts a reminder for each of these people who still needs one. Returns the applications of the drafts.
 create function private.draft_reminders(template text, applications uuid[], today date) returns uuid[]
   language plpgsql set search_path = ''
 as $$
@@ -73,11 +73,11 @@ begin
 end
 $$;
 
--- Drafts reminders for people of an edition or the newest: those without an RSVP, the earliest deadline first, and guests with
--- open questions. It drafts at most 1,000 of each at once. Nobody is reminded twice in three days. The result is {drafted,
--- questions, late, waiting, reminded, more}. `questions` counts the drafted reminders of questions, and `late` those whose
--- deadline has to be moved first. `waiting` counts people with a reminder that is not sent yet, and `reminded` those who got one
--- in the last three days. Repeating the act drafts none and returns the first result. A desk of version 1.0 sends no id.
+-- Drafts reminders for people of an edition, by default the newest: those without an RSVP, the earliest deadline first, and
+-- guests with open questions. It drafts at most 1,000 of each at once. Nobody is reminded twice in three days. The result is
+-- {drafted, questions, late, waiting, reminded, more}. `questions` counts the drafted ones about questions, and `late` those
+-- whose deadline has to be moved first. `waiting` counts people with a reminder that is not sent yet, and `reminded` those who
+-- got one in the last three days. Repeating the act drafts none and returns the first result. A desk of version 1.0 sends no id.
 create function public.desk_remind(act uuid default null, edition integer default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

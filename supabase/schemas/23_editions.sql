@@ -1,7 +1,7 @@
 -- The next retreat: an edition that begins while the earlier ones go on.
 
--- Waits until nobody reads or writes applications, and blocks other readers and writers until the transaction ends. It also
--- locks the door. A waiting lock request blocks all later applicants, so each attempt waits only briefly.
+-- Waits until nobody reads or writes applications, and blocks reading and writing until the transaction ends. It also locks the
+-- door. A waiting lock request blocks all later applicants, so each attempt waits only briefly.
 create function private.hold_applications() returns void
   language plpgsql set search_path = '' set lock_timeout = '100ms'
 as $$
@@ -20,8 +20,8 @@ begin
 end
 $$;
 
--- Gives the product's templates the texts of a new database, and removes the organisers' own. Drafts keep the texts that they
--- have.
+-- Sets the product's templates to their first texts and removes the organisers' own templates that have no draft. Drafts keep the
+-- texts that they have.
 create function private.reset_templates() returns void
   language plpgsql set search_path = ''
 as $$
@@ -39,8 +39,9 @@ end
 $$;
 
 -- Begins the next edition at once: from now on, applications belong to it. `newest` is the number of the newest edition that the
--- organiser saw. `copied` says whether {templates, questions, places} are copied. The door stays open or closed, and counts from
--- now on. For an hour, an application that equals one of the previous edition counts as stored. Repeating the act changes nothing.
+-- organiser saw. `copied` says what the previous edition passes on: {templates, questions, places}, each a boolean. The door
+-- stays open or closed, and counts from now on. For an hour, an application that the previous edition already has is not stored
+-- again. Repeating the act changes nothing.
 create function public.desk_begin_edition(
   act uuid, newest integer, name text, starts_on date, ends_on date, copied jsonb
 ) returns jsonb
@@ -69,7 +70,7 @@ begin
   start := clock_timestamp();
   insert into private.editions (id, name, began_at, since, starts_on, ends_on)
     values (former.id + 1, desk_begin_edition.name, start, start, desk_begin_edition.starts_on, desk_begin_edition.ends_on);
-  -- A clock that was ahead has dated applications later than now.
+  -- If the clock was ahead, applications may have times later than now.
   update private.editions set before = greatest(start, (
       select max(created_at) + interval '1 microsecond' from public.retreat_applications
     )), places = (select places.places from private.places)

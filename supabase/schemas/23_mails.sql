@@ -1,11 +1,11 @@
 -- Pending emails: which is sent next, and at what pace. Only one server claims at a time.
 
--- The back-off of all emails after this many failures in a row of the mail server.
+-- The back-off of all emails after the mail server has failed this many times in a row.
 create function private.mail_back_off(failures integer) returns interval
   language sql immutable
   return (array[5, 15, 60, 300, 600])[greatest(1, least(failures, 5))] * interval '1 second';
 
--- Whether an email may be sent now. A time later than it is ever set delays nothing: the clock was set back.
+-- Whether an email may be sent now. A time too far ahead delays nothing: the clock was set back.
 create function private.may_leave(postman private.postman, pace interval) returns boolean
   language sql stable
   return not postman.stopped
@@ -59,7 +59,7 @@ begin
     for moments in select * from private.due_moments() loop
       select delivery.id into due_mail.id from private.deliveries as delivery
         where delivery.kind = due_mail.kind and due_at >= moments.since and due_at <= moments.until and recalled_at is null
-          -- Other emails are not sent after a day.
+          -- Emails other than letters are not sent after a day.
           and (delivery.kind = 'letter' or queued_at > now() - interval '1 day')
           and (delivery.kind not in ('letter', 'receipt') or not private.is_busy(delivery))
         order by due_at limit 1 for update skip locked;
@@ -69,10 +69,9 @@ begin
 end
 $$;
 
--- Claims the email that has been due longest, for one server and the duration of the lease; null if none is due or may be
--- sent. It locks the postman's row first and then checks again what is due: the previous holder of the lock may have claimed
--- a letter to the same person. In the order of locks, only invitations come after this row. `pace`: the time between two
--- emails, null for none.
+-- Claims the next email (`due_mail`) for one server and the duration of the lease; null if none is due or may be sent. It locks
+-- the postman's row first and then checks again what is due: the previous holder of the lock may have claimed a letter to the
+-- same person. In the order of locks, only invitations come after this row. `pace`: the time between two emails, null for none.
 create function private.claim_mail(pace interval, kinds text[] default '{test,letter,notice,receipt}') returns jsonb
   language plpgsql set search_path = ''
 as $$
@@ -88,7 +87,7 @@ begin
   -- A server that is about to change the schema holds this lock, and waits for the claimed emails.
   if not pg_try_advisory_xact_lock_shared(5610748) then return null; end if;
   select * into postman from private.postman;
-  -- Do not write if nothing is due or may be sent.
+  -- Writes nothing if no email is due, or none may be sent.
   if not private.may_leave(postman, pace) then return null; end if;
   due := private.due_mail(kinds, private.has_room(postman));
   if due.id is null then return null; end if;

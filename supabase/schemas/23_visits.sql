@@ -1,9 +1,9 @@
--- Visits: how often the applicants' page was opened, by day and by the `from` of its address. No row is about a person.
+-- Visits: how often the applicants' page was opened and used, by day and by the `from` in its address. Nothing is about a person.
 
--- Only a server that serves the page counts. A hosted page counts nothing.
+-- Our own server counts them. Visits of a hosted page are not counted.
 create table private.visits (
   day date not null,
-  -- Blank if the address had no `from`. `other` has the visits whose `from` is no name or is beyond the day's limit of names.
+  -- The `from`, blank if the address had none. `other`: it is not a valid name, or the day has its 200 names already.
   source text not null check (source ~ '^[a-z0-9_-]{0,40}$'),
   -- Documents that were served.
   visits integer not null,
@@ -13,8 +13,8 @@ create table private.visits (
 );
 alter table private.visits enable row level security;
 
--- Adds a server's counts to those of today: `counts` has the visits and starts of each source. A day has at most 200 different
--- names, over all servers.
+-- Adds what a server counted to today: `counts` has the visits and starts of each source. A day has at most 200 different names,
+-- of all servers together.
 create function private.count_visits(counts jsonb) returns void
   language plpgsql set search_path = ''
 as $$
@@ -22,7 +22,7 @@ declare
   today date := private.today();
   room integer;
 begin
-  -- One batch after the other, so that two servers neither pass the limit together nor deadlock.
+  -- One batch after the other, so that two servers neither exceed the limit together nor deadlock.
   lock table private.visits in share row exclusive mode;
   select 200 - count(*) into room from private.visits where day = today and source not in ('', 'other');
   insert into private.visits as stored (day, source, visits, starts)
@@ -65,7 +65,7 @@ begin
           select visits.day, sum(visits.visits) as visits, sum(visits.starts) as starts
           from private.visits where visits.day between first_day and today group by 1
         ) as counted using (day)
-        -- A range of two indexes for each day.
+        -- The bounds of a day, so that each count reads a range of an index.
         cross join lateral (
           select day::timestamp at time zone zone as begins, (day + 1)::timestamp at time zone zone as ends
         ) as bounds

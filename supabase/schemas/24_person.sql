@@ -1,7 +1,7 @@
--- Everything about a person: what every table has about them, for an organiser or an operator whom they ask. `person.test.ts`
--- looks through the catalogue for a column that is missing here, and names those that are left out on purpose.
+-- Everything about a person, for a subject access request to an organiser or an operator: what every table has about them.
+-- `person.test.ts` fails if a column of the database is missing here, except those that it names.
 
--- The applications of an email, the newest first. It is the email that they gave, or the one with which organisers replaced it.
+-- The applications of an email, the newest first: those that gave it, and those whose address organisers replaced with it.
 create function private.applications_of(email text) returns uuid[]
   language sql stable set search_path = ''
 as $$
@@ -22,7 +22,7 @@ as $$
 declare
   daily constant uuid[] := array(
     select id from private.deliveries
-    -- By organiser, as the index has them.
+    -- The first condition is for the index, which begins with the organiser.
     where organiser_id in (select account_id from private.organisers) and kind = 'notice' and until is not null and (
       application.created_at > since and application.created_at <= until or exists (
         select from private.history as event
@@ -39,7 +39,7 @@ begin
         when organiser_id is not null then (select email from auth.users where users.id = organiser_id)
         when kind in ('application', 'rsvp', 'decision') then 'webhook'
         when done_at is null then private.address_of(application.id, application.email)
-        -- A letter that arrived went to the address of that time.
+        -- A letter that arrived went to the address that was valid then.
         else coalesce((
           select detail ->> 'address' from private.history as event
           where event.application_id = application.id and event.kind = 'address' and at <= done_at order by event.id desc limit 1
@@ -106,7 +106,7 @@ begin
       'first_name', stored.first_name, 'last_name', stored.last_name, 'email', stored.email, 'phone', stored.phone,
       'linkedin', stored.linkedin, 'company', stored.company, 'paid_solution', stored.paid_solution,
       'custom_solution', stored.custom_solution, 'team_size', stored.team_size, 'reason', stored.reason),
-    -- The sentence of the form. The form is sent with it, so its time is the application's.
+    -- The form's sentence of consent. People consent by sending the form, so the time is the application's.
     'consent', jsonb_build_object(
       'given', stored.consent, 'sentence', 'I consent to receiving communications from this team', 'at', stored.created_at),
     'address', (select address from private.addresses where application_id = application),
@@ -114,7 +114,7 @@ begin
       select jsonb_build_object('status', status, 'version', version, 'set_at', set_at)
       from private.statuses where application_id = application
     ), '{"status": "new", "version": 0, "set_at": null}'),
-    -- Null if no organiser keeps it from the retention.
+    -- The hold, which exempts the application from the retention.
     'hold', (
       select jsonb_build_object('reason', reason, 'held_by', held_by, 'held_at', held_at)
       from private.holds where application_id = application
@@ -162,7 +162,7 @@ begin
 end
 $$;
 
--- The account of an email, if it is one that signs in at the desk; null if it is none.
+-- The account with an email; null if there is none. `organiser_since` is null unless it is an organiser's.
 create function private.account_of(email text) returns jsonb
   language plpgsql stable set search_path = ''
 as $$

@@ -1,7 +1,7 @@
 -- Retention: applications are erased some months after their retreat, if organisers want that. It is off by default.
 
--- One row: the months until an application is erased, for guests (people whose last RSVP was that they are coming) and for
--- everybody else. Null means never.
+-- One row: after how many months applications are erased. `months_for_guests` is for guests (accepted people whose RSVP is that
+-- they are coming), and `months` for everybody else. Null means never.
 create table private.retention (
   is_only boolean primary key default true check (is_only),
   version integer not null default 0,
@@ -48,7 +48,7 @@ as $$
       on application.edition = shown.id and created_at >= shown.since and created_at < shown.before
     left join private.invitations on application_id = application.id and is_accepted and rsvp = 'coming'
   where shown.id = due_applications.edition and shown.ends_on < day
-    -- Repeats the next condition roughly, for the index: months differ by up to three days.
+    -- For the index. The five days allow for months of different lengths.
     and created_at < day + interval '5 days' - make_interval(months => least(months, months_for_guests))
     and private.months_after(ends_on, (created_at at time zone coalesce(zone, 'UTC'))::date,
       case when application_id is null then months else months_for_guests end) <= day
@@ -88,7 +88,7 @@ declare
 begin
   -- Locked in the same order as for decisions, to avoid a deadlock.
   perform from public.retreat_applications where id = any (due) order by id for update;
-  -- Under the lock, since an organiser may have put a hold on one meanwhile.
+  -- Checked again under the lock, since an organiser may have put a hold on one meanwhile.
   delete from public.retreat_applications as application
     where id = any (due) and private.erased_on(application) <= day;
   get diagnostics erased = row_count;
@@ -97,8 +97,8 @@ end
 $$;
 
 -- Announces applications that will be erased within six days, and erases up to `most` of those that were announced on seven days.
--- Servers call this regularly, and at once again while it erases: each step is short, and no insert waits for it. The result is
--- {erased, announced}. `announced`: what `private.announced_applications` says, once a day, otherwise null.
+-- Servers call this regularly, and again at once as long as it erases some: each call is short, and no insert waits for it. The
+-- result is {erased, announced}. `announced`: what `private.announced_applications` says, once a day, otherwise null.
 create function private.keep_applications(most integer) returns jsonb
   language plpgsql set search_path = ''
 as $$
@@ -132,7 +132,8 @@ $$;
 
 -- How long applications are kept: {version, months, months_for_guests, due, announced, editions, holds}. `due`: the number of
 -- applications that are due today. `editions`: [{id, name, ends_on, erased_on, guests_erased_on}], the newest first. `holds`: the
--- latest hundred: [{id, first_name, last_name, reason, held_by, held_at}]. Blind readers get no names and no reasons.
+-- hundred applications on which a hold was put last: [{id, first_name, last_name, reason, held_by, held_at}]. Blind readers get
+-- no names and reasons.
 create function public.desk_retention() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -166,7 +167,7 @@ begin
 end
 $$;
 
--- Sets after how many months applications are erased, null for never. Announcements begin again.
+-- Sets after how many months applications are erased, null for never. Seven days of announcements begin again.
 create function public.desk_set_retention(version integer, months integer, months_for_guests integer) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -193,8 +194,8 @@ begin
 end
 $$;
 
--- Puts a hold on an application, with a reason, so that the retention does not erase it. A blank reason ends the hold.
--- Announcements of its edition begin again, so that it is not erased at once.
+-- Puts a hold on an application, with a reason: the retention does not erase it. A blank reason ends the hold. Then the
+-- announcements of its edition begin again, so that it is not erased at once.
 create function public.desk_hold(act uuid, application uuid, reason text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -113,7 +113,7 @@ update private.statuses set set_at = now();`,
     testTitle: 'a letter to one person %s is a draft again if a new decision was made while it was sent',
   },
   {
-    promise: 'A retry must not overwrite a deadline that was set since.',
+    promise: 'A retry must not overwrite a deadline that was set after the first call.',
     document: 'supabase/schemas/20_rsvps.sql',
     effect: 'A repeated request overwrites a deadline that was changed meanwhile',
     changedFile: 'supabase/schemas/20_rsvps.sql',
