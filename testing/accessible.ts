@@ -10,8 +10,11 @@ import { resize } from './resize.ts'
 /** The window widths at which axe runs, in CSS pixels. */
 const axeWidths = extent({ quick: [320], long: [1440, 390, 320] })
 
-/** Elements that may overflow: drawings, and parts of the desk that scroll sideways (tabs, and the bar in low windows). */
-const mayOverflow = 'svg, .visually-hidden, thead, .skip, .list-tabs, .announce-words, .decisions-bar'
+/**
+ * Selects the elements that may overflow: drawings, and parts of the desk that scroll sideways (tabs, and the bar in low
+ * windows).
+ */
+const allowedToOverflow = 'svg, .visually-hidden, thead, .skip, .list-tabs, .announce-words, .decisions-bar'
 
 /**
  * Expects that nothing overflows in any window, that all targets are large enough, and that axe finds no problem. In dark
@@ -27,7 +30,7 @@ export async function expectAccessible(page: Page, name: string): Promise<void> 
     [320, 256],
   ] as const) {
     await resize(page, { width, height })
-    expect(await overflow(page, mayOverflow), `${name}, ${width} px`).toEqual({ scroll: 0, wide: [] })
+    expect(await overflow(page, allowedToOverflow), `${name}, ${width} px`).toEqual({ scroll: 0, wide: [] })
     if (width === 390) expect(await smallTargets(page), `${name}, 390 px`).toEqual([])
   }
   const colours = name.startsWith('form-') ? 'colours, AAA' : 'colours'

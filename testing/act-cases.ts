@@ -13,7 +13,7 @@ export interface ActCase {
   prepare?: (sql: Sql) => Promise<unknown>
   /** The address of the screen, with `:id` for the applicant's id. */
   path: string
-  /** Opens the part of the page that contains the button. */
+  /** Opens the part of the page that contains the button, or prepares the page in another way. */
   openPart?: (page: Page) => Promise<unknown>
   /** A field's label and the text to type. The text must remain after a failure. */
   input?: readonly [label: string, text: string]
@@ -24,7 +24,7 @@ export interface ActCase {
   failure: string
   /** The message when the outcome is unknown, if this act has its own. */
   unconfirmed?: string
-  /** Whether the decision queue sends the act: the screen shows it at once, and it is retried for as long as a read. */
+  /** Whether the decision queue sends the act: the screen shows it at once, and it is retried for as long as reads are. */
   isQueued?: true
   /** A query with one row for each time that the act was done. */
   query: string

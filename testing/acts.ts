@@ -15,7 +15,7 @@ interface ActDefinition<State extends object, Choices extends unknown[]> {
  * Makes a kind of act.
  *
  * @param name Its name in the output of a failing run.
- * @param choices The sources of its choices. The first value of each is the simplest one.
+ * @param choices The generators of its choices. A failing run is shrunk towards the first value of each.
  */
 export function actOf<State extends object, Choices extends unknown[]>(
   name: string,
@@ -110,9 +110,9 @@ class LongEnoughSequences<State extends object> extends fc.Arbitrary<ActSequence
   readonly sequences: fc.Arbitrary<ActSequence<State>>
   readonly #fewest: number
 
-  constructor(any: fc.Arbitrary<ActSequence<State>>, fewest: number) {
+  constructor(sequences: fc.Arbitrary<ActSequence<State>>, fewest: number) {
     super()
-    this.sequences = any
+    this.sequences = sequences
     this.#fewest = fewest
   }
 

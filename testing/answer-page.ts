@@ -36,7 +36,7 @@ const aQuestion = (changes: Partial<AnsweredQuestion> = {}): AnsweredQuestion =>
 })
 
 /** Questions of each kind. A required private one is answered. */
-const aList = [
+const exampleQuestions = [
   aQuestion({ is_required: true }),
   aQuestion({
     kind: 'choice',
@@ -57,7 +57,7 @@ const aList = [
 const answersOfAda = ['Friday, 17:40 at Prien', 'Vegan', null, null, null]
 
 /** The same questions after a guest answered the first two. */
-const anAnsweredList = aList.map((question, index) => {
+const answeredQuestions = exampleQuestions.map((question, index) => {
   const answer = answersOfAda[index] ?? null
   return { ...question, answer, is_answered: question.is_answered || answer !== null }
 })
@@ -78,19 +78,19 @@ const askedInvitations = {
     ...ada,
     answer: 'coming',
     retreat: aRetreat(),
-    questions: questionsOf(aList),
+    questions: questionsOf(exampleQuestions),
   },
   over: {
     state: 'over',
     ...ada,
     answer: 'coming',
-    questions: questionsOf(anAnsweredList, { until: null }),
+    questions: questionsOf(answeredQuestions, { until: null }),
   },
   closed: {
     state: 'open',
     ...ada,
     answer: 'coming',
-    questions: questionsOf(anAnsweredList, { is_open: false }),
+    questions: questionsOf(answeredQuestions, { is_open: false }),
   },
 } satisfies Record<string, Invitation>
 

@@ -10,10 +10,11 @@ import { until } from './until.ts'
 const run = promisify(execFile)
 
 /**
- * Makes the release archive from a copy of this checkout. All files of a test run share one archive, which the first makes.
+ * Makes the release archive from a copy of this checkout. All test files of a run share one archive, which the first of them
+ * makes.
  *
  * @returns The path of the archive.
- * @throws {Error} The archive could not be made, here or by the file that was first.
+ * @throws {Error} The archive could not be made, by this test file or by the first.
  */
 export async function packRelease(): Promise<string> {
   const { TEST_RUN = '' } = process.env
@@ -27,15 +28,15 @@ export async function packRelease(): Promise<string> {
     },
   )
   if (isFirst) {
-    const made = await pack(directory).then(
+    const result = await pack(directory).then(
       (archive): Outcome => ({ archive }),
       (error: unknown): Outcome => ({ failure: String(error) }),
     )
-    // Others read the file as soon as it exists.
-    await writeFile(`${outcome}.new`, JSON.stringify(made))
+    // Other test files read the outcome as soon as its file exists.
+    await writeFile(`${outcome}.new`, JSON.stringify(result))
     await rename(`${outcome}.new`, outcome)
   }
-  await until('the release archive of another file', () => existsSync(outcome), longestPack)
+  await until('the release archive, which another test file makes', () => existsSync(outcome), packTimeout)
   const { archive, failure } = JSON.parse(await readFile(outcome, 'utf8')) as Outcome
   if (archive === undefined) throw new Error(failure)
   return archive
@@ -47,14 +48,14 @@ interface Outcome {
   failure?: string
 }
 
-/** In milliseconds. An idle machine takes a tenth of this time. */
-const longestPack = 480_000
+/** The timeout for packing, in milliseconds. An idle machine takes a tenth of it. */
+const packTimeout = 480_000
 
 async function pack(directory: string) {
   const checkout = await copyCheckout(join(directory, 'checkout'))
   await run('npm', ['run', 'archive', '--', directory], { cwd: checkout })
   const name = (await readdir(directory)).find((file) => file.endsWith('.tgz'))
-  if (name === undefined) throw new Error(`no archive was left in ${directory}`)
+  if (name === undefined) throw new Error(`there is no archive in ${directory}`)
   return join(directory, name)
 }
 

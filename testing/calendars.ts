@@ -15,7 +15,7 @@ export const aRetreat = (changes: Partial<Retreat> = {}): Retreat => ({
 
 const injected = 'BEGIN:VALARM\r\nACTION:EMAIL\r\nATTENDEE:mailto:eve@example.com\r\nEND:VALARM'
 
-/** Names and venues that a careless writer turns into lines, parameters or other properties of a calendar's file. */
+/** Names and venues that become lines, parameters or other properties of a calendar's file if a program writes them unescaped. */
 export const hostileTexts: readonly string[] = [
   'a, b; c: d',
   'C:\\new\\north\\;,',
@@ -36,7 +36,7 @@ export const hostileTexts: readonly string[] = [
   'é'.repeat(100),
   '漢'.repeat(66),
   ',;\\'.repeat(60),
-  // A line has at most 75 octets, and its end falls on another octet of the emoji each time.
+  // A line ends at the 75th octet, which falls on each octet of the emoji in turn.
   ...[60, 61, 62, 63, 64, 65, 66, 67].map((length) => `${'x'.repeat(length)}👩‍🚀 after`),
   '👩‍🚀'.repeat(18),
 ]

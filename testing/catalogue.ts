@@ -11,14 +11,15 @@ import type { Pool } from '../src/server/database/pool.ts'
 /** The folder of the schema that every database has, and the folder of the part that only our own server has. */
 export const schemaFolders = ['supabase/schemas', 'src/server/database/schemas']
 
-/** The tables of accounts, which a hosted project already has. */
+/** The file with the tables of accounts, which a hosted project already has. */
 const accountsFile = '02_sign_in.sql'
 
 /**
  * Makes the schema in an empty database from the files that declare it, in the order of their numbers.
  *
  * @param sql A connection of the database's owner. The roles of the data interface must exist.
- * @param kind The kind of database.
+ * @param kind `server`: our own server's database. `project`: a hosted project. `server before a project`: a hosted project whose
+ * database our own server uses.
  */
 export async function declareSchema(sql: Sql, kind: 'server' | 'project' | 'server before a project') {
   const folders = kind === 'project' ? schemaFolders.slice(0, 1) : schemaFolders
@@ -40,8 +41,8 @@ export type Catalogue = ReadonlyMap<string, string>
 
 /**
  * Reads the contents of the schemas `public`, `private` and `auth`: tables with their columns, defaults, constraints, indexes,
- * triggers and policies; functions with their settings; all owners and rights. Two databases with equal catalogues behave
- * alike, also if their objects were created in different orders.
+ * triggers and policies; functions with their settings; all owners and rights. Two databases with equal catalogues behave alike,
+ * even if their objects were created in different orders.
  *
  * @param sql A connection of the schema's owner. The catalogue calls this role `owner`.
  */
@@ -125,17 +126,17 @@ export async function readCatalogue(sql: Sql): Promise<Catalogue> {
 
 /** The rows of all tables, without values that differ in each database: ids, times, digests. */
 async function readRows(sql: Sql): Promise<Catalogue> {
-  const tables = await sql<{ name: string; same: string[] }[]>`
+  const tables = await sql<{ name: string; stable_columns: string[] }[]>`
     select attrelid::regclass::text as name, array_agg(attname::text order by attname) filter (
-      where atttypid not in ('uuid'::regtype, 'timestamptz'::regtype) and attname <> 'code_hash') as same
+      where atttypid not in ('uuid'::regtype, 'timestamptz'::regtype) and attname <> 'code_hash') as stable_columns
     from pg_attribute join pg_class on attrelid = pg_class.oid
     where relnamespace::regnamespace::text in ('public', 'private') and relkind = 'r' and attnum > 0
       and not attisdropped and relname <> 'server_migrations'
     group by 1`
-  const rows = tables.map(({ name, same }) =>
+  const rows = tables.map(({ name, stable_columns }) =>
     sql.unsafe<{ what: string; times: string }[]>(`
-      select 'the row ' || to_jsonb(same)::text || ' of ${name}' as what, count(*) || ' times' as times
-      from (select ${same.join(', ')} from ${name}) as same group by 1`),
+      select 'the row ' || to_jsonb(stable_row)::text || ' of ${name}' as what, count(*) || ' times' as times
+      from (select ${stable_columns.join(', ')} from ${name}) as stable_row group by 1`),
   )
   return new Map((await Promise.all(rows)).flat().map(({ what, times }) => [what, times]))
 }

@@ -1,13 +1,13 @@
 type Cleanup = () => Promise<unknown> | void
 
-/** The cleanups of the test file and, while a test runs, of that test. The last scope is the current one. */
+/** Each scope has the cleanups of the test file or, while a test runs, of that test. The last scope is the current one. */
 const scopes: Cleanup[][] = [[]]
 
 /**
- * Ends something with the test that started it, or with its file if a `beforeAll` did, even after a failure or a timeout. Every
- * helper that starts something calls this, so no test has to end it.
+ * Runs the cleanup at the end of the test that calls this, or of its file if a `beforeAll` does, even after a failure or a
+ * timeout. Every helper that starts something calls this, so no test has to end it.
  *
- * @returns A function that ends it earlier. Further calls do nothing.
+ * @returns A function that runs the cleanup earlier. Further calls do nothing.
  */
 export function atTestEnd(cleanup: Cleanup): () => Promise<void> {
   let ended: Promise<void> | undefined
@@ -19,7 +19,8 @@ export function atTestEnd(cleanup: Cleanup): () => Promise<void> {
 /**
  * Remembers the current scope, which is a test or its file.
  *
- * @returns A function that starts something later in that scope. The scope ends at the first `await` of its callback.
+ * @returns A function that starts something in that scope later. Only the part of its callback before the first `await` is in the
+ * scope.
  */
 export function currentScope(): <Started>(start: () => Started) => Started {
   const scope = scopes.at(-1) ?? []
@@ -39,9 +40,9 @@ export function beginScope(): void {
 }
 
 /**
- * Ends everything that was started in the current scope, the last first.
+ * Runs the cleanups of the current scope, the newest first.
  *
- * @throws {AggregateError} Something could not be ended. Everything else was ended.
+ * @throws {AggregateError} Some cleanups failed. All others were run.
  */
 export async function endScope(): Promise<void> {
   const failures: unknown[] = []

@@ -27,8 +27,9 @@ interface ImageConfig {
 /** An unpacked image. */
 export interface Image {
   config: ImageConfig
+  /** The folder of its files. */
   files: string
-  /** The size of all files, in megabytes. `baseSize` is the size of the base image's files. */
+  /** The size of all files, in megabytes. `baseSize` is that of the base image's files alone. */
   size: number
   baseSize: number
 }
@@ -92,7 +93,7 @@ async function makeSystem(directory: string, codename: string, major: string) {
   ])
   const [mirror = ''] = stdout.split('\n')
   await run('debootstrap', ['--variant=minbase', codename, directory, mirror], { maxBuffer: 2 ** 26 })
-  // Debian's images lack these folders too.
+  // Docker's images of Debian lack these folders, too.
   await run('rm', ['-r', join(directory, 'var/lib/apt/lists'), join(directory, 'var/cache/apt/archives')])
   const prefix = join(directory, 'usr', 'local')
   const node = `node-linux-${process.arch}`
@@ -119,8 +120,8 @@ async function machineVolumes() {
 }
 
 /**
- * Runs an image with runc, as Docker does: as its user, without capabilities, with a read-only root, and with limits on memory
- * and processes. Its network is this machine's.
+ * Runs an image with runc, as Docker does: as the image's user, without capabilities, with a read-only root, and with limits on
+ * memory and processes. Its network is this machine's.
  *
  * @param directory The folder of the image's volumes, which are created if they are missing.
  */

@@ -6,7 +6,7 @@ import { endWithTest } from './programs.ts'
 
 /** A running demonstration, as `npm run demo` starts it. */
 export interface Demonstration {
-  /** Resolves with the text that it prints after a word. Rejects with its whole output if it ends first. */
+  /** Resolves with the value of the line `word: value` in its output. Rejects with its whole output if it ends first. */
   waitForValue: (word: string) => Promise<string>
   /** Ends it with a signal. Resolves with its exit code or the signal that killed it. */
   end: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>

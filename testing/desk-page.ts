@@ -23,7 +23,7 @@ interface TestFileDesk extends Pick<DeskServer, 'origin' | 'sql' | 'killAndResta
   readonly bob: Organiser
   /** Stores applications. Unless they have times, they are a minute apart, the newest first. */
   store(applications: (Partial<Application> & { created_at?: Date })[]): Promise<Stored[]>
-  /** Sets statuses as if an organiser had decided. */
+  /** Lets an organiser decide, by default Bob. */
   setStatus(applications: readonly { id: string }[], status: Status, by?: Organiser): Promise<void>
   /** The status of an application in the database. */
   statusOf(id: string): Promise<string>
@@ -34,7 +34,7 @@ interface TestFileDesk extends Pick<DeskServer, 'origin' | 'sql' | 'killAndResta
 interface OpenOptions extends VisitorOptions {
   as?: Organiser
   prepare?: (page: Page) => Promise<unknown>
-  /** Whether `open` does not wait for the data of the script, for a test that delays or refuses responses. */
+  /** Whether `open` returns before the script has its data, for a test that delays or refuses responses. */
   skipsWait?: boolean
 }
 
@@ -134,7 +134,7 @@ export function people(count: number): { first_name: string; last_name: string; 
   }))
 }
 
-/** The text in place of the name of an applicant whose name is hidden. */
+/** The text that replaces the name of an applicant for blind readers. */
 export const hiddenName = /^Application [\da-f]{4}$/
 
 /** The parts of the desk, as an organiser finds them. */
@@ -170,7 +170,7 @@ export function getDesk(page: Page) {
   }
 }
 
-/** The names of the functions that a page calls, in order. */
+/** Records the names of the database's functions that a page calls. Returns a list that grows with each call. */
 export function recordCalls(page: Page): string[] {
   const names: string[] = []
   page.on('request', (request) => {
@@ -184,8 +184,9 @@ export function recordCalls(page: Page): string[] {
 export function focused(page: Page): Promise<string> {
   return page.evaluate(() => {
     const element = document.activeElement
-    const label = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement
-    const name = element?.getAttribute('aria-label') ?? (label ? element.labels?.[0]?.textContent : undefined)
+    const hasLabels = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement
+    const name =
+      element?.getAttribute('aria-label') ?? (hasLabels ? element.labels?.[0]?.textContent : undefined)
     return `${element?.tagName}: ${name ?? element?.textContent ?? ''}`.slice(0, 60)
   })
 }

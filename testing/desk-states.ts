@@ -7,9 +7,7 @@ import { storeExamplesAboutGuest } from './person.ts'
 import { storeExampleAnswers } from './questions.ts'
 import { resetRetention } from './retention.ts'
 
-/**
- * Stores varied applications: repeated email addresses, accents, an invalid LinkedIn. No act set their statuses.
- */
+/** Stores varied applications: repeated email addresses, accents, an invalid LinkedIn. Their statuses are stored without acts. */
 export async function storeExamples({ sql }: { sql: Sql }): Promise<void> {
   await sql`delete from public.retreat_applications`
   await removeEditions(sql)
@@ -48,11 +46,11 @@ export async function storeExamples({ sql }: { sql: Sql }): Promise<void> {
         from private.invitations join public.retreat_applications on id = application_id) as spread
       where invitations.application_id = spread.application_id and number < 5`)
   await storeExampleAnswers(sql)
-  await inOrderOfArrival(sql)
+  await orderByArrival(sql)
 }
 
 /** Sets the times of decisions and drafts to those of their applications, so that each run lists them in the same order. */
-async function inOrderOfArrival(sql: Sql): Promise<void> {
+async function orderByArrival(sql: Sql): Promise<void> {
   await sql`
     update private.statuses set set_at = application.created_at
     from public.retreat_applications as application where application.id = application_id`
@@ -145,7 +143,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.getByRole('dialog').waitFor()
   },
   async keys(page) {
-    // Narrow windows have no button for it.
+    // Narrow windows have no button for this dialog.
     await page.keyboard.press('?')
     await page.getByRole('dialog').waitFor()
   },
@@ -168,7 +166,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.getByLabel('Select all shown').check()
     await page.getByRole('button', { name: 'Accept', exact: true }).click()
     await page.getByRole('status').getByText(': Accepted').waitFor()
-    await inOrderOfArrival(sql)
+    await orderByArrival(sql)
     await page.evaluate(() => (location.hash = '#/letters/drafts/accepted'))
     await page.locator('.drafts-draft').waitFor()
     await page.keyboard.press('j')
@@ -205,7 +203,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
       .first()
       .click()
     await page.getByText('Hello Linus,').waitFor()
-    // Leaves the result of another search open.
+    // Leaves the results of a second search on the page.
     await page.getByLabel('Preview with').fill('grace')
     await page
       .locator('.templates-with li button', { hasText: /^Grace/ })
@@ -319,7 +317,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.getByRole('dialog').waitFor()
   },
   async 'blind-guests'(page, { sql }) {
-    // One guest, since hidden names are in the order of random ids.
+    // Only one guest, since blind readers see guests in the order of their random ids.
     await sql`
       update private.invitations set rsvp = null
       where application_id in (select id from public.retreat_applications where last_name <> 'Lovelace')`

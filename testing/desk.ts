@@ -93,7 +93,7 @@ export function signedInClient(
 const storageKey = 'unplugged-desk'
 
 /**
- * Opens pages of the desk with the session of a client.
+ * Makes pages of the desk open with the session of a client.
  *
  * @returns A step to run on the page before it is opened.
  */

@@ -1,8 +1,8 @@
 import type { Sql } from '../src/server/database/sql.ts'
 
 /**
- * Begins a retreat as an organiser who is signed in, with everything copied. Ends the hour in which a repeated application
- * counts as stored. Returns the number of the retreat.
+ * Begins a retreat as the organiser who signed in last, and copies everything. Ends the hour in which an application to the
+ * previous retreat counts as a retry. Returns the number of the edition.
  */
 export async function beginEdition(sql: Sql, name: string): Promise<number> {
   return sql.begin(async (transaction) => {

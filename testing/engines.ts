@@ -35,7 +35,10 @@ export interface EngineBrowser {
   close(): Promise<void>
 }
 
-/** Functions that start an engine, or undefined for a missing one. Playwright's build takes precedence over the system's. */
+/**
+ * Functions that find an engine. Each returns a function that starts the engine, or undefined if it is not installed.
+ * Playwright's build takes precedence over the system's.
+ */
 export const engines: Record<string, () => (() => Promise<Engine>) | undefined> = {
   chromium() {
     const executablePath = findExecutable(['chromium', 'chromium-browser', 'google-chrome'])
@@ -54,14 +57,15 @@ export const engines: Record<string, () => (() => Promise<Engine>) | undefined> 
     if (existsSync(webkit.executablePath())) return () => startWithPlaywright(webkit)
     const driver = findExecutable(['WebKitWebDriver'])
     const browser = findExecutable([], miniBrowsers())
-    const display = process.env['DISPLAY'] ? undefined : findExecutable(['xvfb-run'])
+    const virtualDisplay = process.env['DISPLAY'] ? undefined : findExecutable(['xvfb-run'])
     if (driver === undefined || browser === undefined) return undefined
-    if (display === undefined && !process.env['DISPLAY']) return undefined
-    return () => startWithWebDriver(display === undefined ? [driver] : [display, '-a', driver], browser)
+    if (virtualDisplay === undefined && !process.env['DISPLAY']) return undefined
+    return () =>
+      startWithWebDriver(virtualDisplay === undefined ? [driver] : [virtualDisplay, '-a', driver], browser)
   },
 }
 
-/** The possible paths of WebKitGTK's own browser. The folder of its library has the machine's architecture in its name. */
+/** The possible paths of WebKitGTK's own browser. The machine's architecture is in the name of its folder. */
 function miniBrowsers() {
   try {
     return readdirSync('/usr/lib').map((machine) =>
@@ -121,8 +125,8 @@ async function browserOfContext(context: BrowserContext): Promise<EngineBrowser>
   }
 }
 
-/** Timeout for beginning a session, in milliseconds. A healthy driver needs less than a second. */
-const longestStart = 10_000
+/** The timeout for beginning a session, in milliseconds. A healthy driver needs less than a second. */
+const sessionTimeout = 10_000
 
 /**
  * Drives WebKitGTK with its own driver over the W3C's WebDriver protocol. On a busy machine the browser does not start in
@@ -140,7 +144,7 @@ async function startWithWebDriver(command: string[], binary: string): Promise<En
       .build()
     try {
       return browserOfSession(
-        await within(longestStart, 'beginning a session of WebKit', Promise.resolve(session)),
+        await within(sessionTimeout, 'beginning a session of WebKit', Promise.resolve(session)),
       )
     } catch (error) {
       if (tries === 1) throw error

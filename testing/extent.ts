@@ -13,7 +13,7 @@ const seedSetting = process.env['SEED'] ?? '1'
 
 /**
  * The seed of random choices. By default each run has the same seed, so that a new failure comes from a change of the code.
- * `SEED=7` sets another seed, and `SEED=fresh` an untried one.
+ * `SEED=7` sets another seed, and `SEED=fresh` a random one.
  */
 export const seed = seedSetting === 'fresh' ? Date.now() % 2 ** 31 : Number(seedSetting)
 if (!Number.isInteger(seed)) throw new Error(`SEED is "${seedSetting}". It takes a whole number, or "fresh".`)

@@ -66,7 +66,7 @@ export async function makeUnsavedDecisions(page: Page): Promise<void> {
   await getDesk(page).alert.getByText('and 1 other').waitFor()
 }
 
-/** Visits with large numbers, and with names as long as they may be. */
+/** Visits with large numbers, and with names of the maximum length. */
 const visitsOfMonths: PageVisits = {
   is_counted: true,
   days: Array.from({ length: 90 }, (_, index) => ({

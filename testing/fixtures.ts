@@ -17,7 +17,7 @@ import type { TestPostgres } from './postgres.ts'
 import { startReceiver } from './receiver.ts'
 import { runCommand, startServer } from './server.ts'
 
-/** A database and a backup that 1.0.0 wrote. Its README.md says how. */
+/** The folder of a database and a backup that 1.0.0 wrote. Its README.md says how. */
 const folder = 'testing/fixtures-1.0.0'
 
 /** Fills an empty database with the dump, as if its last server had ended two minutes ago. */
@@ -32,8 +32,8 @@ export async function loadDump(sql: Sql) {
 }
 
 /**
- * Adds the same interval to all times, so that the last event was two minutes ago. Otherwise the age of the fixtures would
- * decide which deliveries are due. After two minutes all leases have ended, and no retry after half an hour is due yet.
+ * Adds the same interval to all times, so that the last event was two minutes ago. Otherwise the age of the fixtures would decide
+ * which deliveries are due. After two minutes all leases have ended, and retries that wait half an hour are not due yet.
  */
 async function moveTimes(sql: Sql) {
   await sql.unsafe(`
@@ -130,9 +130,9 @@ export const rowsOf = (sql: Sql) =>
       const query = `select to_jsonb(each_one) as row from ${name} as each_one`
       rows[name] = (await transaction.unsafe<{ row: object }[]>(query)).map(({ row }) => row)
     }
-    const isNew = 'private.deliveries' in rows
+    const isCurrentSchema = 'private.deliveries' in rows
     for (const [name, query] of Object.entries(formerTables)) {
-      if (!isNew) continue
+      if (!isCurrentSchema) continue
       rows[name] = (
         await transaction.unsafe<{ row: object }[]>(
           `select to_jsonb(each_one) as row from (${query}) as each_one`,
@@ -173,17 +173,20 @@ const formerTables = {
   'private.templates': `
     select name as occasion, version, subject, body from private.templates where name not in ('confirmed', 'questions')`,
   'private.letters': `
-    select id, trip.application_id, occasion, trip.state, trip.subject, trip.body, trip.author, trip.act, trip.queued_at as released_at,
-      trip.due_at, trip.attempts, trip.may_have_arrived as uncertain, trip.done_at as sent_at, trip.recalled_at as withdrawn_at,
-      trip.recalled_by as withdrawn_by, trip.reply as answer, way, mailbox, closings, domain, otherwise
-    from private.letter_deliveries as trip join private.deliveries using (id)
+    select id, letter.application_id, occasion, letter.state, letter.subject, letter.body, letter.author, letter.act, letter.queued_at as released_at,
+      letter.due_at, letter.attempts, letter.may_have_arrived as uncertain, letter.done_at as sent_at, letter.recalled_at as withdrawn_at,
+      letter.recalled_by as withdrawn_by, letter.reply as answer, way, mailbox, closings, domain, otherwise
+    from private.letter_deliveries as letter join private.deliveries using (id)
     union all
     select id, application_id, coalesce(template, ''), 'draft', subject, body, null, null, null, null, 0, 0, null, null, null, '',
       'mail', null, 0, null, null
     from private.letters where state = 'draft'`,
 }
 
-/** Rows that a migration removes: withdrawn drafts (their text is kept), and webhook deliveries that wait for an email. */
+/**
+ * Whether a migration removes a row: a withdrawn draft (whose text stays), or a decision for the automation that waits for its
+ * email.
+ */
 const isDropped = (row: object) =>
   ('withdrawn_at' in row && 'released_at' in row && row.withdrawn_at !== null && row.released_at === null) ||
   ('way' in row &&
@@ -208,11 +211,11 @@ function changedTables(before: Record<string, object[]>, after: Record<string, o
       ),
       linesOf(after[table] ?? [], columns),
     ]
-    const others = [
+    const differences = [
       ...former.filter((line) => !now.includes(line)),
       ...now.filter((line) => !former.includes(line)),
     ]
-    return others.length > 0 || former.length !== now.length ? [{ table, others }] : []
+    return differences.length > 0 || former.length !== now.length ? [{ table, differences }] : []
   })
 }
 
@@ -258,16 +261,16 @@ async function startReceivers() {
   }
 }
 
-/** Resolves when no delivery is due or being tried. */
+/** Resolves when no delivery is due or being sent. */
 async function waitForDeliveries(sql: Sql) {
-  const soon = () => sql`
+  const findDueSoon = () => sql`
     select from private.deliveries as delivery
       where due_at <= now() + interval '30 seconds' and not exists (
         select from private.deliveries as earlier where earlier.application_id = delivery.application_id
           and earlier.event_id < delivery.event_id and earlier.due_at is not null)
     union all select from private.deliveries
       where kind in ('letter', 'receipt', 'notice', 'test') and due_at <= now() + interval '90 seconds'`
-  await expect.poll(async () => (await soon()).length, { timeout: 120_000 }).toBe(0)
+  await expect.poll(async () => (await findDueSoon()).length, { timeout: 120_000 }).toBe(0)
 }
 
 /** Returns a client, and the settings with which one server after another runs at the client's address. */
@@ -276,7 +279,7 @@ async function clientOfServers(url: string) {
   return { settings: { DATABASE_URL: url, PORT: port }, client: clientOf(`http://127.0.0.1:${port}`) }
 }
 
-/** Passwords and factors of the fixtures' organisers. */
+/** The passwords and second factors of the organisers in the fixtures. */
 const readSecrets = async () =>
   JSON.parse(await readFile(`${folder}/secrets.json`, 'utf8')) as {
     password: string

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A proxy before a server. It can hold or cut requests for the page's script. */
+/** A proxy in front of a server. It can hold requests for the page's script, or cut their connections. */
 export interface Gate {
   origin: string
   /** The number of requests for the script so far. */
   scriptRequests: () => number
-  /** Sets whether further requests for the script pass, wait until a later `pass`, or lose their connection. */
+  /** Sets whether further requests for the script pass, wait until `pass` is set again, or lose their connection. */
   setScriptFate: (fate: 'pass' | 'hold' | 'cut') => void
   close(): void
 }

@@ -1,7 +1,7 @@
 import type { Sql } from '../src/server/database/sql.ts'
 
 /**
- * Stores applications with one due letter each, as if an organiser had released it.
+ * Stores applications with one due letter each, as if an organiser had released the letters.
  *
  * @param first The number in the first email address, `a1@example.org`.
  */
@@ -117,7 +117,7 @@ export async function rememberTemplates(sql: Sql): Promise<() => Promise<void>> 
 export async function findFaults(sql: Sql, discarded: Iterable<string> = []): Promise<string[]> {
   const rows = await sql<{ wrong: string }[]>`
     with main as (
-      select delivery.*, template, delivery.state in ('waiting', 'sending', 'failed') as is_open,
+      select delivery.*, template, delivery.state in ('waiting', 'sending', 'failed') as is_undelivered,
         delivery.state = 'done' or may_have_arrived > 0 as has_told
       from private.deliveries as delivery join private.letters as letter on letter.id = letter_id
       where kind in ('letter', 'decision') and not is_beside
@@ -134,20 +134,20 @@ export async function findFaults(sql: Sql, discarded: Iterable<string> = []): Pr
     select 'two letters of a template: ' || template as wrong from private.letters
       where template is not null group by application_id, template having count(*) > 1
     union all
-    select 'open twice: ' || coalesce(min(template), 'to one person') from main where is_open
+    select 'two undelivered deliveries of a letter: ' || coalesce(min(template), 'to one person') from main where is_undelivered
       group by letter_id having count(*) > 1
     union all
     select 'a draft of a letter that is being sent: ' || coalesce(letter.template, 'to one person')
-      from private.letters as letter join main on letter_id = letter.id and is_open where letter.state = 'draft'
+      from private.letters as letter join main on letter_id = letter.id and is_undelivered where letter.state = 'draft'
     union all
-    select 'lost: ' || coalesce(letter.template, 'to one person') from private.letters as letter
+    select 'a released letter without a delivery: ' || coalesce(letter.template, 'to one person') from private.letters as letter
       where state = 'released'
-        and not exists (select from main where letter_id = letter.id and (is_open or has_told))
+        and not exists (select from main where letter_id = letter.id and (is_undelivered or has_told))
     union all
-    select 'dropped: ' || subject from private.letters
+    select 'a letter to one person was dropped: ' || subject from private.letters
       where template is null and state = 'dropped' and id <> all (${[...discarded]}::uuid[])
     union all
-    select 'recalled, and ' || state from private.deliveries
+    select 'a recalled delivery is ' || state from private.deliveries
       where recalled_at is not null and state in ('waiting', 'failed')
     union all
     select 'cancelled by nobody: ' || kind from private.deliveries
@@ -173,7 +173,7 @@ export async function findFaults(sql: Sql, discarded: Iterable<string> = []): Pr
       where latest_told.template is distinct from status and decided.state is distinct from 'draft'
         and coalesce(decided.letter_id <> all (${[...discarded]}::uuid[]), true)
         and not exists (
-          select from main where main.application_id = decided.application_id and is_open
+          select from main where main.application_id = decided.application_id and is_undelivered
             and main.template in ('accepted', 'waitlisted', 'declined')
         )
     union all

@@ -1,11 +1,11 @@
 import { send } from './client.ts'
 import { anApplication } from './form.ts'
 
-/** Work in a loop. */
+/** Functions that run in loops. */
 export interface RepeatedWork {
-  /** Resolves when the condition is true. The condition is checked after each run. */
+  /** Resolves when the condition is true. The condition is checked after each run of a function. */
   waitUntil(condition: () => boolean): Promise<void>
-  /** Ends the loop. Resolves when the current run is done. */
+  /** Ends the loops. Resolves when their current runs are done. */
   end(): Promise<void>
 }
 

@@ -17,7 +17,7 @@ interface LogLine {
   details: Record<string, unknown>
 }
 
-/** A database with letters, and the mail senders and mail servers of one test. */
+/** A database, and functions that start mail senders on it and change its times. */
 export interface MailSenderFixture {
   database: Database
   /** Starts a mail sender, by default without a limit on its pace. Returns it with its log. */

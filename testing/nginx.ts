@@ -19,8 +19,8 @@ export async function startNginx(http: string): Promise<RunningProxy> {
   await writeFile(join(directory.path, 'http.conf'), http)
   await writeFile(join(directory.path, 'nginx.conf'), configuration)
   const options = ['-p', directory.path, '-c', join(directory.path, 'nginx.conf'), '-e', 'stderr']
-  // nginx binds its ports before it logs this, so the kernel accepts connections from then on. The pid file would be no
-  // safer sign, and would not say why nginx ended.
+  // nginx binds its ports before it logs this, so the kernel accepts connections from then on. The pid file would not be a safer
+  // sign, and would not say why nginx ended.
   return startProxy(program, options, /start worker processes/)
 }
 

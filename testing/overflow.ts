@@ -3,11 +3,11 @@ import type { Page } from 'playwright-core'
 /**
  * Measures by how many CSS pixels the page is wider than its window, and finds the elements that overflow.
  *
- * @param mayOverflow Selects elements that may overflow: drawings, and parts with their own scrolling.
+ * @param allowedToOverflow Selects elements that may overflow: drawings, and parts with their own scrolling.
  */
 export function overflow(
   page: Page,
-  mayOverflow = 'svg, .visually-hidden',
+  allowedToOverflow = 'svg, .visually-hidden',
 ): Promise<{ scroll: number; wide: string[] }> {
   return page.evaluate((ignored) => {
     const width = document.documentElement.clientWidth
@@ -18,7 +18,7 @@ export function overflow(
       scroll: document.documentElement.scrollWidth - width,
       wide: wide.map((element) => element.outerHTML.slice(0, 80)),
     }
-  }, mayOverflow)
+  }, allowedToOverflow)
 }
 
 /** Finds the words that are broken across two lines. */

@@ -1,6 +1,9 @@
 import type { Sql } from '../src/server/database/sql.ts'
 
-/** Stores something of every kind about the first guest: marks, a note, a letter that was sent to another address, a receipt. */
+/**
+ * Stores something of every kind about a guest, Émile Lovelace: marks, a note, a letter that was sent to another address, a
+ * receipt.
+ */
 export async function storeExamplesAboutGuest(sql: Sql): Promise<void> {
   const guest = `
     select id from public.retreat_applications join private.invitations on application_id = id

@@ -9,7 +9,7 @@ import { freePort } from './ports.ts'
 import { endWithTest } from './programs.ts'
 import { temporaryDirectory } from './server.ts'
 
-/** A transaction pooler before a PostgreSQL. */
+/** A transaction pooler in front of a PostgreSQL. */
 export interface TestPooler {
   /** The address of the database, through the pooler. */
   url: string
@@ -17,7 +17,7 @@ export interface TestPooler {
 }
 
 /**
- * Starts Debian's pgbouncer before the database at `target`.
+ * Starts Debian's pgbouncer in front of the database at `target`.
  *
  * @param tls The files of a key and its certificate, to accept only TLS.
  * @throws {Error} pgbouncer is missing. The message says what to install.
@@ -29,13 +29,13 @@ export async function startPooler(
   const program = findProgram('pgbouncer')
   const directory = await temporaryDirectory()
   const { hostname, port, pathname, username } = new URL(target)
-  const listening = await freePort()
+  const listenPort = await freePort()
   const lines = [
     '[databases]',
     `* = host=${hostname} port=${port}`,
     '[pgbouncer]',
     'listen_addr = 127.0.0.1',
-    `listen_port = ${listening}`,
+    `listen_port = ${listenPort}`,
     'unix_socket_dir =',
     'pool_mode = transaction',
     // Fewer connections than our servers open, so that they have to share them.
@@ -61,7 +61,7 @@ export async function startPooler(
   const ended = once(child, 'exit')
   await outputOf(child).waitForOutput('process up')
   return {
-    url: `postgres://${username}@localhost:${listening}${pathname}`,
+    url: `postgres://${username}@localhost:${listenPort}${pathname}`,
     async stop() {
       child.kill('SIGINT')
       await ended

@@ -32,7 +32,7 @@ export interface TestPostgres {
   close(): Promise<void>
 }
 
-/** Both ends of a forwarded connection. */
+/** A forwarded connection: `outside` leads to the client, and `inside` to the database. */
 interface Link {
   outside: Socket
   inside: Socket

@@ -5,7 +5,7 @@ import { atTestEnd } from './cleanup.ts'
 import { waitForExit, postmasterOf } from './postmaster.ts'
 
 /** Milliseconds between SIGTERM and SIGKILL. */
-const longestStop = 20_000
+const stopTimeout = 20_000
 
 /**
  * Ends a program with the test that started it.
@@ -17,12 +17,12 @@ export function endWithTest(child: ChildProcess, dataDir?: string): void {
   atTestEnd(async () => {
     if (isRunning()) {
       const exited = once(child, 'exit')
-      const killing = setTimeout(() => child.kill('SIGKILL'), longestStop)
+      const killTimer = setTimeout(() => child.kill('SIGKILL'), stopTimeout)
       child.kill('SIGTERM')
       // A frozen process receives the signal only after it continues.
       child.kill('SIGCONT')
       await exited
-      clearTimeout(killing)
+      clearTimeout(killTimer)
     }
     // A program that exited normally has stopped its database.
     if (dataDir !== undefined && child.exitCode === null) await endDatabase(dataDir)

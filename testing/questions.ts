@@ -1,7 +1,7 @@
 import type { Question } from '../src/application/questions.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 
-/** Sets the questions to guests, without earlier ones and their answers. Returns their ids, in order. */
+/** Replaces the questions to guests, and removes all answers. Returns the ids of the questions, in order. */
 export async function storeQuestions(
   sql: Sql,
   questions: readonly (Partial<Question> & Pick<Question, 'text'>)[],

@@ -22,7 +22,7 @@ export interface Replicas {
   primary: () => Sql
   /** Kills the primary with SIGKILL. */
   killPrimary(): Promise<void>
-  /** Promotes the standby, as the recipe does. */
+  /** Promotes the standby, as docs/several-servers.md says. */
   promote(): Promise<void>
   /** Makes the killed server a standby of the primary. Resolves when the primary waits for the standby at each commit. */
   rejoin(): Promise<void>
@@ -51,7 +51,7 @@ export async function startReplicas(): Promise<Replicas> {
   atTestEnd(async () => {
     for (const { admin, data } of [primary, standby]) {
       await admin.end(1_000)
-      // A test may have killed one of them.
+      // A test may have killed one of the servers.
       await command('pg_ctl', 'stop', `--pgdata=${data}`, '-m', 'immediate').catch(() => {})
     }
   })
@@ -81,10 +81,10 @@ export async function startReplicas(): Promise<Replicas> {
   await primary.admin`create role haproxy login connection limit 4`
   await makeStandby()
 
-  const listening = await freePort()
+  const listenPort = await freePort()
   const recipe = await readFile('deploy/haproxy-postgresql.cfg', 'utf8')
   const configuration = recipe
-    .replace('127.0.0.1:5433', `127.0.0.1:${listening}`)
+    .replace('127.0.0.1:5433', `127.0.0.1:${listenPort}`)
     .replace('10.0.0.2:5432', `127.0.0.1:${primary.port}`)
     .replace('10.0.0.3:5432', `127.0.0.1:${standby.port}`)
   await writeFile(join(directory.path, 'haproxy.cfg'), configuration)
@@ -96,7 +96,7 @@ export async function startReplicas(): Promise<Replicas> {
   await outputOf(haproxy).waitForOutput(/ is DOWN/)
 
   return {
-    url: `postgres://postgres@127.0.0.1:${listening}/postgres`,
+    url: `postgres://postgres@127.0.0.1:${listenPort}/postgres`,
     primary: () => primary.admin,
     async killPrimary() {
       const pid = Number.parseInt(await readFile(join(primary.data, 'postmaster.pid'), 'utf8'), 10)

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 
 /** Patterns of texts that differ from run to run, and their placeholders. */
 const placeholders: [RegExp, string][] = [
-  // For a time of today the page shows only the hour, for other times only the day.
+  // The page shows only the time of day for today, and only the day for other days.
   [
     /\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*(?: \d{4})?(?:, \d\d:\d\d)?|\b\d{4}-\d\d-\d\d(?:T\d\d:\d\d)?\b|\b(?:[01]\d|2[0-3]):[0-5]\d\b/g,
     'WHEN',
@@ -12,13 +12,13 @@ const placeholders: [RegExp, string][] = [
   [/\bada\.\d+@/g, 'ada.N@'],
   [/\b1\.\d+\.\d+(?:-dev)?(?:\+[0-9a-f]+)?/g, 'VERSION'],
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'ID'],
-  // A hidden name.
+  // The text that replaces a name for blind readers.
   [/\bApplication [0-9a-f]{4}\b/g, 'Application ID'],
   [/127\.0\.0\.1(?::|%3A)\d+/g, 'HOST'],
   [/\b[A-Z2-7]{32,}\b/g, 'SECRET'],
 ]
 
-/** The number of rows or items at the start of a list that the text has. */
+/** The number of rows of a table, or items of a list, that the text has. Later ones are cut. */
 const maxSimilar = 4
 
 /**

@@ -34,7 +34,7 @@ export interface SignInServer {
   close(): Promise<void>
 }
 
-/** Calls the sign-in anonymously, by default from an unused IP address. */
+/** Calls a path below `/auth/v1/` without a session, by default from an unused IP address. */
 type Call = (
   method: string,
   path: string,
@@ -121,7 +121,7 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
   }
 }
 
-/** Calls the sign-in of the server at this address. */
+/** Makes a function that calls paths below `/auth/v1/` of the server at this address. */
 export function callTo(origin: string): Call {
   return (method, path, body, headers = {}) =>
     fetch(`${origin}/auth/v1/${path}`, {

@@ -41,7 +41,7 @@ const packages = ['@supabase/lite@0.10.0', 'postgres@3.4.9']
 export const noLite = `npm could not fetch ${packages.join(' and ')}.`
 
 /**
- * Fetches `@supabase/lite` into an empty directory. It is no dependency, because only these tests need its seventy packages.
+ * Fetches `@supabase/lite` into an empty directory. It is not a dependency, because only these tests need its seventy packages.
  *
  * @returns Whether npm could fetch it.
  */
@@ -129,8 +129,8 @@ export async function startSupabaseLite(
 }
 
 /**
- * Answers a browser's preflight request in place of Lite, whose sign-in allows no header and whose functions with arguments
- * respond 404. In a hosted project the gateway answers preflight requests.
+ * Answers a browser's preflight request in place of Lite, whose sign-in allows no header. Its functions with arguments respond to
+ * a preflight request with 404. In a hosted project the gateway answers preflight requests.
  */
 function answerPreflight({ headers }: Request): Response {
   const response = new Response(null, { status: 204 })

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 /** Finds targets that are too small: less than 44 by 44 CSS pixels react to a finger (WCAG 2.5.5). Returns their HTML. */
 export function smallTargets(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
-    const least = 44
+    const minSize = 44
     const root = document.querySelector('dialog[open]') ?? document.body
     const targets = root.querySelectorAll(
       'a[href], button, select, input, textarea, summary, label:has(input)',
@@ -22,17 +22,17 @@ export function smallTargets(page: Page): Promise<string[]> {
     const small: string[] = []
     for (const target of visible) {
       const [box] = target.getClientRects()
-      if (box && box.width > least - 0.1 && box.height > least - 0.1) continue
+      if (box && box.width > minSize - 0.1 && box.height > minSize - 0.1) continue
       target.scrollIntoView({ block: 'center', inline: 'center' })
       // An element with `content-visibility` reacts from the frame after it became visible.
       while (!target.checkVisibility({ contentVisibilityAuto: true })) await frame()
       const { left = 0, top = 0, width = 0, height = 0 } = target.getClientRects()[0] ?? {}
       const [x, y] = [left + width / 2, top + height / 2]
-      const reach = least / 2 - 0.5
+      const reach = minSize / 2 - 0.5
       const isSeen = reacts(target, x, y)
-      const isHigh = [-reach, reach].every((by) => reacts(target, x, y + by))
-      const isWide = width >= least || [-reach, reach].every((by) => reacts(target, x + by, y))
-      if (isSeen && isHigh && isWide) continue
+      const isHighEnough = [-reach, reach].every((by) => reacts(target, x, y + by))
+      const isWideEnough = width >= minSize || [-reach, reach].every((by) => reacts(target, x + by, y))
+      if (isSeen && isHighEnough && isWideEnough) continue
       small.push(`${target.outerHTML.slice(0, 90)} ${Math.round(width)} x ${Math.round(height)}`)
     }
     return small

@@ -13,7 +13,7 @@ import { chromiumArguments } from './browser.ts'
 export interface OpenOptions extends BrowserContextOptions {
   /**
    * Whether the browser context must have an empty cache. By default it keeps the cache of an earlier test of the file, but
-   * nothing else. A page of the desk then takes less than half the time.
+   * nothing else. With this cache, a page of the desk opens in less than half the time.
    */
   isNew?: boolean
 }
@@ -36,7 +36,7 @@ interface ReusableContext {
 
 interface Fixtures {
   browser: Browser
-  /** The contexts that no test uses now, by their origin and options. */
+  /** The contexts that no test is using, by their origin and options. */
   idle: Map<string, ReusableContext[]>
   visitor: Visitor
 }
@@ -54,7 +54,7 @@ export const test = base.extend<Fixtures>({
       await provide(browser)
       await browser.close()
     },
-    // One browser for all workers would be driven by their shared main process, which took 34 s of its processor time.
+    // One browser for all workers would be driven by Vitest's main process, and take 34 s of its processor time.
     { scope: 'worker' },
   ],
   idle: [
@@ -154,14 +154,14 @@ export async function accessibilityProblems(
 ): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
   const violations = await page.evaluate(async (wanted) => {
-    const own = Reflect.get(window, 'axe') as typeof axe
+    const loadedAxe = Reflect.get(window, 'axe') as typeof axe
     // Without `preload`, because the page has no frames or media for axe to load first.
     const only = {
       all: {},
       colours: { runOnly: ['color-contrast', 'link-in-text-block'] },
       'colours, AAA': { runOnly: ['cat.color'] },
     }
-    return (await own.run({ ...only[wanted], resultTypes: ['violations'], preload: false })).violations
+    return (await loadedAxe.run({ ...only[wanted], resultTypes: ['violations'], preload: false })).violations
   }, rules)
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),

@@ -64,7 +64,7 @@ export const browser: readonly Break[] = [
   },
   {
     promise: 'drafts stay in the tab',
-    effect: "A guest's private answer that is not sent is stored in the tab",
+    effect: "A guest's unsent private answer is stored in the tab",
     changedFile: 'src/pages/answer/unsent.ts',
     find: 'list.filter(({ is_private }) => !is_private)',
     replace: 'list',

@@ -144,7 +144,7 @@ export const letters: readonly Break[] = [
   },
   {
     promise: "only guests are asked, and only the guest's own link answers",
-    effect: 'Everybody with a link can answer',
+    effect: 'Everybody with a link can answer the questions to guests',
     changedFile: 'supabase/schemas/20_rsvps.sql',
     find: "'questions', case when rsvp = 'coming' then (",
     replace: "'questions', case when true then (",

@@ -45,7 +45,7 @@ export const organisers: readonly Break[] = [
   },
   {
     promise: 'no function that anybody may call has the rights of a superuser',
-    effect: 'The owner may create roles',
+    effect: 'The role that owns all our objects may create roles',
     changedFile: 'src/server/database/owner.ts',
     find: 'nologin noinherit`',
     replace: 'nologin noinherit createrole`',
@@ -56,7 +56,7 @@ export const organisers: readonly Break[] = [
   {
     promise:
       "no organiser gets another's mark, or learns that there is one, before their own mark or a decision",
-    effect: 'An organiser who took their mark back sees the others',
+    effect: 'An organiser who took their mark back sees the marks of others',
     changedFile: 'supabase/schemas/05_marks.sql',
     find: 'own.account_id = account and own.mark is not null',
     replace: 'own.account_id = account',
@@ -273,7 +273,7 @@ declare
   },
   {
     promise: 'everything about a person is about that person alone, has no secret, and lacks nothing',
-    effect: 'The lines of marks are left out',
+    effect: 'Everything about a person lacks the line that an organiser wrote about a mark',
     changedFile: 'supabase/schemas/24_person.sql',
     find: "'mark', mark, 'why', why, 'at', at,",
     replace: "'mark', mark, 'at', at,",
@@ -283,7 +283,7 @@ declare
   },
   {
     promise: 'everything about a person is about that person alone, has no secret, and lacks nothing',
-    effect: 'The results of acts name the other people who were decided on together',
+    effect: 'The results of acts name other people, about whom the same act decided',
     changedFile: 'supabase/schemas/24_person.sql',
     find: "where entry ->> 'id' = any (ids) or entry ->> 'application' = any (ids)",
     replace: '',

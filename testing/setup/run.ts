@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 /**
- * Runs before all tests. Makes a folder for all their files, and names it in the environment of all their programs. After
- * the run the reaper ends and removes what is left, even if the run was killed.
+ * Runs before all tests. Makes a folder for all their files, and names it in the environment of all their programs. After the run
+ * the reaper (testing/reaper.js) ends the programs and removes the files that are left, even if the run was killed.
  */
 export default async function setup(): Promise<void> {
   // Each Vitest project of a run calls this, and all share one folder.
