@@ -16,7 +16,7 @@ export const invitations = {
   'coming, with days': { state: 'open', ...ada, answer: 'coming', retreat: aRetreat() },
   'not coming': { state: 'open', ...ada, answer: 'not coming' },
   over: { state: 'over', ...ada, answer: null },
-  'over, by mail': { state: 'over', ...ada, answer: null, address: '' },
+  'over, without a reply address': { state: 'over', ...ada, answer: null, address: '' },
   'over, answered': { state: 'over', ...ada, answer: 'coming' },
   'over, with days': { state: 'over', ...ada, answer: 'coming', retreat: aRetreat({ venue: '' }) },
   invalid: { state: 'invalid' },

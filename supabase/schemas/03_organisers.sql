@@ -67,7 +67,7 @@ begin
 end
 $$;
 
--- Whether several organisers read applications. A single one needs no marks.
+-- Whether there are several organisers. A single one needs no marks.
 create function private.is_shared() returns boolean
   language sql stable set search_path = ''
 as $$

@@ -68,10 +68,10 @@ begin
 end
 $$;
 
--- Sets statuses, each only if its version is still the one that the caller saw. `decisions` is an array of {id, status,
--- version, takes_back}. The result has the outcome of each: kept (saved), stale (not saved, since somebody else changed it; the
--- result says who, and to what), told (not saved, since it would take back a decision whose letter is sent or being sent), or gone.
--- Repeating the act changes nothing.
+-- Sets statuses, each only if its version is still the one that the caller saw. `decisions` is an array of {id, status, version,
+-- takes_back}. The result has the outcome of each. `kept`: it is saved. `stale`: not saved, since somebody else changed it; the
+-- result says who, and to what. `told`: not saved, since it would take back a decision whose letter is sent or being sent.
+-- `gone`: the application was erased. Repeating the act changes nothing.
 create function public.desk_decide(act uuid, decisions jsonb) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -131,7 +131,7 @@ $$;
 
 -- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day in
 -- the given time zone, and by the form answers to the two choices. `more`: there are more than were counted. A filter by RSVP
--- counts only for `accepted` and `all`: no other list of the desk has this filter.
+-- applies only to `accepted` and `all`: no other list of the desk has this filter.
 create function private.overview(filter jsonb, zone text, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$

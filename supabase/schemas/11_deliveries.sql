@@ -150,9 +150,9 @@ as $$
     where id = delivery returning *
 $$;
 
--- Claims due deliveries to a webhook, the longest waiting first, each for one server and the duration of the lease.
--- Deliveries about one person stay in order. A delivery whose `due_at` is further ahead than any retry could be counts as
--- due now, since the clock must have been set back. If organisers stopped all letters, decisions wait, too.
+-- Claims due deliveries to a webhook, the longest waiting first, each for one server and the duration of the lease. Deliveries
+-- about one person stay in order. A delivery also counts as due if its `due_at` is further ahead than that of any retry: the
+-- clock must have been set back. If organisers stopped all letters, decisions wait, too.
 create function private.claim_delivery(kind text, most integer, lease interval) returns setof private.deliveries
   language plpgsql set search_path = ''
 as $$

@@ -11,7 +11,7 @@ as $$
     where id = any (wanted) and state in ('waiting', 'sending', 'failed')
 $$;
 
--- Makes these failed deliveries due, with all their attempts before them. Returns their number.
+-- Makes these failed deliveries due again, with the full number of attempts. Returns how many.
 create function private.retry_failed(wanted uuid[]) returns integer
   language sql set search_path = ''
 as $$
@@ -22,7 +22,7 @@ as $$
   select count(*)::integer from retried
 $$;
 
--- Makes failed deliveries of a kind due, with all their attempts before them. Returns their number. Skips a delivery if a later
+-- Makes failed deliveries of a kind due again, with the full number of attempts. Returns how many. Skips a delivery if a later
 -- one of the same applicant is pending.
 create function private.retry_deliveries(kind text) returns integer
   language plpgsql set search_path = ''

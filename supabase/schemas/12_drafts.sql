@@ -28,8 +28,8 @@ as $$
 $$;
 
 -- Creates the draft of a template, unless there is one, or its letter is pending or has failed. Skips a letter that the applicant
--- already got, unless `again` is set, or their last letter told another decision. Skips a reminder if one was sent in the last
--- three days. Returns the letter's id, null if it was skipped. A dropped letter becomes a draft with its former text.
+-- already got, unless `again` is set, or the last decision that they were told is another one. Skips a reminder if one was sent
+-- in the last three days. Returns the letter's id, null if it was skipped. A dropped letter becomes a draft with its former text.
 create function private.draft_from_template(application uuid, template text, again boolean default false) returns uuid
   language plpgsql set search_path = ''
 as $$

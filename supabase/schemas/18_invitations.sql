@@ -24,8 +24,8 @@ create table private.invitations (
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
   -- 122 random bits, at the end of the link in their letters.
   token uuid not null unique default gen_random_uuid(),
-  -- Whether they are accepted now. An acceptance that is taken back and restored keeps its link and its RSVP, unless another
-  -- decision was told meanwhile.
+  -- Whether they are accepted now. An acceptance that is taken back and restored keeps its link and its RSVP, unless the
+  -- applicant was told another decision meanwhile.
   is_accepted boolean not null,
   -- When a letter first asked them for an RSVP, and when the last reminder was sent.
   told_at timestamptz,

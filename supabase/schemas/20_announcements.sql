@@ -4,7 +4,8 @@
 create table private.announcements (
   edition integer not null references private.editions (id) on delete cascade,
   subject text not null check (subject in ('applications', 'answers')),
-  -- On how many days, and last on which day, everything was announced that is due up to the day `until`.
+  -- `days`: on how many days this was announced. `announced_on`: the last of them. `until`: everything that is due up to this day
+  -- was announced.
   days integer not null,
   announced_on date not null,
   until date not null,
