@@ -5,9 +5,9 @@ import type { Outgoing } from './mail/outgoing.ts'
 
 /** The dependencies of the sign-in's calls. */
 export interface AuthContext {
-  /** Queries as the schema's owner. */
+  /** Runs queries as the owner of the schema. */
   sql: Sql
-  /** Queries as the schema's owner on separate connections, since background work must not delay responses. */
+  /** Runs queries as the owner of the schema, on connections of its own: background work must not delay responses. */
   backgroundSql: Sql
   keys: SigningKeys
   /** The site's public address, which may have a path. */

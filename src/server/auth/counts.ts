@@ -21,7 +21,7 @@ export async function countWithinLimit(
   what: keyof typeof limits,
   times = 1,
 ): Promise<boolean> {
-  const { max: most, seconds } = limits[what]
+  const { max, seconds } = limits[what]
   const [row] = await transaction<{ count: number }[]>`
     insert into private.account_counts as counts (user_id, what, count) values (${accountId}, ${what}, ${times})
     on conflict (user_id, what) do update set
@@ -29,7 +29,7 @@ export async function countWithinLimit(
         + excluded.count,
       began = case when counts.began < now() - make_interval(secs => ${seconds}) then now() else counts.began end
     returning count`
-  return (row?.count ?? 0) <= most
+  return (row?.count ?? 0) <= max
 }
 
 /** Resets the count to zero. */

@@ -13,11 +13,11 @@ interface Kinds {
 }
 
 /**
- * Reads the fields of a request's body, which is parsed as JSON regardless of its content type. Null means absent. An absent text
- * is empty, unless it is optional.
+ * Reads the fields of a request's body, which is parsed as JSON regardless of its content type. Null means absent. An absent `text`
+ * is empty, and an absent field of another type is undefined.
  *
  * @param kinds The fields that the call knows; others are ignored.
- * @throws {HttpError} if the body is not a JSON object, or a field has another type.
+ * @throws {HttpError} if the body is neither a JSON object nor null, or a field has another type than its kind.
  */
 export function fieldsOf<const T extends Record<string, keyof Kinds>>(
   { body }: FastifyRequest,
@@ -57,14 +57,14 @@ function unparsable(why: string) {
 }
 
 /**
- * Checks an email address, and returns it as accounts store it.
+ * Checks an email address, and returns it in lower case, as accounts store it.
  *
  * @throws {HttpError} if it is not an address.
  */
 export function emailOf(text: string): string {
   if (text === '') throw invalid('An email address is required')
   if (text.length > 255) throw invalid('An email address is too long')
-  // No quotes, spaces or control characters before the one @, and a domain name after it.
+  // Printable ASCII except "(),:;<>[\] before the only @, and a domain name after it.
   if (
     !/^[!#-'*+\-./-9=?A-Z^-~]+@[a-z0-9\u0080-\uffff]([a-z0-9\-.\u0080-\uffff]*[a-z0-9\u0080-\uffff])?$/i.test(
       text,
@@ -92,10 +92,10 @@ export interface Challenge {
 }
 
 /**
- * Reads the fields of PKCE.
+ * Reads the fields of PKCE; undefined if both are empty.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7636#section-4.2
- * @throws {HttpError} if one of the two fields is missing, or a value is not allowed by the RFC.
+ * @throws {HttpError} if only one of the two fields is present, or a value is not allowed by the RFC.
  */
 export function challengeOf(fields: {
   code_challenge: string

@@ -23,13 +23,13 @@ export async function listOrganisers(sql: Sql): Promise<Organiser[]> {
 /**
  * Adds an organiser, and creates the account if there is none.
  *
- * @returns Whether the person was not an organiser before.
+ * @returns Whether the person became an organiser; false if they were one before.
  */
 export async function addOrganiser(sql: Sql, email: string): Promise<boolean> {
   return sql.begin(async (transaction) => {
     await transaction`
       insert into auth.users (email, email_confirmed_at) values (${email}, now()) on conflict (email) do nothing`
-    const id = await accountId(transaction, email)
+    const id = await findAccountId(transaction, email)
     await transaction`
       insert into auth.identities (user_id, provider_id, provider, last_sign_in_at, identity_data)
       values (${id}, ${id}, 'email', now(), ${JSON.stringify({ sub: id, email, email_verified: true, phone_verified: false })})
@@ -40,21 +40,21 @@ export async function addOrganiser(sql: Sql, email: string): Promise<boolean> {
 
 /**
  * Makes the owner of a hosted project's account an organiser. The account has to exist and be confirmed, since anybody could sign
- * up with an address.
+ * up with somebody else's address.
  *
- * @returns Whether the person was not an organiser before.
+ * @returns Whether the person became an organiser; false if they were one before.
  * @throws {OperatorError} if the account is missing or not confirmed.
  */
 export async function addProjectOrganiser(sql: Sql, email: string): Promise<boolean> {
-  const [account] = await sql<{ id: string; confirmed: boolean }[]>`
-    select id, email_confirmed_at is not null as confirmed from auth.users
+  const [account] = await sql<{ id: string; is_confirmed: boolean }[]>`
+    select id, email_confirmed_at is not null as is_confirmed from auth.users
     where lower(email) = ${email} and not coalesce(is_sso_user, false)`
   if (account === undefined) {
     throw new OperatorError(
       `The project has no account ${email}: add it in the project's dashboard, under Authentication, and run this again.`,
     )
   }
-  if (!account.confirmed) {
+  if (!account.is_confirmed) {
     throw new OperatorError(
       `The account ${email} is not confirmed: have its owner open the project's email, or confirm it in the project's dashboard, under Authentication, and run this again.`,
     )
@@ -71,7 +71,7 @@ async function makeOrganiser(transaction: Sql, id: string) {
 /** Deletes an organiser's account, and with it their sessions and rights. */
 export async function removeOrganiser(sql: Sql, email: string): Promise<void> {
   await sql.begin(async (transaction) => {
-    const id = await organiserId(transaction, email)
+    const id = await lockOrganiser(transaction, email)
     await transaction`delete from auth.users where id = ${id}`
   })
 }
@@ -89,14 +89,14 @@ export async function removeProjectOrganiser(sql: Sql, email: string): Promise<v
  * @throws {OperatorError} if it does not.
  */
 export async function checkOrganiser(sql: Sql, email: string): Promise<void> {
-  await sql.begin((transaction) => organiserId(transaction, email))
+  await sql.begin((transaction) => lockOrganiser(transaction, email))
 }
 
 /** Creates the secret of a link that signs an organiser in, once, within an hour. */
 export async function operatorSecret(sql: Sql, email: string): Promise<string> {
   return sql.begin(async (transaction) => {
     const { secret } = await issue(transaction, {
-      accountId: await organiserId(transaction, email),
+      accountId: await lockOrganiser(transaction, email),
       type: 'confirmation_token',
       address: email,
       lifetime: lifetimes.operator,
@@ -114,7 +114,7 @@ export async function operatorSecret(sql: Sql, email: string): Promise<string> {
  */
 export async function resetFactors(sql: Sql, email: string): Promise<number> {
   return sql.begin(async (transaction) => {
-    const id = await organiserId(transaction, email)
+    const id = await lockOrganiser(transaction, email)
     const factors = await transaction<{ id: string }[]>`select id from auth.mfa_factors where user_id = ${id}`
     for (const factor of factors) await removeFactor(transaction, factor.id)
     await transaction`delete from auth.sessions where user_id = ${id}`
@@ -124,15 +124,15 @@ export async function resetFactors(sql: Sql, email: string): Promise<number> {
 }
 
 /** Locks an organiser's account on our own server, and returns its id. */
-async function organiserId(transaction: Sql, email: string): Promise<string> {
-  const id = await accountId(transaction, email)
+async function lockOrganiser(transaction: Sql, email: string): Promise<string> {
+  const id = await findAccountId(transaction, email)
   await lockAccount(transaction, id)
   const [organiser] = await transaction`select from private.organisers where account_id = ${id}`
   if (organiser === undefined) throw notAnOrganiser(email)
   return id
 }
 
-async function accountId(transaction: Sql, email: string): Promise<string> {
+async function findAccountId(transaction: Sql, email: string): Promise<string> {
   const [account] = await transaction<{ id: string }[]>`
     select id from auth.users where email = ${email}`
   if (account === undefined) throw notAnOrganiser(email)

@@ -64,13 +64,13 @@ export async function findAccount(
 
 /**
  * Locks an account until the transaction ends. Every change of an account locks it first, so that two changes cannot deadlock. A
- * refresh is the exception: it locks only its session.
+ * refresh of tokens is the exception: it locks only its session.
  */
 export async function lockAccount(transaction: Sql, id: string): Promise<void> {
   await transaction`select from auth.users where id = ${id} for update`
 }
 
-/** Whether a session of this account needs `aal2` for protected calls. */
+/** Whether the account has a verified second factor. Its sessions then need `aal2` for protected calls. */
 export function hasSecondFactor({ factors }: Account): boolean {
   return factors.some(({ status }) => status === 'verified')
 }

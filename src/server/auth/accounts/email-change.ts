@@ -17,7 +17,7 @@ export interface AddressChange {
  * @throws {HttpError} if no change is pending, or another account has the new address by now.
  */
 export async function confirmChange(transaction: Sql, accountId: string): Promise<AddressChange | HalfDone> {
-  // The other address has not confirmed while its link is stored.
+  // While the link of the other address is stored, that address has not confirmed the change.
   const [unconfirmed] = await transaction`
     select from auth.one_time_tokens
     where user_id = ${accountId} and token_type in ('email_change_token_current', 'email_change_token_new')

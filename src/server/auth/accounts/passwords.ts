@@ -8,7 +8,7 @@ const minBytes = 6
 const maxBytes = 72
 /**
  * The numbers of queued passwords, and their limit. Strangers and signed-in people are counted separately, so that many
- * strangers do not lock out signed-in people. Each password takes a twentieth of a second.
+ * strangers do not lock out signed-in people. bcrypt takes a twentieth of a second for each password.
  */
 const waiting = { stranger: 0, 'signed in': 0 }
 const maxWaiting = 64
@@ -20,9 +20,10 @@ export const unmatchableHash = (cost: number) =>
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * Runs bcrypt for one password at a time. It then occupies one thread of the pool, and leaves the others to files and DNS.
+ * Runs bcrypt for one password at a time. So bcrypt occupies only one thread of Node.js's pool, and leaves the others to files
+ * and DNS.
  */
-async function inQueue<T>(caller: keyof typeof waiting, work: () => Promise<T>): Promise<T> {
+async function runInQueue<T>(caller: keyof typeof waiting, work: () => Promise<T>): Promise<T> {
   if (waiting[caller] >= maxWaiting) {
     throw new HttpError(
       503,
@@ -39,7 +40,7 @@ async function inQueue<T>(caller: keyof typeof waiting, work: () => Promise<T>):
 /** Hashes a signed-in person's password. */
 export async function hashPassword(password: string, cost = defaultCost): Promise<string> {
   const { hash } = await import('@node-rs/bcrypt')
-  return inQueue('signed in', () => hash(password, cost))
+  return runInQueue('signed in', () => hash(password, cost))
 }
 
 /**
@@ -56,7 +57,7 @@ export async function isPassword(
   cost = defaultCost,
 ): Promise<boolean> {
   const { verify } = await import('@node-rs/bcrypt')
-  const matches = await inQueue(caller, () => verify(password, stored ?? unmatchableHash(cost)))
+  const matches = await runInQueue(caller, () => verify(password, stored ?? unmatchableHash(cost)))
   return matches && typeof stored === 'string'
 }
 

@@ -10,7 +10,7 @@ import { requireSignedIn } from '../sessions/signed-in.ts'
 const otherProviders =
   'anonymous_users apple azure bitbucket discord facebook snapchat figma fly github gitlab google keycloak kakao linkedin linkedin_oidc notion spotify slack slack_oidc workos twitch twitter phone zoom'
 
-/** The calls that describe the sign-in, and the refusals of sign-up, SAML and other providers. */
+/** Registers the calls that describe the sign-in, and those that it always refuses: signing up, SAML and linking identities. */
 export function aboutCalls(app: FastifyInstance, { sql, keys, outgoing }: AuthContext): void {
   app.get('/health', () => ({
     version: 'v2',

@@ -8,8 +8,8 @@ import { emailIsOff, invalid, phoneIsOff } from '../refusals.ts'
 import { changeAs, requireSignedIn } from '../sessions/signed-in.ts'
 import {
   addressChangeEmails,
-  lockedAccount,
-  emailRefusal,
+  findAndLockAccount,
+  countEmails,
   reauthenticationEmail,
   signInEmail,
   type EmailRequest,
@@ -17,11 +17,11 @@ import {
 
 const pkce = { code_challenge: 'text', code_challenge_method: 'text' } as const
 
-/** The calls that send an email: otp, recover, resend, reauthenticate. */
+/** Registers the calls that send an email: otp, recover, resend, reauthenticate. */
 export function emailCalls(app: FastifyInstance, context: AuthContext): void {
   const { sql, backgroundSql, keys, site, emailRateLimit, outgoing } = context
 
-  /** Does all work that depends on accounts after the response, which is the same for every address. */
+  /** Leaves all work that depends on accounts until after the response, so that the response is the same for every address. */
   const sendLater = async (
     reply: FastifyReply,
     emailRequest: EmailRequest,
@@ -90,11 +90,11 @@ export function emailCalls(app: FastifyInstance, context: AuthContext): void {
     // Accounts are confirmed from the start, so there is no sign-up email to send again.
     if (type !== 'email_change') return {}
     const target = requestedTarget(request, site())
-    // After the response, as in `sendLater`: a refusal as too soon would reveal that a change is pending.
+    // After the response, as in `sendLater`: the refusal `tooSoon` would reveal that a change is pending.
     outgoing.after(reply, () =>
       backgroundSql.begin(async (transaction) => {
-        const account = await lockedAccount(transaction, address)
-        if (!account?.email_change || (await emailRefusal(transaction, account, 'email_change'))) return []
+        const account = await findAndLockAccount(transaction, address)
+        if (!account?.email_change || (await countEmails(transaction, account, 'email_change'))) return []
         return addressChangeEmails(transaction, site(), account, account.email_change, { challenge, target })
       }),
     )
@@ -105,7 +105,7 @@ export function emailCalls(app: FastifyInstance, context: AuthContext): void {
     const caller = await requireSignedIn(request, sql, keys)
     if (!outgoing.isOn) throw emailIsOff(400)
     const mail = await changeAs(sql, caller, async (transaction, { account }) => {
-      const refusal = await emailRefusal(transaction, account, 'reauthentication')
+      const refusal = await countEmails(transaction, account, 'reauthentication')
       if (refusal !== undefined) throw refusal
       return reauthenticationEmail(transaction, account)
     })

@@ -20,10 +20,10 @@ import { tokensOf } from '../sessions/sessions.ts'
 import { changeAs, requireSignedIn } from '../sessions/signed-in.ts'
 import { newSecret } from '../proofs/totp.ts'
 
-/** The most characters of a factor's name and of its issuer: the QR code has no room for more. */
+/** The most characters of a factor's name and of its issuer. The QR code has no room for a longer issuer. */
 const maxNameLength = 200
 
-/** The calls for the second factor, a time-based code (TOTP): factors, challenge, verify. */
+/** Registers the calls for the second factor, a time-based code (TOTP): factors, challenge, verify. */
 export function factorCalls(app: FastifyInstance, context: AuthContext): void {
   const { sql, keys, site, outgoing } = context
 
@@ -52,14 +52,14 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
   app.post('/factors/:id/challenge', { onRequest: createLimit(15, 1) }, async (request) => {
     const caller = await requireSignedIn(request, sql, keys)
     const challenge = await changeAs(sql, caller, (transaction, { account }) =>
-      addChallenge(transaction, factorIn(request, account).id, request.ip),
+      addChallenge(transaction, requestedFactor(request, account).id, request.ip),
     )
     return { type: 'totp', ...challenge }
   })
 
   app.post('/factors/:id/verify', { onRequest: createLimit(15, 1) }, async (request, reply) => {
     const caller = await requireSignedIn(request, sql, keys)
-    factorIn(request, caller.account)
+    requestedFactor(request, caller.account)
     const { challenge_id: challengeId, code } = fieldsOf(request, { challenge_id: 'text', code: 'text' })
     if (!isUuid(challengeId)) {
       throw new HttpError(
@@ -71,7 +71,7 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
     if (code === '') throw invalid('Code needs to be non-empty')
     // The guess has to be counted. A thrown error would roll the count back.
     const { result, isNew } = await changeAs(sql, caller, async (transaction, { account, session }) => {
-      const factor = factorIn(request, account)
+      const factor = requestedFactor(request, account)
       return {
         isNew: factor.status === 'unverified',
         result: await useFactorCode(transaction, {
@@ -92,7 +92,7 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
   app.delete('/factors/:id', async (request, reply) => {
     const caller = await requireSignedIn(request, sql, keys)
     const factor = await changeAs(sql, caller, async (transaction, { account, session }) => {
-      const removed = factorIn(request, account)
+      const removed = requestedFactor(request, account)
       if (removed.status === 'verified' && session.aal === 'aal1') {
         throw new HttpError(422, 'insufficient_aal', 'AAL2 required to unenroll verified factor')
       }
@@ -106,7 +106,7 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
   })
 }
 
-function factorIn({ params }: FastifyRequest, { factors }: Account) {
+function requestedFactor({ params }: FastifyRequest, { factors }: Account) {
   const { id } = params as { id: string }
   if (!isUuid(id)) throw invalid('factor_id must be an UUID', 404)
   const factor = factors.find((each) => each.id === id.toLowerCase())

@@ -13,14 +13,14 @@ import { invalid, phoneIsOff, tooManyRequests } from '../refusals.ts'
 import { openSession, refresh, tokensOf, type Grant } from '../sessions/sessions.ts'
 import { changeAs, requireSignedIn } from '../sessions/signed-in.ts'
 
-/** The calls that begin, prolong and end a session: token, logout. */
+/** Registers the calls that begin, prolong and end a session: token, logout. */
 export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
   const { sql, keys, site } = context
   const respond = (grant: Grant) => tokensOf(grant, keys, issuerOf(site()))
 
   app.post('/token', { onRequest: createLimit(150, 5) }, async (request) => {
     const { grant_type: type } = request.query as Record<string, unknown>
-    if (type === 'password') return respond(await byPassword(context, request))
+    if (type === 'password') return respond(await signInByPassword(context, request))
     if (type === 'refresh_token') {
       return respond(await refresh(sql, fieldsOf(request, { refresh_token: 'text' }).refresh_token))
     }
@@ -57,7 +57,7 @@ export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
  * Signs in with a password. Responds in the same way and time to an unknown address, an account without a password, and a
  * wrong password. After too many tries, even the right password is refused; codes and links still work.
  */
-async function byPassword({ sql, passwordCost }: AuthContext, request: FastifyRequest) {
+async function signInByPassword({ sql, passwordCost }: AuthContext, request: FastifyRequest) {
   const { email, phone, password } = fieldsOf(request, { email: 'text', phone: 'text', password: 'text' })
   if (email !== '' && phone !== '') {
     throw invalid('Only an email address or phone number should be provided on login.')

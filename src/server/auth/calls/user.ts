@@ -11,7 +11,7 @@ import { requestedTarget } from '../mail/links.ts'
 import { emailExists, emailIsOff, invalid, phoneIsOff } from '../refusals.ts'
 import { changeAs, requireSignedIn, type SignedIn } from '../sessions/signed-in.ts'
 import { changeMessage } from '../mail/messages.ts'
-import { addressChangeEmails, emailRefusal } from '../mail/sign-in-emails.ts'
+import { addressChangeEmails, countEmails } from '../mail/sign-in-emails.ts'
 import type { Sql } from '../../database/sql.ts'
 
 /** The most bytes of an account's data, and its deepest nesting: each access token contains the data. */
@@ -20,7 +20,7 @@ const maxLevels = 20
 /** The age of a session, in milliseconds, from which a new password needs a reauthentication code. */
 const reauthenticationAge = 24 * 3600 * 1000
 
-/** The calls of a signed-in person about their account: user. */
+/** Registers the calls of a signed-in person about their account: GET user and PUT user. */
 export function userCalls(app: FastifyInstance, context: AuthContext): void {
   const { sql, keys, site, outgoing } = context
 
@@ -56,12 +56,12 @@ export function userCalls(app: FastifyInstance, context: AuthContext): void {
     if (changesEmail && !outgoing.isOn) throw emailIsOff(400)
     const hash = password === undefined ? undefined : await newHash(context, caller, password, nonce)
 
-    const { changed, mails } = await changeAs(sql, caller, async (transaction, current) => {
+    const { changed, emails } = await changeAs(sql, caller, async (transaction, current) => {
       if (isGuarded) refuseLowAal(current)
       if (hash !== undefined) await setPassword(transaction, current, hash)
       if (fields.data !== undefined) await mergeData(transaction, account.id, fields.data)
       const refusal = changesEmail
-        ? await emailRefusal(transaction, current.account, 'email_change')
+        ? await countEmails(transaction, current.account, 'email_change')
         : undefined
       if (refusal !== undefined) throw refusal
       const target = requestedTarget(request, site())
@@ -69,14 +69,14 @@ export function userCalls(app: FastifyInstance, context: AuthContext): void {
         ? await addressChangeEmails(transaction, site(), current.account, email, { challenge, target })
         : []
       return {
-        mails:
+        emails:
           hash === undefined
             ? changeEmails
             : [changeMessage(current.account.email, 'password'), ...changeEmails],
         changed: await findAccount(transaction, { id: account.id }),
       }
     })
-    outgoing.after(reply, async () => mails)
+    outgoing.after(reply, async () => emails)
     return userOf(changed ?? account)
   })
 }
@@ -161,7 +161,7 @@ async function setPassword(transaction: Sql, { account, session }: SignedIn, has
 }
 
 /**
- * Merges an account's data key by key. Null removes a key.
+ * Merges new data into an account's data, key by key. Null removes a key.
  *
  * @throws {HttpError} if the data is too large or too deeply nested: each access token contains all of it.
  */

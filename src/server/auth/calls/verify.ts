@@ -22,24 +22,24 @@ const oauthErrors: Record<number, string> = {
 }
 
 /**
- * The calls that redeem a code or a link: POST verify, and GET verify, which redirects to the page named in the request
- * for the email.
+ * Registers the calls that redeem a code or a link: POST verify, and GET verify, which redirects to the page that the request
+ * for the email named.
  */
 export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
   const { keys, site, outgoing } = context
   const onRequest = createLimit(30, 5)
 
-  /** Emails the owner at the former address. */
+  /** Reports a change of address, if any, by an email to the former address. */
   const notifyOwner = (reply: FastifyReply, change: AddressChange | undefined) => {
     if (change === undefined) return
     outgoing.after(reply, async () => [changeMessage(change.from, { newEmail: change.to })])
   }
 
   app.post('/verify', { onRequest }, async (request, reply) => {
-    const used = await redeem(context, request)
-    if (used === 'half done') return { msg: halfDone, code: '200' }
-    notifyOwner(reply, used.addressChange)
-    return tokensOf(used.grant, keys, issuerOf(site()))
+    const redemption = await redeem(context, request)
+    if (redemption === 'half done') return { msg: halfDone, code: '200' }
+    notifyOwner(reply, redemption.addressChange)
+    return tokensOf(redemption.grant, keys, issuerOf(site()))
   })
 
   // HEAD is left out, since it must not redeem a link.
@@ -50,6 +50,7 @@ export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
     const target = redirectTarget(typeof requested === 'string' ? requested : undefined, site())
     const redirect = (query: Record<string, string>, fragment?: Record<string, string>) => {
       for (const [name, value] of Object.entries(query)) target.searchParams.set(name, value)
+      // An empty `sb` marks the redirects of Supabase's sign-in.
       target.hash = fragment === undefined ? '' : sorted({ ...fragment, sb: '' })
       return reply.header('referrer-policy', 'no-referrer').redirect(target.href, 303)
     }
@@ -61,10 +62,10 @@ export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
         notifyOwner(reply, issued.addressChange)
         return redirect({ code: issued.code })
       }
-      const used = await signInByLink(context.sql, token, type)
-      if (used === 'half done') return redirect({}, { message: halfDone })
-      notifyOwner(reply, used.addressChange)
-      const tokens = await tokensOf(used.grant, keys, issuerOf(site()))
+      const redemption = await signInByLink(context.sql, token, type)
+      if (redemption === 'half done') return redirect({}, { message: halfDone })
+      notifyOwner(reply, redemption.addressChange)
+      const tokens = await tokensOf(redemption.grant, keys, issuerOf(site()))
       return redirect({}, { ...inFragment(tokens), type })
     } catch (error) {
       if (!(error instanceof HttpError)) throw error

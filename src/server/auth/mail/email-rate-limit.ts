@@ -23,7 +23,7 @@ export interface EmailRateLimit {
 /**
  * The rate limit of sign-in emails, which all servers on the database share.
  *
- * @param sql Queries as the schema's owner.
+ * @param sql Runs queries as the owner of the schema.
  */
 export function createEmailRateLimit(sql: Sql, log: FastifyBaseLogger): EmailRateLimit {
   let deleting: NodeJS.Timeout | undefined
@@ -59,7 +59,7 @@ export function createEmailRateLimit(sql: Sql, log: FastifyBaseLogger): EmailRat
   }
 }
 
-/** Deletes requests older than a minute, and the oldest of too many. */
+/** Deletes requests older than a minute, and the oldest ones beyond `maxAddresses`. */
 async function deleteOld(sql: Sql) {
   await sql`
       delete from private.mail_requests where address_hash in (

@@ -3,10 +3,12 @@ import type { FastifyRequest } from 'fastify'
 
 /**
  * Checks the redirect target that a caller requests. The target has to be below the site's path. If the site is on this
- * machine, any other page on this machine is allowed, too. The applicants' page is refused, since it may not get tokens.
+ * machine, each page at another port of this machine is allowed, too. The applicants' page is refused, since it may not get
+ * tokens.
  *
  * @param requested The target that the caller sent.
  * @param site The public address, which may have a path.
+ * @returns The target; undefined if it is not allowed.
  */
 function allowedTarget(requested: string, site: URL): URL | undefined {
   if (!URL.canParse(requested)) return undefined
@@ -39,8 +41,8 @@ export function requestedTarget({ headers, query }: FastifyRequest, site: URL): 
 }
 
 /**
- * The address of an email's link, which leads to the desk. A client that uses PKCE, or requests another page than the desk,
- * handles the sign-in itself. Its link leads to GET verify, which redeems the link and redirects.
+ * The address of an email's link. It leads to the desk, unless the client uses PKCE or requested another page. The link then
+ * leads to GET verify, which redeems it and redirects to that client.
  */
 export function mailLink(
   site: URL,

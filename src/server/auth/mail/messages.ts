@@ -5,13 +5,13 @@ import { escapeHtml, type Message } from '../../mail/compose.ts'
 /** The reason for an email. */
 export type Occasion = 'magiclink' | 'recovery' | 'email_change' | 'reauthentication'
 
-/** An email about the sign-in. It is written when it is sent, by the title of the page to which one signs in. */
+/** An email about the sign-in, which is composed with the page's title. */
 export type SignInEmail = (siteTitle: string) => Message
 
 const openings: Record<Occasion, (siteTitle: string) => string> = {
   magiclink: (title) => `Somebody, probably you, wants to sign in to ${title} with this address.`,
-  recovery: (title) => `Somebody, probably you, wants to set a new password for ${ended(title)}`,
-  email_change: (title) => `Somebody, probably you, wants to use another address for ${ended(title)}`,
+  recovery: (title) => `Somebody, probably you, wants to set a new password for ${withFullStop(title)}`,
+  email_change: (title) => `Somebody, probably you, wants to use another address for ${withFullStop(title)}`,
   reauthentication: (title) => `Somebody who is signed in to ${title} as you wants to change your password.`,
 }
 
@@ -60,8 +60,8 @@ export function message(
   }
 }
 
-/** The title at the end of a sentence. */
-function ended(title: string) {
+/** The title as the end of a sentence: with a full stop, unless it ends with punctuation. */
+function withFullStop(title: string) {
   return /\p{P}$/u.test(title) ? title : `${title}.`
 }
 

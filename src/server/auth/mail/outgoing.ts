@@ -12,7 +12,7 @@ import type { SignInEmail } from './messages.ts'
 export interface Outgoing {
   /** Whether there is a mail server. */
   isOn: boolean
-  /** Composes and sends emails after the response was sent. Errors are logged. */
+  /** Composes and sends emails after the response was sent. Errors are logged, and the emails after a failed one are not sent. */
   after(reply: FastifyReply, write: () => Promise<SignInEmail[]>): void
   /** Waits for pending emails, up to a time limit. */
   end(): Promise<void>
@@ -23,7 +23,7 @@ interface Log {
   error(details: object, message: string): void
 }
 
-/** The most pending emails. A mail server that hangs must not fill the memory. */
+/** The most responses whose emails are pending. A mail server that hangs must not fill the memory. */
 const maxPending = 5_000
 /** Milliseconds that a stop waits for a mail server. */
 const grace = 5_000
@@ -36,8 +36,9 @@ const maxDelay = 250
 /**
  * Sends emails and tracks the pending ones, so that a stop can wait for them.
  *
- * @param siteTitle The title of the page to which one signs in.
- * @param record Records whether the mail server accepted an email. Not called if the server refused only this email.
+ * @param siteTitle The page's title, which the emails name.
+ * @param record Records whether the mail server accepted an email. Not called if the server refused or deferred only this
+ *   email.
  */
 export function createOutgoing(
   mailServer: MailServer | undefined,

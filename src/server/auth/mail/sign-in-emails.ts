@@ -17,7 +17,10 @@ export interface EmailRequest {
   target: URL | undefined
 }
 
-/** The sign-in email; undefined if the address has no account, or got ten emails within the hour. */
+/**
+ * Writes the sign-in email, and issues its code and link. Undefined if the address has no account, or got ten emails within the
+ * hour.
+ */
 export async function signInEmail(
   transaction: Sql,
   site: URL,
@@ -25,7 +28,7 @@ export async function signInEmail(
   occasion: 'magiclink' | 'recovery',
   { challenge, target }: EmailRequest,
 ): Promise<SignInEmail | undefined> {
-  const account = await lockedAccount(transaction, email)
+  const account = await findAndLockAccount(transaction, email)
   if (account === undefined || !(await countWithinLimit(transaction, account.id, 'mails'))) return undefined
   if (challenge !== undefined) await beginFlow(transaction, account.id, challenge, occasion)
   const { code, secret } = await issue(transaction, {
@@ -45,7 +48,7 @@ export async function signInEmail(
 }
 
 /** Finds an account by its address, and locks it. */
-export async function lockedAccount(transaction: Sql, email: string): Promise<Account | undefined> {
+export async function findAndLockAccount(transaction: Sql, email: string): Promise<Account | undefined> {
   const account = await findAccount(transaction, { email })
   if (account === undefined) return undefined
   await lockAccount(transaction, account.id)
@@ -55,7 +58,7 @@ export async function lockedAccount(transaction: Sql, email: string): Promise<Ac
 
 /**
  * Begins to change the address of a locked account. Both addresses get an email, each with its own code and link. Call
- * `emailRefusal` first.
+ * `countEmails` first.
  */
 export async function addressChangeEmails(
   transaction: Sql,
@@ -89,7 +92,7 @@ export async function addressChangeEmails(
   return emails
 }
 
-/** The email with a code for a signed-in person. The account has to be locked. Call `emailRefusal` first. */
+/** The email with a code for a signed-in person. The account has to be locked. Call `countEmails` first. */
 export async function reauthenticationEmail(transaction: Sql, account: Account): Promise<SignInEmail> {
   const { id, email } = account
   const { code } = await issue(transaction, {
@@ -103,23 +106,24 @@ export async function reauthenticationEmail(transaction: Sql, account: Account):
   return message('reauthentication', { to: email, code })
 }
 
-/** The number of emails that an occasion sends, and the column with the time of the last ones. */
-const emailsOf = {
+/** The number of emails that each occasion sends, and the column with the time when the last ones were sent. */
+const occasions = {
   email_change: { count: 2, sentAt: 'email_change_sent_at' },
   reauthentication: { count: 1, sentAt: 'reauthentication_sent_at' },
 }
 
 /**
- * Counts the emails of a request. The account has to be locked, so that only one of two concurrent requests sends.
+ * Counts the emails of a request. The account has to be locked, so that only one of two concurrent requests sends emails.
  *
- * @returns The refusal, if the last emails were sent within a minute, or the account got ten within the hour.
+ * @returns The refusal, if the last emails for this occasion were sent within a minute, or the account would get more than
+ *   ten within the hour.
  */
-export async function emailRefusal(
+export async function countEmails(
   transaction: Sql,
   { id }: Account,
-  occasion: keyof typeof emailsOf,
+  occasion: keyof typeof occasions,
 ): Promise<HttpError | undefined> {
-  const { count, sentAt } = emailsOf[occasion]
+  const { count, sentAt } = occasions[occasion]
   const [row] = await transaction<{ seconds_left: number | null }[]>`
     select ceil(extract(epoch from ${identifier(sentAt)} - now()))::int + ${secondsBetweenEmails} as seconds_left
     from auth.users where id = ${id}`

@@ -3,7 +3,10 @@ import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto
 import { lockAccount } from '../accounts/accounts.ts'
 import { identifier, type Sql } from '../../database/sql.ts'
 
-/** The purpose of an email's code and link, as `auth.one_time_tokens` names it. */
+/**
+ * The purpose of a code or link, as `auth.one_time_tokens` names it. Sign-in emails and recovery emails have `recovery_token`,
+ * and the operator's links have `confirmation_token`.
+ */
 export type TokenType =
   | 'confirmation_token'
   | 'recovery_token'
@@ -11,9 +14,10 @@ export type TokenType =
   | 'email_change_token_current'
   | 'email_change_token_new'
 
-/** The lifetimes, in seconds, of an email's code and link, and of the operator's link. */
+/** The lifetimes, in seconds, of an email's code and link, and of a link that the operator creates. */
 export const lifetimes = { mail: 600, operator: 3600 }
 
+/** The number of digits of a code. */
 const digits = 6
 /** An arbitrary number that is unlikely to collide with another program's advisory locks. */
 const guessLock = 5_610_742
@@ -21,7 +25,7 @@ const guessLock = 5_610_742
 const decoyCount = 64
 /** Wrong tries after which a code is invalid. */
 const maxTries = 5
-/** Wrong tries, over all codes, after which emails have no code until the owner signs in. */
+/** Wrong tries of all codes of one type after which an account's emails with a link have no code until the owner signs in. */
 const maxTriesInTotal = 5 * maxTries
 
 /** A code or a link that was redeemed. */
@@ -48,7 +52,7 @@ interface Issue {
  * this type. The account has to be locked. After too many wrong tries, an email with a link gets no code: otherwise a
  * stranger could request code after code and keep guessing.
  *
- * @returns The code and the secret. Only the ones in `offers` are valid.
+ * @returns The code, undefined if there is none, and the secret, which is valid only if `offers` has `link`.
  */
 export async function issue(
   transaction: Sql,
@@ -76,14 +80,14 @@ interface Candidate {
   user_id: string
   token_type: TokenType
   code_hash: string
-  /** The table of this row. */
-  name: string
+  /** The table that has this row. */
+  table_name: string
 }
 
 /**
  * Redeems a code, and locks its account. A wrong code counts as a try of each valid code of the address and these types.
  * After five wrong tries a code is invalid, and its email's link stays valid. Commit the transaction even if the code is
- * wrong: it counts the try. For an address without a code, a decoy is read and written instead, in the same time.
+ * wrong: it counts the try. For an address without a valid code, a decoy is read and written instead, which takes as long.
  *
  * @param address The address that the code was sent to, in lower case.
  */
@@ -99,7 +103,7 @@ export async function redeemCode(
     relates_to = ${address} and code_hash is not null and wrong_codes < ${maxTries} and expires_at > now()
       and token_type = any(${types})`
   const rows = await transaction<Candidate[]>`
-    select id, user_id, token_type, code_hash, 'auth.one_time_tokens' as name from auth.one_time_tokens where ${isValid}
+    select id, user_id, token_type, code_hash, 'auth.one_time_tokens' as table_name from auth.one_time_tokens where ${isValid}
     union all
     select id, user_id, token_type, code_hash, 'private.decoys' from private.decoys
     where relates_to = ${decoyOf(address)} and not exists (select from auth.one_time_tokens where ${isValid})`
@@ -107,7 +111,7 @@ export async function redeemCode(
   const matching = rows.find(({ code_hash: hash }) => timingSafeEqual(Buffer.from(hash), triedHash))
   if (matching === undefined) {
     await transaction`
-      update ${identifier(rows[0]?.name ?? 'private.decoys')} set wrong_codes = wrong_codes + 1, wrong_codes_in_all = wrong_codes_in_all + 1
+      update ${identifier(rows[0]?.table_name ?? 'private.decoys')} set wrong_codes = wrong_codes + 1, wrong_codes_in_all = wrong_codes_in_all + 1
       where id = any(${rows.map(({ id }) => id)})`
     return undefined
   }
@@ -149,7 +153,10 @@ function cleared(transaction: Sql) {
   return transaction`token_hash = null, code_hash = null`
 }
 
-/** The decoy of an address. It is always the same row, since a row that was just written is slower to write again. */
+/**
+ * The id of an address's decoy. Each guess for an address writes the same row, as for a real code: writing a row again takes
+ * longer than writing a different one.
+ */
 function decoyOf(address: string) {
   return String(Number.parseInt(digest(address).slice(0, 8), 16) % decoyCount)
 }
@@ -158,7 +165,7 @@ function digest(text: string) {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** Hides a code only from a glance: a reader of the table can try all million codes. The code is valid for ten minutes. */
+/** Hashes a code, which hides it only from a glance: a reader of the table can try all million codes until the code expires. */
 function codeDigest(address: string, code: string) {
   return digest(`${address} ${code}`)
 }

@@ -25,7 +25,7 @@ export async function beginFlow(
 /**
  * Issues the code for the client that last requested an email of this kind.
  *
- * @throws {HttpError} if no client requested one.
+ * @throws {HttpError} if no request for such an email had a challenge.
  */
 export async function issueAuthCode(transaction: Sql, accountId: string, occasion: Method): Promise<string> {
   const code = randomUUID()
@@ -42,8 +42,8 @@ export async function issueAuthCode(transaction: Sql, accountId: string, occasio
 /**
  * Exchanges a code for a session.
  *
- * @throws {HttpError} if the code is wrong or too old, or the verifier is wrong. After a wrong verifier the code stays
- *   valid.
+ * @throws {HttpError} if the code is missing, wrong or too old, or the verifier is missing or wrong. After a wrong verifier the
+ *   code stays valid.
  */
 export async function exchange(sql: Sql, code: string, verifier: string): Promise<Grant> {
   if (code === '' || verifier === '') {

@@ -6,21 +6,24 @@ import { codeExpired, invalid } from '../refusals.ts'
 import { openSession, type Grant, type Method } from '../sessions/sessions.ts'
 import type { Sql } from '../../database/sql.ts'
 
-/** The result of redeeming a code or a link, with the change of address that it completed, if any. */
+/**
+ * The result of redeeming a code or a link, with the change of address that it completed, if any; `half done` if the other
+ * address still has to confirm the change.
+ */
 type Redemption<T> = (T & { addressChange: AddressChange | undefined }) | HalfDone
 
-const signIn: TokenType[] = ['recovery_token', 'confirmation_token']
-/** The token types that a call may redeem, by the `type` in the call. There are no sign-ups or invitations. */
+const signInTypes: TokenType[] = ['recovery_token', 'confirmation_token']
+/** The token types that a call may redeem, by the `type` in the call. Nobody can sign up or be invited through this server. */
 const typesOf = new Map<string, TokenType[]>([
-  ['magiclink', signIn],
-  ['recovery', signIn],
-  ['email', signIn],
+  ['magiclink', signInTypes],
+  ['recovery', signInTypes],
+  ['email', signInTypes],
   ['email_change', ['email_change_token_current', 'email_change_token_new']],
   ['signup', []],
   ['invite', []],
 ])
 
-/** @throws {HttpError} if the link is wrong, used or expired. */
+/** @throws {HttpError} if the type is unknown, or the link is wrong, used or expired. */
 async function redeemLink(transaction: Sql, secret: string, type: string): Promise<RedeemedToken> {
   const types = typesOf.get(type)
   if (types === undefined) throw invalid('Invalid email verification type')
@@ -33,7 +36,7 @@ async function redeemLink(transaction: Sql, secret: string, type: string): Promi
  * Redeems a link for a client that uses PKCE.
  *
  * @returns The code that the client exchanges for a session.
- * @throws {HttpError} if the link is wrong, used or expired.
+ * @throws {HttpError} if the type is unknown, or the link is wrong, used or expired.
  */
 export function authCodeByLink(
   sql: Sql,
@@ -51,7 +54,7 @@ export function authCodeByLink(
 /**
  * Redeems a link, and opens a session.
  *
- * @throws {HttpError} if the link is wrong, used or expired.
+ * @throws {HttpError} if the type is unknown, or the link is wrong, used or expired.
  */
 export function signInByLink(sql: Sql, secret: string, type: string): Promise<Redemption<{ grant: Grant }>> {
   return sql.begin(async (transaction) =>

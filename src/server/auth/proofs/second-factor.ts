@@ -61,8 +61,8 @@ export async function addChallenge(
 }
 
 /**
- * Removes a factor of a locked account. Sessions that it raised fall back to `aal1`, and their access tokens say so after the
- * next refresh.
+ * Removes a factor of a locked account. Sessions that used the factor fall back to `aal1`, and their access tokens have `aal1`
+ * after the next refresh.
  */
 export async function removeFactor(transaction: Sql, factorId: string): Promise<void> {
   await transaction`
@@ -84,8 +84,9 @@ interface Guess {
 }
 
 /**
- * Uses a code for a challenge. The account has to be locked. Commit the transaction even if the code is wrong: it counts the
- * guess.
+ * Checks the code for a challenge. A right code verifies the factor and raises the session to `aal2`. It deletes the account's
+ * unverified factors, and its sessions that are still at `aal1`. The account has to be locked. Commit the transaction even if
+ * the code is wrong: it counts the guess.
  *
  * @returns The raised session, or the refusal.
  */
@@ -127,7 +128,7 @@ export async function useFactorCode(transaction: Sql, guess: Guess): Promise<Gra
   return grant
 }
 
-/** Removes the factors of all accounts whose set-up was abandoned. Locked factors are skipped. */
+/** Removes factors whose set-up was abandoned, from all accounts. Skips factors that are locked. */
 async function deleteAbandoned(transaction: Sql) {
   await transaction`
     delete from auth.mfa_factors where id in (

@@ -1,5 +1,5 @@
 /** The parameters of RFC 6238 that every authenticator supports: six digits, SHA-1, 30 seconds. */
-const common = { algorithm: 'SHA1', digits: 6, period: 30 }
+const parameters = { algorithm: 'SHA1', digits: 6, period: 30 }
 
 /**
  * Creates the secret of a second factor.
@@ -11,7 +11,7 @@ const common = { algorithm: 'SHA1', digits: 6, period: 30 }
 export async function newSecret(issuer: string, label: string) {
   const [{ TOTP, Secret }, { renderSVG }] = await Promise.all([import('otpauth'), import('uqr')])
   const secret = new Secret({ size: 20 })
-  const uri = new TOTP({ ...common, issuer, label, secret }).toString()
+  const uri = new TOTP({ ...parameters, issuer, label, secret }).toString()
   return { secret: secret.base32, uri, qrCode: `<?xml version="1.0" encoding="utf-8"?>${renderSVG(uri)}` }
 }
 
@@ -26,7 +26,7 @@ export async function checkCode(secret: string, code: string, at = Date.now()): 
   // The library throws for six characters of more than six bytes.
   if (!/^[0-9]{6}$/.test(code)) return undefined
   const { TOTP, Secret } = await import('otpauth')
-  const totp = new TOTP({ ...common, secret: Secret.fromBase32(secret) })
+  const totp = new TOTP({ ...parameters, secret: Secret.fromBase32(secret) })
   const delta = totp.validate({ token: code, timestamp: at, window: 1 })
   return delta === null ? undefined : totp.counter({ timestamp: at }) + delta
 }

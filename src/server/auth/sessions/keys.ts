@@ -45,7 +45,7 @@ interface LoadedKey {
 /**
  * The signing keys of a database, which are read on first use.
  *
- * @param sql Queries as the schema's owner.
+ * @param sql Runs queries as the owner of the schema.
  * @param now A monotonic clock in milliseconds.
  */
 export function createSigningKeys(sql: Sql, now = () => performance.now()): SigningKeys {
@@ -86,7 +86,10 @@ export function createSigningKeys(sql: Sql, now = () => performance.now()): Sign
   }
 }
 
-/** Loads the keys. A retired key stays valid for two hours: a server that has not noticed yet may sign tokens with it. */
+/**
+ * Loads the keys, and creates one if none is active. A retired key stays valid for two hours: a server that has not noticed its
+ * retirement may still sign tokens with it.
+ */
 async function load(sql: Sql): Promise<LoadedKey[]> {
   const read = () => sql<{ kid: string; active: boolean; jwk: JWK }[]>`
     select kid, retired_at is null as active, jwk from private.signing_keys

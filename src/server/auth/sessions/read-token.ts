@@ -7,7 +7,7 @@ import { isTokenError } from './signed-in.ts'
 
 /**
  * Reads tokens for the data interface, and refuses as PostgREST does. It does not check that the account and the session
- * still exist: the functions that a signed-in caller may execute do.
+ * still exist: the functions that a signed-in caller may execute check this.
  */
 export function createReadToken(keys: SigningKeys): ReadToken {
   return async (token) => {

@@ -8,7 +8,7 @@ const minLength = 1 + 16 + 1 + signatureLength + checksumLength
 export interface RefreshToken {
   sessionId: string
   counter: number
-  /** Whether the session's key signed it. */
+  /** Whether this key, the session's, signed the token. */
   isSignedWith(key: Uint8Array): boolean
 }
 

@@ -14,9 +14,12 @@ export type Method = 'password' | 'otp' | 'totp' | 'magiclink' | 'recovery' | 'e
 interface SessionRow {
   id: string
   user_id: string
+  /** The authenticator assurance level: `aal2` if the session has used a second factor. */
   aal: 'aal1' | 'aal2'
   refresh_token_hmac_key: Buffer
+  /** The counter of the active refresh token. */
   refresh_token_counter: number
+  /** Refresh tokens with a lower counter are invalid. */
   refresh_token_floor: number
   refreshed_at: Date | null
   created_at: Date
@@ -26,7 +29,7 @@ interface SessionRow {
 export interface Grant {
   account: Account
   session: SessionRow
-  /** The newest first. */
+  /** How the person authenticated, the newest first. */
   amr: { method: string; timestamp: number }[]
 }
 

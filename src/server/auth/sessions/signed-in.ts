@@ -54,10 +54,10 @@ function badToken(why: string, status: number) {
 }
 
 /**
- * Runs work in a transaction for a signed-in caller. The account is locked and the caller is read again, since the caller
- * may have been signed out meanwhile.
+ * Runs work in a transaction for a signed-in caller. The account is locked and the caller is read again: the caller may have
+ * been signed out since the first read.
  *
- * @param work Gets the caller as read again.
+ * @param work Gets the caller as the second read found them.
  * @throws {HttpError} if the account or the session no longer exists.
  */
 export function changeAs<T>(
