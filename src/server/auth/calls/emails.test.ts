@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 
 const challenge = { code_challenge: 'a'.repeat(43), code_challenge_method: 's256' }
-const off = { email: 'email_provider_disabled', phone: 'phone_provider_disabled' }
+const disabled = { email: 'email_provider_disabled', phone: 'phone_provider_disabled' }
 
 /** A refusal for a client that names no API version. */
 const refusal = (status: number, code: string, message: string) => ({
@@ -28,7 +28,7 @@ const refusal = (status: number, code: string, message: string) => ({
   body: { code: status, error_code: code, msg: message },
 })
 
-/** Forgets the emails of the last minute. */
+/** Deletes the recorded requests for emails, as if a minute had passed. */
 const aMinuteLater = () => server.database.owner`delete from private.mail_requests`
 
 /** Runs work on a separate server, and waits for the emails that it sends. */
@@ -109,15 +109,15 @@ test.each([
 
 test('a request for a text message is refused', async () => {
   expect(await readResponse(server.call('POST', 'otp', { phone: '+49 30 123456', channel: 'sms' }))).toEqual(
-    refusal(400, off.phone, 'Unsupported phone provider'),
+    refusal(400, disabled.phone, 'Unsupported phone provider'),
   )
   for (const type of ['sms', 'phone_change']) {
     expect(await readResponse(server.call('POST', 'resend', { type, phone: '4930123456' }))).toEqual(
-      refusal(400, off.phone, 'Phone logins are disabled'),
+      refusal(400, disabled.phone, 'Phone logins are disabled'),
     )
   }
   const { error } = await server.client().auth.signInWithOtp({ phone: '+4930123456' })
-  expect(error).toMatchObject({ name: 'AuthApiError', status: 400, code: off.phone })
+  expect(error).toMatchObject({ name: 'AuthApiError', status: 400, code: disabled.phone })
 })
 
 test('without a mail server the calls that send emails are refused, and the settings say that email is off', async () => {
@@ -126,11 +126,13 @@ test('without a mail server the calls that send emails are refused, and the sett
   const call = (...sent: Parameters<SignInServer['call']>) => readResponse(other.call(...sent))
   const message = 'Email logins are disabled'
   const email = 'jo@example.org'
-  expect(await call('POST', 'otp', { email })).toEqual(refusal(422, off.email, message))
-  expect(await call('POST', 'recover', { email })).toEqual(refusal(400, off.email, message))
-  expect(await call('POST', 'resend', { type: 'signup', email })).toEqual(refusal(400, off.email, message))
+  expect(await call('POST', 'otp', { email })).toEqual(refusal(422, disabled.email, message))
+  expect(await call('POST', 'recover', { email })).toEqual(refusal(400, disabled.email, message))
+  expect(await call('POST', 'resend', { type: 'signup', email })).toEqual(
+    refusal(400, disabled.email, message),
+  )
   expect(await call('POST', 'resend', { type: 'email_change', email })).toEqual(
-    refusal(400, off.email, message),
+    refusal(400, disabled.email, message),
   )
   expect((await call('GET', 'reauthenticate', undefined, await bearerOf(client))).status).toBe(400)
   expect(await call('GET', 'settings')).toMatchObject({ body: { external: { email: false } } })
@@ -154,7 +156,7 @@ test('an unknown address gets the same responses as a known one, even at the sec
         const headersOf = ({ headers }: Response) =>
           Object.fromEntries([...headers].filter(([name]) => name !== 'date'))
         expect(headersOf(other)).toEqual(headersOf(one))
-        // A second may have passed between the two.
+        // A second may have passed between the two calls.
         const text = async (response: Response) => (await response.text()).replace(/\d+ seconds/, 'N seconds')
         expect(await text(other)).toBe(await text(one))
         expect(other.status).toBe(one.status)
@@ -364,7 +366,7 @@ test('a response without an error names no API version', async () => {
   expect(response.headers.get('x-supabase-api-version')).toBeNull()
 })
 
-test('a page of another origin may call, and may read the version header', async () => {
+test('a page of another origin may make calls, and may read the version header', async () => {
   const origin = 'https://elsewhere.example.com'
   const requestedHeaders = [
     'accept',
@@ -424,20 +426,23 @@ const calls = [
   ['GET', 'nothing'],
 ] as const
 
-test.each(calls)("%s %s needs the public key, and refuses in the gateway's words", async (method, path) => {
-  const call = (headers: Record<string, string>) =>
-    readResponse(
-      fetch(`${server.origin}/auth/v1/${path}`, {
-        method,
-        headers,
-        ...(method === 'GET' ? {} : { body: '{}' }),
-      }),
-    )
-  expect(await call({})).toEqual({ status: 401, body: { message: 'No API key found in request' } })
-  expect(await call({ apikey: 'wrong' })).toEqual({ status: 401, body: { message: 'Invalid API key' } })
-  const withKey = await call({ apikey: anonKey, 'x-forwarded-for': unusedIpAddress() })
-  expect(withKey.body).not.toHaveProperty('message')
-})
+test.each(calls)(
+  "%s %s is refused without the public key, in the words of Supabase's gateway",
+  async (method, path) => {
+    const call = (headers: Record<string, string>) =>
+      readResponse(
+        fetch(`${server.origin}/auth/v1/${path}`, {
+          method,
+          headers,
+          ...(method === 'GET' ? {} : { body: '{}' }),
+        }),
+      )
+    expect(await call({})).toEqual({ status: 401, body: { message: 'No API key found in request' } })
+    expect(await call({ apikey: 'wrong' })).toEqual({ status: 401, body: { message: 'Invalid API key' } })
+    const withKey = await call({ apikey: anonKey, 'x-forwarded-for': unusedIpAddress() })
+    expect(withKey.body).not.toHaveProperty('message')
+  },
+)
 
 test('the link in an email, the key set and the health check need no public key', async () => {
   const open = (path: string) => fetch(`${server.origin}/auth/v1/${path}`, { redirect: 'manual' })
@@ -533,7 +538,7 @@ test('an IP address may make thirty calls of each kind within five minutes', asy
 
 test('a mail server that cannot be reached for a sign-in email is recorded as failing until it accepts one', async () => {
   const refusing = await startMailServer({ refusesRecipients: true })
-  const gone = mailServerAt(await freePort())
+  const unreachable = mailServerAt(await freePort())
   const failingSince = async () =>
     (
       await server.database.owner<
@@ -550,14 +555,14 @@ test('a mail server that cannot be reached for a sign-in email is recorded as fa
   }
   // A refusal of one recipient says nothing about others.
   expect(await failingSinceWith(mailServerAt(refusing.port))).toBeNull()
-  const first = await failingSinceWith(gone)
+  const first = await failingSinceWith(unreachable)
   expect(first).toBeInstanceOf(Date)
-  expect(await failingSinceWith(gone)).toEqual(first)
+  expect(await failingSinceWith(unreachable)).toEqual(first)
   expect(await failingSinceWith(mailServerAt(refusing.port))).toEqual(first)
   expect(await failingSinceWith(undefined)).toBeNull()
 })
 
-test("an email names the page by the operator's title", async () => {
+test('an email names the page by the title that the operator set', async () => {
   const email = await server.organiser()
   const other = await server.another({ look: { ...defaultLook, title: 'Slow Summer' } })
   await other.call('POST', 'otp', { email })

@@ -11,6 +11,8 @@ import {
 } from '../../../../testing/sign-in.ts'
 import { resetFactors } from '../organisers.ts'
 
+// The first and the second level are AAL1 and AAL2: a session that has not used a second factor, and one that has.
+
 let server: SignInServer
 
 beforeAll(async () => {
@@ -24,12 +26,12 @@ const refusal = (status: number, code: string, msg: string) => ({
   body: { code: status, error_code: code, msg },
 })
 
-/** A call of a signed-in person, from its own IP address unless one is given. */
+/** Makes a call as a signed-in person, from an unused IP address unless one is given. */
 const call = async (client: Client, method: string, path: string, body?: unknown, from = unusedIpAddress()) =>
   readResponse(server.call(method, path, body, { ...(await bearerOf(client)), 'x-forwarded-for': from }))
 
 /** Sets up a factor, without verifying it. */
-async function enrolled(client: Client, friendlyName = 'telephone') {
+async function enrolFactor(client: Client, friendlyName = 'telephone') {
   const { data, error } = await client.auth.mfa.enroll({ factorType: 'totp', friendlyName })
   if (error) throw error
   return { id: data.id, secret: data.totp.secret }
@@ -38,7 +40,7 @@ async function enrolled(client: Client, friendlyName = 'telephone') {
 /** An account with a verified factor, used in this session. */
 async function withFactor() {
   const { client, email } = await server.signedIn()
-  const factor = await enrolled(client)
+  const factor = await enrolFactor(client)
   const { error } = await client.auth.mfa.challengeAndVerify({
     factorId: factor.id,
     code: codeOf(factor.secret),
@@ -51,7 +53,7 @@ async function withFactor() {
 const forgetCodes = (id: string) =>
   server.database.owner`update auth.mfa_factors set last_step = 0 where id = ${id}`
 
-/** A code that is not valid at this time. */
+/** A code that is not valid now, a different one for each `nth`. */
 function wrongCode(secret: string, nth = 0) {
   const near = Array.from({ length: 21 }, (_, step) => codeOf(secret, step - 10))
   const code = Array.from({ length: 1000 }, (_, guess) => String(guess).padStart(6, '0')).filter(
@@ -61,7 +63,7 @@ function wrongCode(secret: string, nth = 0) {
   return code
 }
 
-async function challenge(client: Client, id: string, from: string) {
+async function createChallenge(client: Client, id: string, from: string) {
   const { body } = await call(client, 'POST', `factors/${id}/challenge`, {}, from)
   return (body as { id: string }).id
 }
@@ -69,7 +71,7 @@ async function challenge(client: Client, id: string, from: string) {
 /** Requests a challenge, and sends a code for it from the same IP address. */
 async function attempt(client: Client, id: string, code: string) {
   const from = unusedIpAddress()
-  const challengeId = await challenge(client, id, from)
+  const challengeId = await createChallenge(client, id, from)
   return call(client, 'POST', `factors/${id}/verify`, { challenge_id: challengeId, code }, from)
 }
 
@@ -150,7 +152,7 @@ test.each([
 test('an account cannot have two factors of the same name, even the empty name', async () => {
   const { client } = await server.signedIn()
   for (const friendlyName of ['telephone', '']) {
-    await enrolled(client, friendlyName)
+    await enrolFactor(client, friendlyName)
     const { error } = await client.auth.mfa.enroll({ factorType: 'totp', friendlyName })
     expect(error).toMatchObject({
       status: 422,
@@ -158,9 +160,9 @@ test('an account cannot have two factors of the same name, even the empty name',
       message: `A factor with the friendly name "${friendlyName}" for this user already exists`,
     })
   }
-  await enrolled(client, 'Telephone')
+  await enrolFactor(client, 'Telephone')
   const { client: other } = await server.signedIn()
-  await enrolled(other, 'telephone')
+  await enrolFactor(other, 'telephone')
 })
 
 test('an account has at most ten factors, even when they are begun concurrently', async () => {
@@ -182,7 +184,7 @@ test('an account has at most ten factors, even when they are begun concurrently'
   )
 })
 
-test('a new factor is refused first for its name, then for too many factors, then for the first level', async () => {
+test('a new factor is refused first for its name, then for too many factors, then because the session has the first level', async () => {
   const { email } = await withFactor()
   const { client: firstLevel } = await server.signedIn(email)
   const enrol = (name: string) =>
@@ -200,9 +202,9 @@ test('a new factor is refused first for its name, then for too many factors, the
 test('new factors without a challenge are removed after five minutes, for all accounts', async () => {
   const { client } = await server.signedIn()
   const [unused, challenged, young] = [
-    await enrolled(client, 'unused'),
-    await enrolled(client, 'challenged'),
-    await enrolled(client, 'young'),
+    await enrolFactor(client, 'unused'),
+    await enrolFactor(client, 'challenged'),
+    await enrolFactor(client, 'young'),
   ]
   await client.auth.mfa.challenge({ factorId: challenged.id })
   const verified = await withFactor()
@@ -211,7 +213,7 @@ test('new factors without a challenge are removed after five minutes, for all ac
     where id = any(${[unused.id, challenged.id, verified.id]})`
   await server.database.owner`delete from auth.mfa_challenges where factor_id = ${verified.id}`
   const { client: other } = await server.signedIn()
-  await enrolled(other)
+  await enrolFactor(other)
   const { data } = await client.auth.mfa.listFactors()
   expect(data?.all.map(({ id }) => id)).toEqual([challenged.id, young.id])
   expect((await verified.client.auth.mfa.listFactors()).data?.totp).toHaveLength(1)
@@ -219,7 +221,7 @@ test('new factors without a challenge are removed after five minutes, for all ac
 
 test('a challenge lasts five minutes, and allows wrong codes before the right one', async () => {
   const { client } = await server.signedIn()
-  const { id, secret } = await enrolled(client)
+  const { id, secret } = await enrolFactor(client)
   const before = Math.floor(Date.now() / 1000)
   const { data, error } = await client.auth.mfa.challenge({ factorId: id })
   expect(error).toBeNull()
@@ -239,8 +241,8 @@ test('a challenge lasts five minutes, and allows wrong codes before the right on
 test('a code raises the session to the second level, with new tokens', async () => {
   const { client, email } = await server.signedIn()
   const before = await claimsOf(client)
-  const { id, secret } = await enrolled(client)
-  await enrolled(client, 'begun and left')
+  const { id, secret } = await enrolFactor(client)
+  await enrolFactor(client, 'begun and abandoned')
   const events: string[] = []
   client.auth.onAuthStateChange((event) => void events.push(event))
   const { data, error } = await client.auth.mfa.challengeAndVerify({ factorId: id, code: codeOf(secret) })
@@ -295,7 +297,7 @@ test('exactly one of ten concurrent uses of a code is accepted', async () => {
   await forgetCodes(id)
   const { client } = await server.signedIn(email)
   const from = unusedIpAddress()
-  const challenges = await Promise.all(Array.from({ length: 10 }, () => challenge(client, id, from)))
+  const challenges = await Promise.all(Array.from({ length: 10 }, () => createChallenge(client, id, from)))
   const code = codeOf(secret)
   const responses = await Promise.all(
     challenges.map((challengeId) =>
@@ -306,12 +308,12 @@ test('exactly one of ten concurrent uses of a code is accepted', async () => {
   expect(responses.filter(({ status }) => status >= 500)).toEqual([])
 })
 
-test('a challenge works once, from the IP address that requested it, and for its factor', async () => {
+test('a challenge works once, only from the IP address that requested it, and only for its factor', async () => {
   const { client, id, secret } = await withFactor()
   await forgetCodes(id)
-  const second = await enrolled(client, 'second')
+  const second = await enrolFactor(client, 'second')
   const from = unusedIpAddress()
-  const challengeId = await challenge(client, id, from)
+  const challengeId = await createChallenge(client, id, from)
   const verify = (factorId: string, body: object, ip = from) =>
     call(client, 'POST', `factors/${factorId}/verify`, { challenge_id: challengeId, ...body }, ip)
   const code = codeOf(secret)
@@ -340,9 +342,9 @@ test('a challenge works once, from the IP address that requested it, and for its
 
 test('a code for an expired challenge is refused, and the challenge is removed', async () => {
   const { client } = await server.signedIn()
-  const { id, secret } = await enrolled(client)
+  const { id, secret } = await enrolFactor(client)
   const from = unusedIpAddress()
-  const challengeId = await challenge(client, id, from)
+  const challengeId = await createChallenge(client, id, from)
   const verify = () =>
     call(client, 'POST', `factors/${id}/verify`, { challenge_id: challengeId, code: codeOf(secret) }, from)
   await server.database.owner`
@@ -387,12 +389,13 @@ test("using the factor ends the account's other sessions of the first level, and
   const { error } = await another.auth.mfa.challengeAndVerify({ factorId: id, code: codeOf(secret) })
   expect(error).toBeNull()
   expect((await firstLevel.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
-  for (const kept of [client, another, stranger]) expect((await kept.auth.getUser()).error).toBeNull()
+  for (const remaining of [client, another, stranger])
+    expect((await remaining.auth.getUser()).error).toBeNull()
 })
 
 test('a refresh token from before the second level is no longer valid', async () => {
   const { client } = await server.signedIn()
-  const { id, secret } = await enrolled(client)
+  const { id, secret } = await enrolFactor(client)
   const { data } = await client.auth.getSession()
   const old = data.session?.refresh_token
   expect(await attempt(client, id, codeOf(secret))).toMatchObject({ status: 200 })
@@ -404,13 +407,13 @@ test('a refresh token from before the second level is no longer valid', async ()
 
 test('an access token from before the second level does not open the desk', async () => {
   const { client } = await server.signedIn()
-  const { id, secret } = await enrolled(client)
+  const { id, secret } = await enrolFactor(client)
   expect((await client.rpc('desk_me')).error).toBeNull()
   expect(await attempt(client, id, codeOf(secret))).toMatchObject({ status: 200 })
   expect((await client.rpc('desk_me')).error).toMatchObject({ code: '42501' })
 })
 
-test('removing a factor needs the second level, and its sessions return to the first level', async () => {
+test('removing a factor needs the second level, and sessions that used the factor return to the first level', async () => {
   const { client, email, id } = await withFactor()
   const { client: firstLevel } = await server.signedIn(email)
   expect((await firstLevel.auth.mfa.unenroll({ factorId: id })).error).toMatchObject({
@@ -428,7 +431,7 @@ test('removing a factor needs the second level, and its sessions return to the f
 
 test('an unverified factor is removed without the second level', async () => {
   const { client } = await server.signedIn()
-  const { id } = await enrolled(client)
+  const { id } = await enrolFactor(client)
   expect(await client.auth.mfa.unenroll({ factorId: id })).toEqual({ data: { id }, error: null })
   expect((await client.auth.mfa.listFactors()).data?.all).toEqual([])
 })
@@ -472,7 +475,7 @@ test('if the operator resets the factors of a person, the sessions end, and a ne
   expect((await client.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
   const { client: newClient } = await server.signedIn(email)
   expect((await newClient.rpc('desk_me')).data).toEqual({ email })
-  const next = await enrolled(newClient)
+  const next = await enrolFactor(newClient)
   expect(await attempt(newClient, next.id, codeOf(next.secret))).toMatchObject({ status: 200 })
 })
 

@@ -34,6 +34,7 @@ const grant = (type: string, body: unknown) =>
   readResponse(server.call('POST', `token?grant_type=${type}`, body))
 const refresh = (token: string) => grant('refresh_token', { refresh_token: token })
 
+/** Refreshes the tokens, and expects success. */
 async function refreshed(token: string) {
   const { status, body } = await refresh(token)
   expect(status).toBe(200)
@@ -53,7 +54,7 @@ async function firstToken() {
   return { client, id: session.id, token: session.refresh_token }
 }
 
-/** Makes the session's last refresh this many seconds older. */
+/** Makes the session and its last refresh this many seconds older. */
 const age = (id: string, seconds: number) => server.database.owner`
   update auth.sessions set
     created_at = created_at - make_interval(secs => ${seconds}),
@@ -71,7 +72,7 @@ async function withPassword() {
   return { client, email }
 }
 
-test('a password signs in, with the address in any case', async () => {
+test('a password signs in, with the address in upper or lower case', async () => {
   const { email } = await withPassword()
   const client = server.client()
   const { data, error } = await client.auth.signInWithPassword({ email: email.toUpperCase(), password })
@@ -122,7 +123,7 @@ test.each(['', 'id_token', 'web3', 'Password'])('the grant type "%s" is refused'
   })
 })
 
-test('nobody can sign in with the token of a provider', async () => {
+test('nobody can sign in with an identity token of a provider such as Google', async () => {
   const { error } = await server.client().auth.signInWithIdToken({ provider: 'google', token: 'abc' })
   expect(error).toMatchObject({ status: 400, code: 'invalid_credentials' })
 })
@@ -152,7 +153,7 @@ test('the refresh token before the active one gives the active one again, at any
   expect((await refreshed(second)).refresh_token).not.toBe(second)
 })
 
-test('a refresh token older than the previous one gives the active one within ten seconds', async () => {
+test('a refresh token older than the previous one gives the active one within ten seconds after a refresh', async () => {
   const { id, token } = await firstToken()
   const second = (await refreshed(token)).refresh_token
   const third = (await refreshed(second)).refresh_token
@@ -191,7 +192,7 @@ test('concurrent refreshes agree on the next token', async () => {
   expect(row?.refresh_token_counter).toBe(1)
 })
 
-test('a refresh that waits too long for another one fails with a conflict, and the token stays valid', async () => {
+test('a refresh that waits too long for a lock on its session fails with a conflict, and the token stays valid', async () => {
   const { id, token } = await firstToken()
   const response = await server.database.owner.begin(async (transaction) => {
     await transaction`select from auth.sessions where id = ${id} for update`
@@ -233,7 +234,7 @@ test('a refresh token of an older format, an ended session or another database i
   expect(await refresh(token)).toEqual({ status: 400, body: tokenNotFound })
 })
 
-/** The responses to the three sessions of an account after the first signed out. */
+/** The outcomes of GET user and of a refresh, for each of an account's three sessions, after the first signed out. */
 async function responsesAfter(scope: 'global' | 'local' | 'others') {
   const email = await server.organiser()
   const clients = [
@@ -243,7 +244,7 @@ async function responsesAfter(scope: 'global' | 'local' | 'others') {
   ] as const
   const sessions = await Promise.all(clients.map(sessionOf))
   expect(await clients[0].auth.signOut({ scope })).toMatchObject({ error: null })
-  const shown: string[] = []
+  const outcomes: string[] = []
   for (const { access_token: token, refresh_token: refreshToken } of sessions) {
     const user = await readResponse(
       server.call('GET', 'user', undefined, { authorization: `Bearer ${token}` }),
@@ -251,9 +252,9 @@ async function responsesAfter(scope: 'global' | 'local' | 'others') {
     const responses = [user, await refresh(refreshToken)].map(({ status, body }) =>
       status === 200 ? 'good' : `${status} ${(body as { error_code: string }).error_code}`,
     )
-    shown.push(responses.join(', '))
+    outcomes.push(responses.join(', '))
   }
-  return shown
+  return outcomes
 }
 
 const good = 'good, good'
@@ -269,7 +270,7 @@ test('signing out locally ends only this session', async () => {
   expect(await responsesAfter('local')).toEqual([ended, good, good])
 })
 
-test('signing out the other sessions keeps only this session', async () => {
+test('signing out the other sessions ends all sessions but this one', async () => {
   const { client: stranger } = await server.signedIn()
   expect(await responsesAfter('others')).toEqual([good, ended, ended])
   expect((await stranger.auth.getUser()).error).toBeNull()
@@ -426,7 +427,7 @@ test('a new key signs the next tokens, and tokens of the old key stay valid unti
   })
 })
 
-test("a server accepts a token of another server's new key, and signs with the key within half a minute", async () => {
+test("a server accepts a token that another server's new key signed, and also signs with that key within half a minute", async () => {
   let clock = 0
   const ownKeys = createSigningKeys(server.database.signIn, () => clock)
   const claims = { aud: 'authenticated', sub: 'jo' }
@@ -449,8 +450,8 @@ test("a server accepts a token of another server's new key, and signs with the k
 
 test('servers that start together on a new database create one key', async () => {
   const newServer = await startSignIn()
-  const rings = Array.from({ length: 8 }, () => createSigningKeys(newServer.database.signIn))
-  const sets = await Promise.all(rings.map((ring) => ring.published()))
+  const keysOfServers = Array.from({ length: 8 }, () => createSigningKeys(newServer.database.signIn))
+  const sets = await Promise.all(keysOfServers.map((keys) => keys.published()))
   expect(new Set(sets.flat().map(({ kid }) => kid)).size).toBe(1)
 })
 

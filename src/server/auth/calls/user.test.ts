@@ -48,16 +48,17 @@ const newAddress = () => {
   return `new-${addresses}@example.org`
 }
 
-/** A wrong code: the candidate, or another one if the candidate is right. */
+/** A wrong code: the candidate, or a different code if the candidate is right. */
 const otherThan = (right: string, candidate = '000000') => (candidate === right ? '111111' : candidate)
 
+/** Waits until an address has this many emails, and returns the last one. */
 async function lastMail(email: string, number = 1) {
   const mail = (await server.mail.waitFor(number, email)).at(-1)
   if (mail === undefined) throw new Error('no mail came')
   return mail
 }
 
-/** An account that requested another address, with the emails to both addresses. */
+/** An account that requested a change of address. `old` is the email to its address, and `fresh` the one to the new address. */
 async function changing(options?: { emailRedirectTo: string }) {
   const { client, email } = await server.signedIn()
   const address = newAddress()
@@ -362,7 +363,7 @@ test('a new password has to be different, and ends other sessions, codes, links 
   await server.database.owner`delete from private.mail_requests`
   await server.call('POST', 'otp', { email })
   const { code } = await lastMail(email, 3)
-  const operators = await operatorSecret(server.database.owner, email)
+  const operatorLink = await operatorSecret(server.database.owner, email)
   const { error } = await client.auth.updateUser({ password })
   expect(error).toMatchObject({
     status: 422,
@@ -379,7 +380,7 @@ test('a new password has to be different, and ends other sessions, codes, links 
   const verify = (body: unknown) => readResponse(server.call('POST', 'verify', body))
   for (const body of [
     { type: 'email', email, token: code },
-    { type: 'magiclink', token_hash: operators },
+    { type: 'magiclink', token_hash: operatorLink },
     { type: 'email_change', email, token: old.code },
     { type: 'email_change', email: address, token: fresh.code },
     { type: 'email_change', token_hash: secretOf(old.link) },
@@ -617,7 +618,7 @@ test('both confirmations of a change of address at the same time complete the ch
   expect((await client.auth.getUser()).data.user?.email).toBe(address)
 })
 
-test('of five concurrent requests only one sends an email', async () => {
+test('only one of five concurrent requests for emails succeeds', async () => {
   const { client, email } = await server.signedIn()
   const statusesOf = async (responses: Promise<{ status: number }>[]) =>
     (await Promise.all(responses)).map(({ status }) => status).toSorted((one, other) => one - other)
@@ -665,7 +666,7 @@ test('a new address that another account has is refused, even if the account got
   expect(rows).toHaveLength(2)
 })
 
-test('a change of address can be requested once a minute, by any call', async () => {
+test('a change of address can be requested once a minute, whether by PUT user or by resend', async () => {
   const { client, email, address, fresh } = await changing()
   expect(await put(client, { email: newAddress() })).toMatchObject({
     status: 429,
@@ -674,7 +675,7 @@ test('a change of address can be requested once a minute, by any call', async ()
       msg: expect.stringMatching(/^For security purposes, you can only request this after \d+ seconds\.$/),
     },
   })
-  // A repeated request needs no session, and does not reveal that a change is pending.
+  // Resend needs no session, and does not reveal that a change is pending.
   expect(await client.auth.resend({ type: 'email_change', email })).toMatchObject({ error: null })
   expect((await client.auth.getUser()).data.user?.new_email).toBe(address)
   await server.database.owner`
@@ -698,11 +699,11 @@ test('a change of address can be requested once a minute, by any call', async ()
 test('an email says that the password or address was changed, or that a second factor was added or removed', async () => {
   const { client, email } = await server.signedIn()
   const nextReport = async () => {
-    const { subject, text } = await lastMail(email, (mails += 1))
+    const { subject, text } = await lastMail(email, (emailCount += 1))
     expect(subject).toBe('Your account for Unplugged. was changed')
     return text
   }
-  let mails = 0
+  let emailCount = 0
   expect((await client.auth.updateUser({ password })).error).toBeNull()
   expect(await nextReport()).toContain('has a new password')
   const { data } = await client.auth.mfa.enroll({ factorType: 'totp' })

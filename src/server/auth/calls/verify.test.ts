@@ -16,7 +16,7 @@ beforeAll(async () => {
 const codeRefusal = { code: 403, error_code: 'otp_expired', msg: 'Token has expired or is invalid' }
 const linkRefusal = { code: 403, error_code: 'otp_expired', msg: 'Email link is invalid or has expired' }
 
-/** Requests an email, as if the last request were more than a minute ago. */
+/** Requests an email, as if the last request were more than a minute ago, and returns the email. */
 async function mailTo(
   email: string,
   path: 'otp' | 'recover' = 'otp',
@@ -316,7 +316,7 @@ test("an email that a stranger requests does not end the operator's link", async
   expect(await verify({ type: 'magiclink', token_hash: operatorLink })).toMatchObject({ status: 200 })
 })
 
-test('a link redirects with the tokens in the fragment, and keeps the query', async () => {
+test('a link redirects with the tokens in the fragment, and keeps the query of its target', async () => {
   const address = await server.organiser()
   const target = `${server.origin}/desk/list?of=all`
   const mail = await mailTo(address, 'recover', { query: `?redirect_to=${encodeURIComponent(target)}` })

@@ -42,16 +42,18 @@ test('an address is escaped in the HTML of an email', () => {
   expect(written.html).toContain('a&lt;b&gt;&amp;&quot;@example.org')
 })
 
-test("an email names the operator's title, escaped, and ends its sentences", () => {
+test('an email has the title that the operator set, escaped, with a full stop where it ends a sentence', () => {
   const written = message('recovery', { to: 'ada@example.org', code: '123456' })('Slow & <Steady>')
   expect(written.subject).toBe('123456 is your code for Slow & <Steady>')
   expect(written.body).toMatch(/^Somebody, probably you, wants to set a new password for Slow & <Steady>\.\n/)
   expect(written.html).toContain('for Slow &amp; &lt;Steady&gt;.</p>')
-  const questioned = message('email_change', { to: 'ada@example.org', link: 'https://example.org' })(
+  const withQuestionMark = message('email_change', { to: 'ada@example.org', link: 'https://example.org' })(
     'Offline?',
   )
-  expect(questioned.subject).toBe('Your link for Offline?')
-  expect(questioned.body).toMatch(/^Somebody, probably you, wants to use another address for Offline\?\n/)
+  expect(withQuestionMark.subject).toBe('Your link for Offline?')
+  expect(withQuestionMark.body).toMatch(
+    /^Somebody, probably you, wants to use another address for Offline\?\n/,
+  )
   expect(changeMessage('ada@example.org', 'password')('Slow').subject).toBe(
     'Your account for Slow was changed',
   )

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { checkCode, newSecret } from './totp.ts'
 
-/** The secret of RFC 6238's vectors, "12345678901234567890", in base32. */
+/** The secret of RFC 6238's test vectors, "12345678901234567890", in base32. */
 const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
 
 // https://www.rfc-editor.org/rfc/rfc6238#appendix-B: the last six of the eight digits for SHA-1.
@@ -14,16 +14,16 @@ test.each([
   [1234567890, 0x273ef07, '005924'],
   [2000000000, 0x3f940aa, '279037'],
   [20000000000, 0x27bc86aa, '353130'],
-])('at %i seconds the code of step %i is %s', async (seconds, step, code) => {
-  expect(await checkCode(secret, code, seconds * 1000)).toBe(step)
+])('at %i seconds, in the 30-second period %i, the code is %s', async (seconds, period, code) => {
+  expect(await checkCode(secret, code, seconds * 1000)).toBe(period)
 })
 
 test('a code is accepted up to one period early or late, and gives the number of its own period', async () => {
-  const step = 0x23523ed
-  const checkAt = (steps: number) => checkCode(secret, '050471', (step + steps) * 30_000)
-  expect(await checkAt(-1)).toBe(step)
-  expect(await checkAt(0)).toBe(step)
-  expect(await checkAt(1)).toBe(step)
+  const period = 0x23523ed
+  const checkAt = (offset: number) => checkCode(secret, '050471', (period + offset) * 30_000)
+  expect(await checkAt(-1)).toBe(period)
+  expect(await checkAt(0)).toBe(period)
+  expect(await checkAt(1)).toBe(period)
   expect(await checkAt(-2)).toBeUndefined()
   expect(await checkAt(2)).toBeUndefined()
 })
@@ -55,7 +55,7 @@ test('a new secret has twenty random bytes, and comes with an address that authe
   })
 })
 
-test('the QR code is unescaped SVG that a browser shows after data:image/svg+xml;utf-8,', async () => {
+test('the QR code is unescaped SVG, which a browser shows if data:image/svg+xml;utf-8, precedes it', async () => {
   const { qrCode } = await newSecret('example.org', 'jo@example.org')
   expect(qrCode).toMatch(/^<\?xml [^>]*\?><svg [\s\S]*<\/svg>$/)
   expect(qrCode).not.toContain('#')

@@ -73,7 +73,7 @@ test.each(['', 'abcdefghijkl', 'a'.repeat(51), 'a'.repeat(64), 'a'.repeat(5_000)
   },
 )
 
-test('a token with something before or after it is invalid', () => {
+test('a token with something before or after it, or without its last character, is invalid', () => {
   const token = encodeRefreshToken(sessionId, 7, key)
   for (const text of [` ${token}`, `${token} `, `${token}=`, `${token}\n`, `${token}A`, token.slice(0, -1)]) {
     expect(decodeRefreshToken(text)).toBeUndefined()
