@@ -116,12 +116,12 @@ export const accessChecks: readonly Check[] = [
     'a wrong key is refused',
     ({ request, pageRequest: { body } }) =>
       request({ body, headers: { apikey: 'wrong', authorization: 'Bearer wrong' } }),
-    // Supabase's gateway responds itself, without a code; PostgREST alone checks only the bearer.
+    // Supabase's gateway responds itself, without a code; PostgREST alone checks only the bearer token.
     { status: 401 },
   ),
 ]
 
-/** @throws {Error} where a function does not exist. */
+/** @throws {Error} if a function does not exist. */
 function throwIfMissing(name: string, { status, error }: TargetResponse) {
   if (status !== 404 || error?.code !== 'PGRST202') return
   throw new Error(
@@ -129,7 +129,7 @@ function throwIfMissing(name: string, { status, error }: TargetResponse) {
   )
 }
 
-/** Whether it is the state of the door, and no more than the page needs. */
+/** Whether a response has the state of the door, and nothing else: the sentence is there only while the door is closed. */
 function isDoorState(data: unknown) {
   if (typeof data !== 'object' || data === null) return false
   const { is_open: isOpen, sentence = '', ...more } = data as Partial<Record<string, unknown>>

@@ -2,15 +2,15 @@ import type { TargetResponse, Target } from './target.ts'
 
 /** One thing that the page or its applicants rely on. */
 export interface Check {
-  /** A sentence that is true where the check passes. */
+  /** A sentence that is true if the check passes. */
   name: string
-  /** Whether the check only works while applications are open. */
+  /** Whether the check only works while the door is open. */
   needsOpenDoor?: true
-  /** @throws {Error} where the check fails. The message has the expected and the actual response. */
+  /** @throws {Error} if the check fails. The message has the expected and the actual response. */
   run: (target: Target) => Promise<void>
 }
 
-/** The door is closed, which is no failure. Its message is the organisers' sentence. */
+/** The door is closed, which is no failure. The error's message is the organisers' sentence. */
 export class DoorClosedError extends Error {}
 
 /** The expected response of a refusal. */
@@ -22,9 +22,9 @@ export interface Refusal {
   messageWord?: string
 }
 
-/** PostgREST's response where the anonymous role lacks a right; any other role would get 403. */
+/** PostgREST's response if the anonymous role lacks a right; any other role would get 403. */
 export const denied: Refusal = { status: 401, codes: ['42501'] }
-/** PostgREST's response to a body that is not the JSON of rows. */
+/** PostgREST's response to a body that is not rows in JSON. */
 export const malformed: Refusal = { status: 400, codes: ['PGRST102'] }
 
 /** Creates a check that something is refused. */
@@ -36,12 +36,12 @@ export function refusalCheck(
   return { name, run: async (target) => expectRefusal(await send(target), expected) }
 }
 
-/** @throws {DoorClosedError} where the response says so. */
+/** @throws {DoorClosedError} if the response says that the door is closed. */
 export function throwIfDoorClosed({ status, error }: TargetResponse) {
   if (status === 403 && error?.code === 'PT403') throw new DoorClosedError(error.message)
 }
 
-/** @throws {Error} unless the response is that refusal. */
+/** @throws {Error} unless the response is the expected refusal. */
 export function expectRefusal(response: TargetResponse, { status, codes = [], messageWord = '' }: Refusal) {
   const { code = '', message = '' } = response.error ?? {}
   const isExpected =

@@ -2,7 +2,7 @@ import type { DeskFunction } from '../client/desk/calls.ts'
 
 const id = '00000000-0000-4000-8000-000000000000'
 
-/** Every function of the desk, with arguments that it accepts and that would change nothing. */
+/** Every function of the desk, with arguments of the right names and types whose values would change nothing. */
 export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_me: {},
   desk_list: { filter: {}, after: null },

@@ -13,7 +13,7 @@ import {
   type Refusal,
 } from './check.ts'
 
-/** A caller who may not read learns nothing else about the stored row. */
+/** The message names the index: a caller who may not read learns nothing else about the stored row. */
 const alreadyStored: Refusal = { status: 409, codes: ['23505'], messageWord: `"${uniqueIndex}"` }
 const consentRefused: Refusal = {
   status: 400,
@@ -135,7 +135,7 @@ export const insertChecks: readonly Check[] = [
     'a lone surrogate is refused',
     ({ request, application }) =>
       request({ body: JSON.stringify({ ...application, phone: 'x' }).replace('"x"', '"\\ud800"') }),
-    // PostgREST's own JSON parser may refuse it before PostgreSQL does.
+    // PostgREST's own JSON parser may refuse the surrogate before PostgreSQL does.
     { status: 400, codes: ['PGRST102', '22P02', '22P05'] },
   ),
   ...(['company', 'reason'] as const).map((column) =>

@@ -2,7 +2,7 @@ import { expectRefusal, fail, malformed, type Check } from './check.ts'
 
 const otherOrigin = 'https://elsewhere.example'
 
-/** Checks of requests from a page on another origin, such as a foreign static host. */
+/** Checks of requests from a page on another origin, such as the page on a static host. */
 export const originChecks: readonly Check[] = [
   {
     name: 'a browser on another origin may send the same as the page',

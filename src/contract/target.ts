@@ -6,7 +6,7 @@ import { insertApplication } from '../client/insert.ts'
 
 /** A backend to check, and the one application that the checks leave there. */
 export interface Target {
-  /** It says that it is a test. Everything else that the checks send has the same email. */
+  /** Its name and its reason say that it is a test. Each other well-formed row that the checks send has the same email. */
   application: Application
   /** The data interface, with the client and the headers that the page uses. */
   client: PostgrestClient

@@ -14,7 +14,7 @@ export type ReadToken = (token: string) => Promise<Readonly<Record<string, unkno
 const hint = 'Send the public key in the apikey header.'
 
 /**
- * Checks the public key that a request has in `apikey` or as bearer.
+ * Checks the public key that a request has in the header `apikey`, or otherwise as its bearer token.
  *
  * @param anonKey The public key.
  * @returns The problem with the key; undefined if the key is right.

@@ -38,8 +38,8 @@ export class HttpError extends Error {
 }
 
 /**
- * Turns any error of a request into a refusal. If PostgreSQL refused the rows, its message and code are kept. If the HTTP
- * server refused the request, its status is kept. Any other error becomes a 503 or 500 with a general message.
+ * Turns any error of a request into a refusal. If PostgreSQL refused the rows, the refusal has its message and code. If the
+ * HTTP server refused the request, the refusal has its status. Any other error becomes a 503 or 500 with a general message.
  *
  * @param signedIn Whether the caller is signed in: a missing right is then 403, otherwise 401.
  * @see https://docs.postgrest.org/en/v13/references/errors.html
@@ -79,6 +79,6 @@ function statusOf(code: string, signedIn: boolean) {
   // Temporary failures: 08 connection, 25006 a standby, 28 and 3D our own login, 53 resources such as a full disk. Also 57
   // shutdown or timeout, 58 system, XX internal, 40 transaction rollback, and 55 object in use.
   if (/^(08|25006|28|3D|53|57|58|XX|40|55)/.test(code)) return 503
-  // PostgREST responds with 500 to 54 (too complex). Here it means that the sender sent too much.
+  // PostgREST responds with 500 to class 54 (too complex). Here such an error means that the caller sent too much.
   return 400
 }

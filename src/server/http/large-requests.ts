@@ -62,7 +62,7 @@ function tooBusy() {
   return new HttpError(503, 'HTTP503', 'Too many large requests are open. Please try again in a moment.')
 }
 
-/** The declared length, capped at the most bytes that are read of a request. */
+/** The declared length, capped at the most bytes that are read of a request. A chunked request counts as that many. */
 function sizeOf({ headers }: IncomingMessage) {
   if (headers['transfer-encoding'] !== undefined) return requestLimits.bodyLimit
   return Math.min(Number(headers['content-length'] ?? 0), requestLimits.bodyLimit)

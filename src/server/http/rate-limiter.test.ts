@@ -11,7 +11,7 @@ const outcomeOf = (call: () => void) => {
   }
 }
 
-test('an address may use its full bucket at once, and then as much as is refilled', () => {
+test('an address may empty its bucket without waiting, and then use as much as is refilled', () => {
   let now = 0
   const take = createLimiter(30, 5, () => now)
   const atOnce = Array.from({ length: 31 }, () => take('192.0.2.1'))

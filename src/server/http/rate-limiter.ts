@@ -79,11 +79,11 @@ export function createAllowance(perMinute: number, now?: () => number): Allowanc
   }
 }
 
-/** How many wrong letter tokens an address may send at once, and the minutes until it may send this many again. */
+/** How many wrong tokens of letters' links an address may send without waiting, and the minutes until it may do so again. */
 const wrongTokens = { max: 30, minutes: 5 }
 
 /**
- * Limits the wrong letter tokens that an address may send. Right tokens are not counted and never refused.
+ * Limits the wrong tokens of letters' links that an address may send. Right tokens are not counted and never refused.
  *
  * @param now A monotonic clock in milliseconds.
  * @returns A function that counts a wrong token, and throws an {@link HttpError} with 429 beyond the limit.

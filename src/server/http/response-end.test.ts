@@ -41,8 +41,8 @@ test('the callback is called if the connection closes while the response waits b
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
-  const ask = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
-  socket.write(ask('/first') + ask('/second'))
+  const requestFor = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
+  socket.write(requestFor('/first') + requestFor('/second'))
   await arrived
   socket.destroy()
   await expect.poll(() => isCalled).toBe(true)
