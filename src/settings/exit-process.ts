@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 /** Milliseconds to wait for pending file operations. */
 const grace = 2_000
+/** Milliseconds between two checks for pending file operations. */
 const pause = 50
 
 /**

@@ -23,7 +23,10 @@ const look = {
 }
 const hosted = Object.fromEntries(Object.entries(own).map(([name, value]) => [`VITE_${name}`, value]))
 
-/** The message of the refusal, for our own server and for a page that is built. Both must be one line. */
+/**
+ * The message of the refusal, or `accepted`. It has to be the same for our own server and for a page that is built for a hosted
+ * project, and has to be one line.
+ */
 function refusal(name: string, value: string) {
   const messages = (['SITE', 'VITE_SITE'] as const).map((prefix) => {
     try {
@@ -45,7 +48,7 @@ test('our own server reads SITE_ settings, and a build for a hosted project read
   expect(readPageSettings(own).look).toEqual(defaultLook)
 })
 
-test('a setting that is missing or empty has the specified words', () => {
+test('a setting that is missing or empty has its default', () => {
   expect(readSettings({}).look).toEqual(defaultLook)
   const empty = Object.fromEntries(Object.keys(own).map((name) => [name, '']))
   expect(readSettings(empty).look).toEqual(defaultLook)
@@ -78,7 +81,7 @@ test.each([
   ['a\u2069b', 'U+2069'],
   ['a\ud800b', 'U+D800'],
   ['caf\ufffd', 'U+FFFD'],
-])('%j is refused for its control character', (value, code) => {
+])('%j is refused for a character that could confuse a reader or a terminal', (value, code) => {
   for (const name of ['SITE_TITLE', 'SITE_TAGLINE', 'SITE_BADGE', 'SITE_SUCCESS']) {
     expect(refusal(name, value)).toBe(
       `${name} contains the character ${code} but should be plain text on one line: remove it.`,
@@ -95,7 +98,7 @@ test('text of invisible characters is refused, and letters of every script are v
     expect(refusal('SITE_TITLE', value)).toBe('accepted')
 })
 
-test('the link to privacy is an address of the web without a password, in a form without unusual characters', () => {
+test('the privacy link is a web address without a user or a password, and its unusual characters are encoded', () => {
   for (const value of ['javascript:alert(1)', 'data:text/html,x', '/privacy', 'example.org/privacy', 'x y'])
     expect(refusal('SITE_PRIVACY_URL', value)).toMatch(
       /^SITE_PRIVACY_URL .* should be an address that begins with https:\/\/ or http:\/\/\.$/,
@@ -114,7 +117,7 @@ test('the link to privacy is an address of the web without a password, in a form
   expect(readLook(odd, 'SITE').privacyUrl).toBe('https://xn--exmple-cua.org/a%22b%3C%E2%80%AEc%3E')
 })
 
-test('the accent is one colour, with or without its sign, since in .env the sign begins a comment', () => {
+test('the accent is one colour with or without #, since # begins a comment in .env', () => {
   for (const value of ['7a0019', '#7a0019', ' #7A0019 '])
     expect(readLook({ SITE_ACCENT: value }, 'SITE').accent).toBe('#7a0019')
   for (const value of ['red', '#fff', '#7a00199', 'rgb(1,2,3)', '#7a001g', '#7a0019;}', '7a0019 7a0019'])

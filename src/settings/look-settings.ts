@@ -7,7 +7,7 @@ import { readAddress, redacted, webProtocols, type Environment } from './values.
 const maxLengths = { title: 60, tagline: 120, badge: 60, success: 400 }
 const maxAddressLength = 2_000
 
-/** Characters that no font shows, that change the direction of what follows, or that were not UTF-8. */
+/** Characters that no font shows, that change the direction of the following text, or that replace bytes that are not UTF-8. */
 const unwanted = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]/u
 const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
 
@@ -38,7 +38,7 @@ function readWords(environment: Environment, name: string, maxLength: number) {
   if (length > maxLength) {
     throw new OperatorError(`${name} has ${length} characters but may have at most ${maxLength}: shorten it.`)
   }
-  // The value itself could confuse a terminal.
+  // The message has only the character's code: the value itself could confuse a terminal.
   const [found] = unwanted.exec(words) ?? []
   if (found !== undefined) {
     const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
@@ -78,7 +78,7 @@ function readAccent(environment: Environment, name: string) {
   const accent = `#${digits.toLowerCase()}`
   const ratio = lowestContrast(accent)
   if (ratio >= neededContrast) return accent
-  // Rounded down, since 4.49 is not 4.5.
+  // Rounded down: a contrast of 4.49 must not be shown as 4.5, which would be enough.
   const shown = (Math.floor(ratio * 10) / 10).toFixed(1)
   throw new OperatorError(
     `${name} is "${accent}", whose contrast with the page is ${shown} to 1 but should be at least ${neededContrast} to 1: choose a darker colour, such as "${darkened(accent)}".`,

@@ -15,7 +15,7 @@ export interface MailServer {
   from: { name: string; address: string }
 }
 
-/** A mail server's host and port, for people, without user and password. */
+/** A mail server's host and port, as people see them in messages and logs: without user and password. */
 export function hostAndPort({ host, port, secure }: MailServer): { host: string; port: number } {
   return { host, port: port ?? (secure ? 465 : 587) }
 }
@@ -23,11 +23,11 @@ export function hostAndPort({ host, port, secure }: MailServer): { host: string;
 /**
  * Reads `SMTP_URL` and `MAIL_FROM`.
  *
- * @returns Undefined where no mail server is set.
- * @throws {OperatorError} where one of them is missing or cannot be used.
+ * @returns Undefined if `SMTP_URL` is not set.
+ * @throws {OperatorError} if `SMTP_URL` cannot be used, or `MAIL_FROM` is missing or cannot be used.
  */
 export function readMailServer(environment: Environment): MailServer | undefined {
-  // Checked before it is parsed: a password that is not encoded can make it unparsable.
+  // Checked before the address is parsed: a password that is not encoded can make it unparsable.
   const raw = environment['SMTP_URL'] ?? ''
   if (/^smtps?:\/\//i.test(raw) && !isEncoded(raw)) refuseUnreadable(raw)
   const given = readAddress(environment, 'SMTP_URL', mailProtocols)

@@ -41,7 +41,7 @@ test.each([
   }
 })
 
-test('a name with a prefix of ours is reported, and in our settings file also each name that no other program has', () => {
+test('a name with one of our prefixes is reported; in our settings file, so is each name that no other program has', () => {
   expect(problemWithName('WEBHOOK_RETRIES', false)).toBe('WEBHOOK_RETRIES is no setting.')
   expect(problemWithName('LETTERS', true)).toBe('LETTERS is no setting.')
   expect(problemWithName('BACKUP', true)).toBe('BACKUP is no setting: BACKUP_DIR is.')

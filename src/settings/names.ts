@@ -55,7 +55,7 @@ const ofOtherPrograms = /^(NODE_|npm_|PG|LC_|OPENSSL_|SSL_CERT_|TZ$|LANG$|PAGER$
 const maxTypos = (length: number) => (length < 6 ? 0 : length < 9 ? 1 : 2)
 
 /**
- * Reports a name that is no setting, where somebody may have meant one.
+ * Reports a name that is no setting, if somebody may have meant a setting by it.
  *
  * @param isInFile Whether the name is in our own settings file, where every name should be a setting.
  * @returns A sentence that says what is wrong; undefined if the name is a setting, or another program's.
@@ -64,9 +64,9 @@ export function problemWithName(name: string, isInFile: boolean): string | undef
   if (settingNames.includes(name) || ofOtherPrograms.test(name)) return undefined
   const upper = name.toUpperCase().replaceAll('-', '_')
   const [likely] = settingNames
-    .map((known) => ({ known, off: distance(upper, known) }))
-    .filter(({ known, off }) => off <= maxTypos(known.length))
-    .toSorted((a, b) => a.off - b.off)
+    .map((known) => ({ known, typos: distance(upper, known) }))
+    .filter(({ known, typos }) => typos <= maxTypos(known.length))
+    .toSorted((a, b) => a.typos - b.typos)
   const isOurs = isInFile || ownPrefix.test(name)
   const meant =
     likely?.known ?? (isOurs ? settingNames.find((known) => known.startsWith(`${upper}_`)) : undefined)

@@ -6,7 +6,7 @@ import { readPageSettings } from './page-settings.ts'
 const jwtOf = (role: string) =>
   `e30.${Buffer.from(JSON.stringify({ iss: 'supabase', role })).toString('base64url')}.sign`
 
-test.each(['sb_publishable_abc-DEF_1', jwtOf('anon')])('a page may show %s', (key) => {
+test.each(['sb_publishable_abc-DEF_1', jwtOf('anon')])('a page may contain the key %s', (key) => {
   expect(readPageSettings({ VITE_SUPABASE_ANON_KEY: key }).anonKey).toBe(key)
 })
 

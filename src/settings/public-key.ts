@@ -4,7 +4,7 @@ import { OperatorError } from './operator-error.ts'
  * Checks a public key, and returns it unchanged.
  *
  * @param name The setting or option that it was given in.
- * @throws {OperatorError} where the key cannot be sent in a header, or is a secret key, which the message does not show.
+ * @throws {OperatorError} if the key cannot be sent in a header, or is a secret key, which the message does not show.
  */
 export function checkedPublicKey(name: string, given: string): string {
   if (isSecret(given)) {

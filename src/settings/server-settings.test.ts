@@ -218,7 +218,7 @@ test.each([secretOf(24), secretOf(25), secretOf(26), secretOf(64), secretOf(32).
   },
 )
 
-test('folders are absolute, and backups may be in DATA_DIR if the database is elsewhere', () => {
+test('paths of folders are made absolute, and backups may be in DATA_DIR if the database is elsewhere', () => {
   const folders = { HOST: '::', DATA_DIR: 'here', POSTGRES_BIN: 'programs', BACKUP_DIR: 'backups' }
   expect(readSettings(folders)).toMatchObject({
     host: '::',
@@ -234,7 +234,7 @@ test('folders are absolute, and backups may be in DATA_DIR if the database is el
   expect(readSettings(elsewhere).backupDir).toBe(resolve('data/backups'))
 })
 
-test('a database address has one host, even if a parameter contains a comma', () => {
+test('a database address with one host is accepted, even if a parameter contains a comma', () => {
   const url = 'postgres://h/d?application_name=http://a,b'
   expect(readSettings({ DATABASE_URL: url }).databaseUrl).toBe(url)
 })
@@ -256,13 +256,13 @@ test.each([
   expect(mailServer && hostAndPort(mailServer)).toEqual({ host: 'mail.example', port })
 })
 
-test('the recipe for systemd gives the server no setting that the commands do not have', async () => {
+test('the unit of systemd sets no variables itself, so the server and the commands have the same settings', async () => {
   expect(await readFile('deploy/unplugged.service', 'utf8')).not.toMatch(/^\s*(Environment|PassEnvironment)/m)
   const settings = readSettings(parseEnv(await readFile('deploy/unplugged.env', 'utf8')))
   expect(settings).toMatchObject({ dataDir: '/var/lib/unplugged', trustProxy: ['127.0.0.1', '::1'] })
 })
 
-test('the settings file for systemd lists the settings of a first day, and the commented-out ones are valid', async () => {
+test('the settings file for systemd lists the settings that a new site needs, and those that are commented out are valid', async () => {
   const text = (await readFile('deploy/unplugged.env', 'utf8')).replaceAll(/^# (?=[A-Z_]+=)/gm, '')
   const all = parseEnv(text)
   expect(Object.keys(all).toSorted()).toEqual([

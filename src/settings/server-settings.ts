@@ -24,10 +24,11 @@ export interface Settings {
   /** Absolute path of the embedded database's directory. */
   dataDir: string
   databaseUrl: string | undefined
-  /** Whether `databaseUrl` leads to a pooler in transaction mode. */
+  /** `transaction` if `databaseUrl` leads to a pooler in transaction mode. */
   databasePooler: 'transaction' | undefined
   /**
-   * Absolute path of a folder with an installed PostgreSQL's programs, which run the embedded database; default those from npm.
+   * Absolute path of a folder with the programs of an installed PostgreSQL, which run the embedded database. Undefined means the
+   * programs that npm installs.
    */
   postgresBin: string | undefined
   anonKey: string
@@ -35,7 +36,7 @@ export interface Settings {
   webhookSecret: string | undefined
   /** The webhook that receives each released decision, in place of the letter or beside it, and each RSVP. */
   webhookDecisionsUrl: string | undefined
-  /** Inserts a minute from one address; 0 is no limit. */
+  /** The most applications a minute from one IP address; 0 is no limit. */
   rateLimitPerMinute: number
   /** How many proxies, or which address ranges, are trusted in `X-Forwarded-For`. */
   trustProxy: false | number | string[]
@@ -43,7 +44,7 @@ export interface Settings {
   siteUrl: string | undefined
   /** The words and the look of the pages. */
   look: Look
-  /** Undefined where no emails are sent. */
+  /** Undefined if no emails are sent. */
   mailServer: MailServer | undefined
   /** Absolute path of the folder for automatic backups; undefined for none. */
   backupDir: string | undefined
@@ -51,7 +52,7 @@ export interface Settings {
   backupAt: string
   /** How many of these backups are kept. */
   backupKeep: number
-  /** Letters a minute, over all servers on the database; 0 is no limit. */
+  /** The most letters a minute, over all servers on the database; 0 is no limit. */
   mailPerMinute: number
 }
 
@@ -59,63 +60,64 @@ export interface Settings {
  * Reads the settings and checks each of them.
  *
  * @param environment The variables; default `process.env`. An empty one counts as not set.
- * @throws {OperatorError} for the first setting that cannot be used. The message has its name, its value, and what it should be.
+ * @throws {OperatorError} for the first setting that cannot be used. The message has its name, what it should be, and its value
+ *   without secrets.
  */
 export function readSettings(environment: Environment = process.env): Settings {
   return {
     port: readNumber(environment, 'PORT', 3000, 65_535),
     host: environment['HOST'] || '127.0.0.1',
-    dataDir: dataDirIn(environment),
-    databaseUrl: databaseUrl(environment),
-    databasePooler: pooler(environment['DATABASE_POOLER'] || undefined),
+    dataDir: readDataDir(environment),
+    databaseUrl: readDatabaseUrl(environment),
+    databasePooler: readPooler(environment['DATABASE_POOLER'] || undefined),
     postgresBin: environment['POSTGRES_BIN'] ? resolve(environment['POSTGRES_BIN']) : undefined,
     anonKey: readKey(environment, 'ANON_KEY'),
-    webhookUrl: webhookUrl(environment, 'WEBHOOK_URL'),
-    webhookDecisionsUrl: webhookUrl(environment, 'WEBHOOK_DECISIONS_URL'),
-    webhookSecret: webhookSecret(environment['WEBHOOK_SECRET'] || undefined),
+    webhookUrl: readWebhookUrl(environment, 'WEBHOOK_URL'),
+    webhookDecisionsUrl: readWebhookUrl(environment, 'WEBHOOK_DECISIONS_URL'),
+    webhookSecret: readWebhookSecret(environment['WEBHOOK_SECRET'] || undefined),
     rateLimitPerMinute: readNumber(environment, 'RATE_LIMIT_PER_MINUTE', 30, 1_000_000),
-    trustProxy: trustProxy(environment['TRUST_PROXY'] || undefined),
+    trustProxy: readTrustProxy(environment['TRUST_PROXY'] || undefined),
     siteUrl:
       readAddress(environment, 'SITE_URL', webProtocols) ??
       readAddress(environment, 'VITE_SITE_URL', webProtocols),
     look: readLook(environment, 'SITE'),
     mailServer: readMailServer(environment),
     mailPerMinute: readNumber(environment, 'MAIL_PER_MINUTE', 60, 1_000_000),
-    backupDir: backupDir(environment),
-    backupAt: backupAt(environment['BACKUP_AT'] || '03:00'),
-    backupKeep: backupKeep(environment),
+    backupDir: readBackupDir(environment),
+    backupAt: readBackupAt(environment['BACKUP_AT'] || '03:00'),
+    backupKeep: readBackupKeep(environment),
   }
 }
 
-function dataDirIn(environment: Environment) {
+function readDataDir(environment: Environment) {
   return resolve(environment['DATA_DIR'] || './data')
 }
 
-function backupDir(environment: Environment) {
+function readBackupDir(environment: Environment) {
   const given = environment['BACKUP_DIR']
   if (!given) return undefined
   const dir = resolve(given)
-  const dataDir = dataDirIn(environment)
+  const dataDir = readDataDir(environment)
   if (environment['DATABASE_URL'] || !`${dir}${sep}`.startsWith(`${dataDir}${sep}`)) return dir
   throw new OperatorError(
     `BACKUP_DIR is "${dir}", which lies in DATA_DIR and would be lost with it: name a folder elsewhere, best on another disk.`,
   )
 }
 
-function backupAt(given: string) {
+function readBackupAt(given: string) {
   if (/^([01]\d|2[0-3]):[0-5]\d$/.test(given)) return given
   throw new OperatorError(
     `BACKUP_AT is "${given}" but should be a time of day from 00:00 to 23:59, such as 03:00.`,
   )
 }
 
-function backupKeep(environment: Environment) {
+function readBackupKeep(environment: Environment) {
   const keep = readNumber(environment, 'BACKUP_KEEP', 14, 10_000)
   if (keep > 0) return keep
   throw new OperatorError('BACKUP_KEEP is "0" but should be at least 1: the newest backup is always kept.')
 }
 
-function databaseUrl(environment: Environment) {
+function readDatabaseUrl(environment: Environment) {
   const given = environment['DATABASE_URL'] ?? ''
   if (/^postgres(ql)?:\/\//i.test(given)) {
     if (/^[a-z]+:\/\/([^/?#]*@)?[^/?#@]*,/i.test(given)) {
@@ -132,7 +134,7 @@ function databaseUrl(environment: Environment) {
   return readAddress(environment, 'DATABASE_URL', databaseProtocols)
 }
 
-function webhookUrl(environment: Environment, name: 'WEBHOOK_URL' | 'WEBHOOK_DECISIONS_URL') {
+function readWebhookUrl(environment: Environment, name: 'WEBHOOK_URL' | 'WEBHOOK_DECISIONS_URL') {
   const given = readAddress(environment, name, webProtocols)
   if (given === undefined) return undefined
   const { port, username, password } = new URL(given)
@@ -147,14 +149,14 @@ function webhookUrl(environment: Environment, name: 'WEBHOOK_URL' | 'WEBHOOK_DEC
   )
 }
 
-function pooler(given: string | undefined) {
+function readPooler(given: string | undefined) {
   if (given === undefined || given === 'transaction') return given
   throw new OperatorError(
     `DATABASE_POOLER is "${given}" but should be "transaction", or not set where no pooler is before the database or it pools sessions.`,
   )
 }
 
-function webhookSecret(given: string | undefined) {
+function readWebhookSecret(given: string | undefined) {
   if (given === undefined) return undefined
   const bytes = Buffer.from(given.replace(/^whsec_/, ''), 'base64').length
   if (/^(whsec_)?[A-Za-z0-9+/]+={0,2}$/.test(given) && bytes >= 24 && bytes <= 64) return given
@@ -164,7 +166,7 @@ function webhookSecret(given: string | undefined) {
   )
 }
 
-function trustProxy(given: string | undefined): Settings['trustProxy'] {
+function readTrustProxy(given: string | undefined): Settings['trustProxy'] {
   if (given === undefined || given === '0' || given === 'off') return false
   if (/^\d{1,3}$/.test(given)) return Number(given)
   const ranges = given.split(',').map((range) => range.trim())

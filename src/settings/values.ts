@@ -34,9 +34,9 @@ export function redacted(given: string): string {
 }
 
 /**
- * Reads a whole number from 0 to `highest`.
+ * Reads a whole number from 0 to `highest`; `fallback` if it is not set.
  *
- * @throws {OperatorError} where the value is anything else.
+ * @throws {OperatorError} if the value is anything else.
  */
 export function readNumber(environment: Environment, name: string, fallback: number, highest: number) {
   const given = environment[name]
@@ -47,9 +47,9 @@ export function readNumber(environment: Environment, name: string, fallback: num
 }
 
 /**
- * Reads an address with one of these protocols, and returns it unchanged.
+ * Reads an address with one of these protocols, and returns it unchanged; undefined if it is not set.
  *
- * @throws {OperatorError} where the value is anything else. The message hides parts that may contain a password.
+ * @throws {OperatorError} if the value is anything else. The message hides parts that may contain a password.
  */
 export function readAddress(environment: Environment, name: string, protocols: readonly string[]) {
   const given = environment[name]
@@ -62,13 +62,13 @@ export function readAddress(environment: Environment, name: string, protocols: r
 /**
  * Reads a public key, which has a default.
  *
- * @throws {OperatorError} where the value cannot be a public key, which is sent in a header and shown in the page.
+ * @throws {OperatorError} if the value cannot be a public key, which is sent in a header and shown in the page.
  */
 export function readKey(environment: Environment, name: string) {
   return checkedPublicKey(name, environment[name] || 'public-anon-key')
 }
 
-/** Whether an address can be parsed, and its percent-encoded parts can be decoded. */
+/** Whether an address can be parsed, has no `#`, and can be decoded in its percent-encoded parts. */
 export function isEncoded(address: string) {
   if (!URL.canParse(address) || address.includes('#')) return false
   try {

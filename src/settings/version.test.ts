@@ -7,11 +7,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { versionOf } from '../../tools/version.js'
 import { version } from './version.ts'
 
-/** Creates a repository with one commit; returns its folder and its commit. */
-function makeRepository(number: string) {
+/** Creates a repository with one commit and a package.json; returns its folder and its commit. */
+function makeRepository(packageVersion: string) {
   const folder = mkdtempSync(join(tmpdir(), 'unplugged-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  writePackage(folder, number)
+  writePackage(folder, packageVersion)
   const git = (...words: string[]) =>
     execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...words], {
       cwd: folder,
@@ -21,18 +21,18 @@ function makeRepository(number: string) {
   return { folder, commit: git('rev-parse', 'HEAD').toString().slice(0, 7) }
 }
 
-function writePackage(folder: string, number: string) {
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ version: number }))
+function writePackage(folder: string, packageVersion: string) {
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ version: packageVersion }))
 }
 
-test('between releases a version names its commit; a release is its number alone', () => {
+test('between releases a version names its commit; the version of a release is only a number', () => {
   const { folder, commit } = makeRepository('1.1.0-dev')
   expect(versionOf(folder)).toBe(`1.1.0-dev+${commit}`)
   writePackage(folder, '1.1.0')
   expect(versionOf(folder)).toBe('1.1.0')
 })
 
-test('a copy without its history names no commit, not even that of a repository around it', () => {
+test('the version of a copy of the sources without history names no commit, not even that of a repository around the copy', () => {
   const copy = join(makeRepository('1.1.0').folder, 'copy')
   mkdirSync(copy)
   writePackage(copy, '1.1.0-dev')

@@ -60,7 +60,7 @@ export const browser: readonly Break[] = [
     replace: "readAddress(environment, name, [...webProtocols, 'javascript:'])",
     testFile: 'src/settings/look-settings.test.ts',
     testTitle:
-      'the link to privacy is an address of the web without a password, in a form without unusual characters',
+      'the privacy link is a web address without a user or a password, and its unusual characters are encoded',
   },
   {
     promise: 'drafts stay in the tab',
