@@ -17,7 +17,7 @@ export const teamSizes = {
 
 /**
  * One application. The form's inputs, the stored row and everything in between use the column names of `retreat_applications`.
- * The two radio groups may be left blank (`''`).
+ * The two radio groups and `custom_solution` may be left blank (`''`).
  */
 export interface Application {
   first_name: string
@@ -66,17 +66,20 @@ const columnKeys: Record<keyof Application, null> = {
 /** The eleven columns that an applicant fills, in the order of the form. */
 export const columns = Object.keys(columnKeys) as (keyof Application)[]
 
-/** The most characters of a form answer in the database: a limit against abuse, since the form has none. */
+/** The most characters of a form answer in the database: a limit against abuse, since the form has no limit. */
 export function maxLengthOf(column: keyof Application): number {
   return column === 'reason' || column === 'custom_solution' ? 100_000 : 10_000
 }
 
-/** Whether the form answers are complete and pass the checks of the table. */
+/**
+ * Whether the form answers are complete and pass the checks of the table. It can be false for valid answers that are almost as
+ * long as the limit, since it counts an emoji as two characters.
+ */
 export function isComplete(sent: Readonly<Record<string, unknown>>): boolean {
   return columns.every((column) => {
     const answer = sent[column]
     if (column === 'consent') return answer === true
-    // PostgreSQL's text cannot hold these.
+    // PostgreSQL cannot store a NUL or a lone surrogate.
     if (typeof answer !== 'string' || /[\0\p{Surrogate}]/u.test(answer)) return false
     if (answer.length > maxLengthOf(column)) return false
     if (column === 'paid_solution') return answer === '' || Object.hasOwn(paidSolutions, answer)
@@ -89,9 +92,9 @@ export function isComplete(sent: Readonly<Record<string, unknown>>): boolean {
  * Reads a submitted form.
  *
  * @param entries The form's entries, from `FormData` in the browser or `URLSearchParams` on the server. Only the value of the
- *   form's checkbox counts as consent. A missing answer is blank, and the last of repeated answers counts. Values are not
- *   validated: the database does that. Line ends become LF, as scripts see them, since a browser that posts the form itself sends
- *   CRLF. The same form sent in both ways is then one application.
+ *   form's checkbox, `true`, counts as consent. A missing answer is blank, and the last of repeated answers counts. Values are
+ *   not validated: the database does that. Line ends become LF, as scripts see them, since a browser that posts the form itself
+ *   sends CRLF. The same form sent in both ways is then one application.
  */
 export function applicationFrom(entries: Iterable<readonly [string, unknown]>): Application {
   const sent: Record<string, unknown> = Object.fromEntries(entries)

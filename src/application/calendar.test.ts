@@ -11,7 +11,7 @@ afterEach(() => vi.unstubAllEnvs())
 const now = new Date('2026-11-27T23:04:05.678Z')
 const fileOf = (changes: Partial<Retreat> = {}) => calendarFileOf(aRetreat(changes), 'Unplugged.', now)
 
-/** Reads a file as a calendar does. */
+/** Reads a file as a calendar program does. */
 function read(file: string) {
   const calendar = ICAL.Component.fromString(file)
   const components = calendar.getAllSubcomponents()
@@ -19,7 +19,7 @@ function read(file: string) {
   if (event === null) throw new Error('There is no event.')
   return {
     components: components.map(({ name }) => name),
-    inside: event.getAllSubcomponents().length,
+    nestedCount: event.getAllSubcomponents().length,
     ofCalendar: calendar.getAllProperties().map(({ name }) => name),
     ofEvent: event.getAllProperties().map(({ name }) => name),
     summary: event.getFirstPropertyValue('summary'),
@@ -37,7 +37,7 @@ test('a retreat without a name has the title of the page', () => {
   expect(read(file).summary).toBe('Slow; <Summer>')
 })
 
-test('a calendar’s file is one event of whole days that nobody has to answer', () => {
+test('the calendar file is one event of whole days that asks for no reply', () => {
   const file = fileOf()
   expect(file.split('\r\n')).toEqual([
     'BEGIN:VCALENDAR',
@@ -57,7 +57,7 @@ test('a calendar’s file is one event of whole days that nobody has to answer',
     '',
   ])
   const { start, end, ...others } = read(file)
-  expect(others).toMatchObject({ method: 'PUBLISH', sequence: 2, location: aRetreat().venue, inside: 0 })
+  expect(others).toMatchObject({ method: 'PUBLISH', sequence: 2, location: aRetreat().venue, nestedCount: 0 })
   expect([start.isDate, end.isDate]).toEqual([true, true])
   // The end is the day after the last one.
   expect(end.subtractDate(start).toSeconds()).toBe(4 * 86_400)
@@ -71,7 +71,7 @@ test('the event has the name of the edition, and has no location if there is no 
 })
 
 test.each([
-  ['one day', '2027-03-12', '2027-03-12', '20270313', '12 March 2027'],
+  ['of one day', '2027-03-12', '2027-03-12', '20270313', '12 March 2027'],
   ['over a month’s end', '2027-03-30', '2027-04-02', '20270403', '30 March–2 April 2027'],
   ['over a year’s end', '2027-12-30', '2027-12-31', '20280101', '30–31 December 2027'],
   ['on a leap day', '2028-02-27', '2028-02-28', '20280229', '27–28 February 2028'],
@@ -97,7 +97,7 @@ test.each([
   }
 })
 
-/** Reads a file with these texts as a calendar does, and finds what is wrong with its lines. */
+/** Reads a file with these texts as a calendar program does, and finds mistakes in its lines. */
 function readWith(name: string, venue: string) {
   const file = fileOf({ name, venue })
   const { start, end, ...others } = read(file)
@@ -106,15 +106,15 @@ function readWith(name: string, venue: string) {
     days: [start.toString(), end.toString()],
     strayEnd: /\r(?!\n)|(?<!\r)\n/.exec(file),
     longLine: file.split('\r\n').find((line) => new TextEncoder().encode(line).length > 75),
-    // Half of a character has no octets of its own.
-    cut: /[\ud800-\udfff]/u.exec(file),
+    // A lone surrogate: the end of a line splits a character.
+    splitCharacter: /[\ud800-\udfff]/u.exec(file),
   }
 }
 
-/** One event that has these texts, and nothing else of them. */
+/** The result for one event that has these texts as its name and location, and nowhere else. */
 const expectedWith = (name: string, venue: string) => ({
   components: ['vevent'],
-  inside: 0,
+  nestedCount: 0,
   ofCalendar: ['version', 'prodid', 'method'],
   ofEvent: ['uid', 'sequence', 'dtstamp', 'dtstart', 'dtend', 'summary', ...(venue ? ['location'] : [])],
   summary: readable(name) || 'Unplugged.',
@@ -125,7 +125,7 @@ const expectedWith = (name: string, venue: string) => ({
   days: ['2027-03-12', '2027-03-16'],
   strayEnd: null,
   longLine: undefined,
-  cut: null,
+  splitCharacter: null,
 })
 
 test.each(hostileTexts)('a name or a venue stays text: %j', (each) => {
@@ -139,7 +139,7 @@ const part = fc.oneof(
 )
 const text = fc.array(part, { maxLength: 3 }).map((parts) => parts.join(''))
 
-test('no random name or venue becomes anything else in the file', () => {
+test('a random name or venue stays text', () => {
   const property = fc.property(text, text, (name, venue) => {
     expect(readWith(name, venue)).toEqual(expectedWith(name, venue))
   })

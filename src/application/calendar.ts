@@ -1,24 +1,25 @@
 /** The retreat as a calendar knows it. */
 export interface Retreat {
-  /** Names the event in every calendar. It stays the same when the days or the venue change. */
+  /** Identifies the event in every calendar. It stays the same when the days or the venue change. */
   uid: string
-  /** The number of changes. A calendar replaces the event by one with a higher number. */
+  /** The number of changes. A calendar replaces its event by one with the same `uid` and a higher number. */
   sequence: number
-  /** The edition's name; blank where it has none, and the event has the page's title. */
+  /** The edition's name; blank if it has none. The event then has the page's title. */
   name: string
   /** The first and the last day, as `2026-12-31`. */
   starts_on: string
   ends_on: string
-  /** Where it is; blank if nobody has said. */
+  /** Where the retreat is; blank if organisers have not entered it. */
   venue: string
 }
 
-/** The name of the file. */
+/** The name of the calendar file. */
 export const calendarFileName = 'retreat.ics'
 
 /** The most octets of a line, without its end. */
 const maxOctets = 75
 
+/** In milliseconds. */
 const dayLength = 86_400_000
 
 /** The days in words: `12–15 March 2027`, the same in every time zone. */
@@ -29,7 +30,7 @@ export function daysOf({ starts_on: start, ends_on: end }: Pick<Retreat, 'starts
 
 /**
  * The retreat as a file for a calendar: one event of whole days, which have no time zone. Nobody has to answer it, so it has
- * no organiser.
+ * no `ORGANIZER`.
  *
  * @param title The page's title, which names the event of an edition without a name.
  * @param now When the file is made.
@@ -66,7 +67,7 @@ function digitsOf(moment: Date) {
   return moment.toISOString().replace(/[-:.]/g, '')
 }
 
-/** A text of one line as a property's value. */
+/** A text as the value of a property, on one line. */
 function escaped(text: string) {
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').replace(/[\\;,]/g, '\\$&')
 }

@@ -60,11 +60,11 @@ test('a missing value is blank, and control characters are not written', () => {
   )
 })
 
-test('decisions, notes and letters follow an application, one line each, and are no formula', () => {
+test('a row has the decision, and its notes and letters on a line each, and none of them is a formula', () => {
   const at = '2026-11-22T12:03:04.567891+02:00'
   const moment = '2026-11-22T10:03:04.567Z'
   const letter = { occasion: 'accepted', way: 'mail', state: 'sent', otherwise: null, at } as const
-  const made: TableRow = {
+  const decided: TableRow = {
     ...row,
     decided_by: 'ada@example.org',
     decided_at: at,
@@ -87,13 +87,13 @@ test('decisions, notes and letters follow an application, one line each, and are
     `'=Travel: told otherwise ${moment}`,
     `to one person: sent by hand ${moment}`,
   ].join('\n')
-  expect(csvLines([made], columns)).toBe(`accepted,ada@example.org,${moment},"${notes}","${letters}"\r\n`)
+  expect(csvLines([decided], columns)).toBe(`accepted,ada@example.org,${moment},"${notes}","${letters}"\r\n`)
   expect(csvLines([{ ...row, decided_by: null, decided_at: null, notes: [] }], columns)).toBe(
     'accepted,,,,\r\n',
   )
 })
 
-test('answers to questions are one line each, and are no formula', () => {
+test('each answer to a question is one line, and is no formula', () => {
   const questions = [
     { question: 'Arrival?', answer: 'Friday' },
     { question: 'More?', answer: 'A cello.\n=1+1' },
@@ -112,7 +112,7 @@ test('a table of texts has the same rules', () => {
   ).toBe(`Name,'=1+1\r\nAda; Countess,"a ""b""\ufffd"\r\n`)
 })
 
-test('the time of an RSVP is formatted like every other', () => {
+test('the time of an RSVP is formatted like every other time', () => {
   const columns = ['answer', 'answered_at'] as const
   const answered = { ...row, answer: 'coming', answered_at: '2026-11-22T12:03:04+02:00' } as TableRow
   expect(csvLines([answered, row], columns)).toBe('coming,2026-11-22T10:03:04.000Z\r\n,\r\n')

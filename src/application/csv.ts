@@ -37,14 +37,17 @@ export type TableColumn = (typeof tableColumns)[number]
 
 /** The organisers' work on an application, as the function `private.made_of` returns it; times are in ISO 8601. */
 export interface OrganiserWork {
-  /** The applicant's RSVP, and when they gave it; null where there is none, or they are not accepted. */
+  /** The applicant's RSVP, and when they gave it; null if there is none, or they are not accepted. */
   answer: Rsvp | null
   answered_at: string | null
-  /** The marks that the reader may see, by their author's email. */
+  /**
+   * The marks that the reader may see, in the order of their authors' emails. `after_seeing`: the author could see marks of
+   * others before giving or last changing this one.
+   */
   marks: { author: string; mark: 'yes' | 'maybe' | 'no'; why: string; after_seeing: boolean }[]
   /** The answers to questions that are not private, in the order of the questions. */
   questions: { question: string; answer: string }[]
-  /** The author and time of its last status; null where nobody set it. */
+  /** Who last set the application's status, and when; null if nobody has set it. */
   decided_by: string | null
   decided_at: string | null
   /** The oldest first. */
@@ -55,7 +58,7 @@ export interface OrganiserWork {
     occasion: string
     way: 'mail' | 'automation'
     state: string
-    /** How the applicant was told without our mail server; null if by it. */
+    /** How the applicant was told without our mail server; null if our mail server sent the letter. */
     otherwise: 'by hand' | 'told' | null
     /** When it was sent, or released. */
     at: string
@@ -67,7 +70,7 @@ export type TableRow = Partial<Application & OrganiserWork> & {
   id: string
   created_at: Date
   status?: string
-  /** The number of its retreat. The desk's rows are all of one, and lack it. */
+  /** The number of the application's retreat. The desk's rows lack it, since they are all of one retreat. */
   edition?: number
 }
 
@@ -146,7 +149,7 @@ const separator = /([;\t\r\n])/
 const telephoneNumber = /^[+\-\d ()[\]]+$/
 
 /**
- * Prefixes cells that spreadsheets would read as formulas with an apostrophe, which makes them text. With semicolons or tabs
+ * Puts an apostrophe before cells that spreadsheets would read as formulas, which makes them text. With semicolons or tabs
  * as the separator, a cell also begins after each of those, and a row after each line end. To a program that separates by
  * commas, such an apostrophe is in the middle of a cell. Telephone numbers and lists with dashes stay unchanged.
  *
@@ -166,6 +169,6 @@ function isFormula(part: string) {
   return formula.test(part) && !telephoneNumber.test(part)
 }
 
-/** Control characters, which a program may obey. RFC 4180 allows none of them in a cell except line ends. */
+/** Control characters except tabs and line ends. A program may obey them, and RFC 4180 allows none of them in a cell. */
 // oxlint-disable-next-line no-control-regex
 export const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g

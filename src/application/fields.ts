@@ -29,7 +29,7 @@ export const textFields = [
   { name: 'company', label: 'Company', type: 'text', autoComplete: 'organization' },
 ] as const satisfies readonly TextField[]
 
-/** The labels of the other questions. */
+/** The labels of the form's other fields. */
 export const questions = {
   paid_solution:
     'Have you ever paid for a solution to disconnect from social media or technology? If so, what?',

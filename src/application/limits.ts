@@ -7,7 +7,7 @@ export const maxCharacters = {
   /** The sentence for applicants while the door is closed. */
   sentence: 300,
   note: 10_000,
-  /** The line about a mark. */
+  /** The reason for a mark. */
   why: 300,
   /** The name of a template. */
   occasion: 60,
@@ -30,7 +30,7 @@ export const maxCharacters = {
 /** The most applications, or letters, of one call. */
 export const maxPerCall = 1_000
 
-/** The applications of one step. An act on more of them shows its progress after each step, and can be stopped. */
+/** The applications of one step. An act on more applications shows its progress after each step, and can be stopped. */
 export const stepSize = 100
 
 /** The most letters that are released without confirming their number. */
@@ -42,7 +42,7 @@ export const pageSize = 50
 /** The most questions to guests. */
 export const maxQuestions = 10
 
-/** The days after the retreat on which private answers are erased, as they are offered, and their maximum. */
+/** The number of days after the retreat until private answers are erased: the number that the desk offers, and the maximum. */
 export const privateDays = { offered: 30, max: 365 } as const
 
 /** The most months after the retreat for which applications are kept. */

@@ -1,4 +1,4 @@
-/** One line, several lines, one of several options, or yes or no. */
+/** How a question is answered: in one line, in several lines, with one of several options, or with yes or no. */
 export type QuestionKind = 'short' | 'long' | 'choice' | 'yes-no'
 
 /** A question to guests, the people who are coming. */
@@ -13,8 +13,9 @@ export interface Question {
   is_private: boolean
 }
 
-/** A question, and its answer by one person. */
+/** A question with one guest's answer. */
 export interface AnsweredQuestion extends Question {
+  /** Whether there is an answer, even one that the reader may not see. */
   is_answered: boolean
   /** Null if there is none, or if the reader may not see it. A `yes-no` has `yes` or `no`. */
   answer: string | null

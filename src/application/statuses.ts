@@ -11,7 +11,7 @@ export const statuses = {
 /** The status of an application, as the database stores it. */
 export type Status = keyof typeof statuses
 
-/** The state of an accepted applicant's RSVP. `late`: there is none, and the deadline has passed. */
+/** The states of an accepted applicant's RSVP, and their labels. `late`: there is none, and the deadline has passed. */
 export const rsvpStates = {
   coming: 'Coming',
   'not coming': 'Not coming',
@@ -23,5 +23,5 @@ export const rsvpStates = {
 /** The state of an accepted person's RSVP, as the database computes it. */
 export type RsvpState = keyof typeof rsvpStates
 
-/** An RSVP. */
+/** An RSVP that somebody gave. */
 export type Rsvp = Extract<RsvpState, 'coming' | 'not coming'>
