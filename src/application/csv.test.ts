@@ -60,7 +60,7 @@ test('a missing value is blank, and control characters are not written', () => {
   )
 })
 
-test('a row has the decision, and its notes and letters on a line each, and none of them is a formula', () => {
+test('a row has the decision, notes and letters; each note and each letter begins a line, and is no formula', () => {
   const at = '2026-11-22T12:03:04.567891+02:00'
   const moment = '2026-11-22T10:03:04.567Z'
   const letter = { occasion: 'accepted', way: 'mail', state: 'sent', otherwise: null, at } as const
@@ -93,7 +93,7 @@ test('a row has the decision, and its notes and letters on a line each, and none
   )
 })
 
-test('each answer to a question is one line, and is no formula', () => {
+test('each question begins a line with its answer, and no answer is a formula', () => {
   const questions = [
     { question: 'Arrival?', answer: 'Friday' },
     { question: 'More?', answer: 'A cello.\n=1+1' },

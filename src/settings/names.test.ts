@@ -27,7 +27,7 @@ test.each([
   ['BACKUP-AT', 'BACKUP_AT'],
   ['ABCKUP_AT', 'BACKUP_AT'],
   ['BACKUP_TA', 'BACKUP_AT'],
-  // BACKUP_DIR, which is listed before it, is two letters off.
+  // BACKUP_DIR, which is listed before BACKUP_AT, is two letters off.
   ['BACKUP_AIT', 'BACKUP_AT'],
   ['MAIL_PER_MINUTES', 'MAIL_PER_MINUTE'],
   ['BACKUP_KEP', 'BACKUP_KEEP'],
@@ -52,7 +52,7 @@ test('a name with one of our prefixes is reported; in our settings file, so is e
     'LETTERS',
     'MY_SMTP_URLS',
     'DATADI',
-    // Two letters off: the letters are not swapped, though one of the two matches.
+    // Two letters off: these are not two swapped letters, though one of the two matches.
     'DATA_XDR',
     'DATA_IXR',
     'ID',

@@ -41,8 +41,8 @@ const accountsAreElsewhere =
 const openCalls = ['GET /verify', 'GET /.well-known/jwks.json', 'GET /health']
 
 /**
- * Registers the calls of the sign-in. They respond as GoTrue does, the sign-in server of Supabase, so that Supabase's client
- * works unchanged; docs/sign-in.md lists where they are stricter.
+ * Registers the calls of the sign-in. They respond as GoTrue, Supabase's sign-in server, does, so that Supabase's client works
+ * unchanged; docs/sign-in.md lists where they are stricter.
  *
  * @see https://github.com/supabase/auth/blob/master/openapi.yaml
  */

@@ -42,7 +42,7 @@ export function requestedTarget({ headers, query }: FastifyRequest, site: URL): 
 
 /**
  * The address of an email's link. It leads to the desk, unless the client uses PKCE or requested another page. The link then
- * leads to GET verify, which redeems it and redirects to that client.
+ * leads to GET verify, which redeems it and redirects to the requested page, or otherwise to the desk.
  */
 export function mailLink(
   site: URL,
