@@ -35,7 +35,7 @@ async function observableResponse(pendingResponse: Promise<Response>) {
   return {
     status: response.status,
     headers: [...response.headers].filter(([name]) => name !== 'date'),
-    text: text.replace(/after \d+ seconds/, 'after so many seconds'),
+    text: text.replace(/after \d+ seconds/, 'after N seconds'),
   }
 }
 
@@ -43,49 +43,49 @@ type Ask = (call: SignInServer['call'], email: string) => Promise<Response>
 
 const challenge = { code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' }
 
-/** The calls in which a stranger can name an email address, with the status of the first response. */
-const callsWithAddress: Record<string, { ask: Ask; status: number; mails: boolean }> = {
-  'otp that may make an account': {
+/** The calls in which a stranger can name an email address, with the status of the first response for a known address. */
+const callsWithAddress: Record<string, { ask: Ask; status: number; sendsEmail: boolean }> = {
+  'otp that may create an account': {
     ask: (call, email) => call('POST', 'otp', { email, create_user: true }),
     status: 200,
-    mails: true,
+    sendsEmail: true,
   },
-  'otp that may make none': {
+  'otp that may create no account': {
     ask: (call, email) => call('POST', 'otp', { email, create_user: false }),
     status: 200,
-    mails: true,
+    sendsEmail: true,
   },
   'otp with PKCE and a redirect': {
     ask: (call, email) =>
       call('POST', 'otp?redirect_to=http://localhost:1/', { email, create_user: false, ...challenge }),
     status: 200,
-    mails: true,
+    sendsEmail: true,
   },
   'otp in capitals': {
     ask: (call, email) => call('POST', 'otp', { email: email.toUpperCase() }),
     status: 200,
-    mails: true,
+    sendsEmail: true,
   },
-  recover: { ask: (call, email) => call('POST', 'recover', { email }), status: 200, mails: true },
+  recover: { ask: (call, email) => call('POST', 'recover', { email }), status: 200, sendsEmail: true },
   'resend of a sign-up': {
     ask: (call, email) => call('POST', 'resend', { type: 'signup', email }),
     status: 200,
-    mails: false,
+    sendsEmail: false,
   },
   'resend of a change of address': {
     ask: (call, email) => call('POST', 'resend', { type: 'email_change', email }),
     status: 200,
-    mails: false,
+    sendsEmail: false,
   },
   'sign-up': {
     ask: (call, email) => call('POST', 'signup', { email, password }),
     status: 422,
-    mails: false,
+    sendsEmail: false,
   },
   password: {
     ask: (call, email) => call('POST', 'token?grant_type=password', { email, password: 'not the one' }),
     status: 400,
-    mails: false,
+    sendsEmail: false,
   },
   ...Object.fromEntries(
     ['email', 'magiclink', 'recovery', 'signup', 'invite', 'email_change', 'nonsense'].map((type) => [
@@ -94,7 +94,7 @@ const callsWithAddress: Record<string, { ask: Ask; status: number; mails: boolea
         // No code has five digits.
         ask: ((call, email) => call('POST', 'verify', { type, email, token: '12345' })) satisfies Ask,
         status: 403,
-        mails: false,
+        sendsEmail: false,
       },
     ]),
   ),
@@ -105,7 +105,7 @@ const states: Record<string, (email: string) => Promise<unknown>> = {
   'a new account': async () => {},
   'an account with a code': (email) =>
     server.call('POST', 'otp', { email }).then(() => allowAnotherEmail(email)),
-  'an account whose code is dead': async (email) => {
+  'an account whose code is invalid after wrong guesses': async (email) => {
     await server.call('POST', 'otp', { email })
     await allowAnotherEmail(email)
     for (let guess = 0; guess < 6; guess += 1) {
@@ -120,7 +120,7 @@ const states: Record<string, (email: string) => Promise<unknown>> = {
       insert into auth.mfa_factors (user_id, status, secret)
       select id, 'verified', 'JBSWY3DPEHPK3PXP' from auth.users where email = ${email}`
   },
-  'an account that is to have another address': async (email) => {
+  'an account with an unconfirmed new address': async (email) => {
     const { client } = await server.signedIn(email)
     const { error } = await client.auth.updateUser({ email: `organiser-${randomUUID()}@example.org` })
     if (error) throw error
@@ -140,7 +140,10 @@ async function allowAnotherEmail(email: string) {
 
 /** Collects the responses for known and for unknown addresses: the first, and a second within the minute. */
 async function responsesForBoth(call: SignInServer['call'], state: (email: string) => Promise<unknown>) {
-  const compare = async ([what, { ask, status, mails }]: [string, (typeof callsWithAddress)[string]]) => {
+  const compare = async ([what, { ask, status, sendsEmail }]: [
+    string,
+    (typeof callsWithAddress)[string],
+  ]) => {
     const email = await server.organiser()
     await state(email)
     const stranger = strangerAddress()
@@ -155,7 +158,7 @@ async function responsesForBoth(call: SignInServer['call'], state: (email: strin
       await observableResponse(ask(call, stranger)),
     ]
     // Checks that no call failed before the tested step.
-    expect(known).toMatchObject([what, { status }, { status: mails ? 429 : status }])
+    expect(known).toMatchObject([what, { status }, { status: sendsEmail ? 429 : status }])
     return { known, unknown }
   }
   const all = await Promise.all(Object.entries(callsWithAddress).map(compare))
@@ -217,13 +220,13 @@ test.each(Object.entries(states).filter(([state]) => /with a (code|password)/.te
   },
 )
 
-/** Mail servers that fail, each with a function that ends it. */
+/** Functions that start a mail server that fails. Each returns its port, and a function that closes it. */
 const failingMailServers: Record<string, () => Promise<{ port: number; close(): unknown }>> = {
   'refuses everybody': () => startMailServer({ refusesRecipients: true }),
   'does not exist': async () => {
-    const gone = await startSilentServer()
-    await gone.close()
-    return { port: gone.port, close: () => {} }
+    const closedServer = await startSilentServer()
+    await closedServer.close()
+    return { port: closedServer.port, close: () => {} }
   },
   'never responds': startSilentServer,
 }
@@ -320,7 +323,7 @@ test('the number of remembered addresses is limited, and each is forgotten after
     const [row] = await owner<{ count: number }[]>`select count(*)::int as count from private.mail_requests`
     return row?.count
   }
-  // Another server may be deleting the same rows. This one then leaves them to it, and the count falls a moment later.
+  // If another server is deleting the same rows, this server skips them, and the count falls a moment later.
   await expect.poll(rememberedCount, { timeout: 30_000 }).toBeLessThanOrEqual(20_001)
   await owner`update private.mail_requests set requested_at = requested_at - interval '61 seconds'`
   const later = await server.another()

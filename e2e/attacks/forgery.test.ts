@@ -266,7 +266,7 @@ function foreignTargets(site: string) {
     ...(isLoopback
       ? []
       : [
-          ...thisMachine,
+          ...targetsOnThisMachine,
           `${protocol}//${host}:444/desk`,
           `http://${host}/desk`,
           `${protocol}//${host}./desk`,
@@ -289,7 +289,7 @@ function foreignTargets(site: string) {
   ]
 }
 
-const thisMachine = [
+const targetsOnThisMachine = [
   'http://localhost:5173/',
   'http://127.0.0.1:8080/callback?a=b',
   'http://127.1.2.3/',
@@ -297,13 +297,14 @@ const thisMachine = [
 ]
 
 /** The redirect targets that a request for a link may name. */
-const allowed = (site: string) => [
+const allowedTargets = (site: string) => [
   `${site}/desk`,
   `${site}/desk?x=1`,
   `${site}/desk/a%20b`,
-  ...(site.startsWith('http:') ? thisMachine : []),
+  ...(site.startsWith('http:') ? targetsOnThisMachine : []),
 ]
 
+/** The target of a redirect, without the parameters in which the sign-in returns its result. */
 const withoutResult = (location: string | null) => {
   const url = new URL(location ?? 'nowhere:')
   for (const name of ['error', 'error_code', 'error_description', 'code']) url.searchParams.delete(name)
@@ -317,14 +318,14 @@ test.each([
   ['with a SITE_URL that has a path', 'https://example.org/re/treat'],
   ['with a SITE_URL that ends in a slash', 'https://example.org/retreat/'],
 ])(
-  '%s, a link leads to a page below the site (or to this machine if it is the site), and never to the form',
+  '%s, a link leads to a page below the site (or anywhere on this machine if the site is there), and never to the form',
   async (_how, siteUrl) => {
     const freshServer = await server.another({ siteUrl })
     const site = (siteUrl ?? freshServer.origin).replace(/\/$/, '')
     const desk = `${site}/desk`
     const targets = [
       ...foreignTargets(site).map((target) => [target, desk] as const),
-      ...allowed(site).map((target) => [target, new URL(target).href] as const),
+      ...allowedTargets(site).map((target) => [target, new URL(target).href] as const),
     ]
     for (const [target, expected] of targets) {
       for (const token of ['nothing', 'pkce_nothing']) {
@@ -334,9 +335,9 @@ test.each([
         expect(withoutResult(response.headers.get('location')), `for ${target}`).toBe(expected)
       }
     }
-    const repeated =
+    const repeatedTarget =
       'verify?token=x&type=magiclink&redirect_to=https://evil.example/&redirect_to=https://evil.example/'
-    const twice = await freshServer.call('GET', repeated)
+    const twice = await freshServer.call('GET', repeatedTarget)
     expect(withoutResult(twice.headers.get('location'))).toBe(desk)
     await freshServer.close()
   },
@@ -360,7 +361,7 @@ test.each([
       })
       const [mail] = await server.mail.waitFor(1, email)
       expect(mail?.text).not.toContain('evil')
-      // This page has a button, so that an email scanner that opens the link does not use it up.
+      // The page at this link has a button, so that an email scanner that opens the link does not use it up.
       if (!isPkce && mail?.link.startsWith(`${site}/desk#token_hash=`)) return 'the button'
       expect(mail?.link).toMatch(new RegExp(`^${site}/auth/v1/verify\\?`))
       const opened = await fetch((mail?.link ?? '').replace(site, freshServer.origin), {
@@ -376,7 +377,7 @@ test.each([
     const hostile = foreignTargets(site).filter((target, index) => target.length < 1_000 && index % 3 === 0)
     const targets = [
       ...hostile.map((target) => [target, `${site}/desk`] as const),
-      ...allowed(site).map((target) => [target, new URL(target).href] as const),
+      ...allowedTargets(site).map((target) => [target, new URL(target).href] as const),
     ]
     await Promise.all(
       targets.map(async ([target, expectedTarget], index) => {
@@ -402,7 +403,7 @@ test.each([
   },
 )
 
-test('without SITE_URL, a link does not lead to the form under another name of this machine either', async () => {
+test('without SITE_URL, a link does not lead to the form at `localhost` either', async () => {
   const { port } = new URL(server.origin)
   for (const target of [`http://localhost:${port}/`, `http://localhost:${port}`]) {
     const query = new URLSearchParams({ token: 'x', type: 'magiclink', redirect_to: target })

@@ -18,7 +18,7 @@ const memoryReporter = `data:text/javascript,${encodeURIComponent(`
   process.on('SIGUSR2', () => {
     for (const _once of [1, 2, 3]) collect()
     const { heapUsed, external } = process.memoryUsage()
-    process.stdout.write('\\nheld: ' + (heapUsed + external) + '\\n')
+    process.stdout.write('\\nmemory: ' + (heapUsed + external) + '\\n')
   })`)}`
 
 let server: RunningServer
@@ -190,8 +190,8 @@ const closingRequest = 'GET /healthz HTTP/1.1\r\nhost: fuzz\r\nconnection: close
 async function memory() {
   const outputLength = server.output().length
   server.process.kill('SIGUSR2')
-  const reportedBytes = () => /^held: (\d+)$/m.exec(server.output().slice(outputLength))?.[1]
-  await expect.poll(reportedBytes, { message: 'what the server holds' }).toBeTypeOf('string')
+  const reportedBytes = () => /^memory: (\d+)$/m.exec(server.output().slice(outputLength))?.[1]
+  await expect.poll(reportedBytes, { message: "the server's memory" }).toBeTypeOf('string')
   return Number(reportedBytes()) / 2 ** 20
 }
 
@@ -215,9 +215,9 @@ test(`${pipelines} connections with nonsense requests never get a 5xx, a stack t
   sentMegabytes = 0
   await play(1)
   const after = await memory()
-  console.log('answers by status:', Object.fromEntries(statuses))
+  console.log('responses by status:', Object.fromEntries(statuses))
   console.log(
-    `MB held half-way and at the end, and sent: ${[before, after, sentMegabytes].map((each) => each.toFixed(1)).join(', ')}`,
+    `The server’s memory half-way and at the end, and the size of the requests between, in MB: ${[before, after, sentMegabytes].map((each) => each.toFixed(1)).join(', ')}`,
   )
 
   // Checks that the requests reached more than the first checks of the server.

@@ -39,7 +39,7 @@ async function write(text: string): Promise<Socket> {
 const post = (body: string, length = body.length) =>
   `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: ${form}\r\ncontent-length: ${length}\r\n\r\n${body}`
 
-const native = (fields: Record<string, string>) =>
+const postForm = (fields: Record<string, string>) =>
   fetch(server.origin, { method: 'POST', body: new URLSearchParams(fields) })
 
 test('200 connections that send large bodies and never read cost little memory, and other visitors are served', async () => {
@@ -54,27 +54,27 @@ test('200 connections that send large bodies and never read cost little memory, 
   for (const socket of sockets) socket.destroy()
   // Waits until the server has noticed that the connections are closed.
   await until('room for a large request', async () => {
-    return (await native({ reason: 'x'.repeat(maxBodyBytes / 2) })).status !== 503
+    return (await postForm({ reason: 'x'.repeat(maxBodyBytes / 2) })).status !== 503
   })
 })
 
-test('above a limit, further large requests are refused at once, and small requests are served', async () => {
+test('if too many large requests are pending, further ones are refused at once, and small requests are served', async () => {
   // Only the beginning of each request is sent.
   const sockets = await Promise.all(Array.from({ length: 40 }, () => write(post('reason=x', maxBodyBytes))))
-  const sendLarge = () => native({ reason: 'x'.repeat(maxBodyBytes / 2) })
+  const sendLarge = () => postForm({ reason: 'x'.repeat(maxBodyBytes / 2) })
   // The server handles the large requests one after another, so the limit takes effect after a while.
   let refusal = await sendLarge()
   await until('a refusal', async () => (refusal = await sendLarge()).status === 503)
   expect(await refusal.text()).toContain('Too many large requests are open.')
   const small = anApplication()
-  expect((await native({ ...small, consent: 'true' })).status).toBe(200)
+  expect((await postForm({ ...small, consent: 'true' })).status).toBe(200)
   expect(await send(server.origin, anApplication())).toBe(201)
   const closed = sockets.map((socket) => once(socket, 'close'))
   for (const socket of sockets) socket.destroy()
   await Promise.all(closed)
   const answers = { reason: 'x'.repeat(100_000), custom_solution: 'x'.repeat(maxBodyBytes / 2 - 100_000) }
   const large = { ...anApplication(answers), consent: 'true' }
-  await until('room for a large request', async () => (await native(large)).status !== 503)
+  await until('room for a large request', async () => (await postForm(large)).status !== 503)
   expect(await storedEmails(settings)).toEqual(expect.arrayContaining([small.email, large.email]))
 })
 
@@ -101,22 +101,22 @@ test('a body with too many fields for the form is refused before it is parsed', 
   expect(await response.text()).toContain('The form sends fewer fields than this request has.')
 })
 
-test('a refused form is returned with its answers up to a size, and beyond that only with the error message', async () => {
-  const filled = await (await native({ first_name: 'Ada', reason: '<'.repeat(16_000) })).text()
+test('a refused form comes back with its form answers, or only with the error message if these are too long', async () => {
+  const filled = await (await postForm({ first_name: 'Ada', reason: '<'.repeat(16_000) })).text()
   expect(filled).toContain('value="Ada"')
   expect(filled).toContain('&lt;'.repeat(16_000))
-  const empty = await (await native({ first_name: 'Ada', reason: '<'.repeat(17_000) })).text()
+  const empty = await (await postForm({ first_name: 'Ada', reason: '<'.repeat(17_000) })).text()
   expect(empty).toContain('Submission Failed')
   expect(empty).not.toContain('Ada')
   expect(empty.length).toBeLessThan(40_000)
 })
 
-test('a form without the ticked box is refused, because it has no consent', async () => {
+test('a form whose consent is not ticked is refused', async () => {
   const application = anApplication()
   const { consent, ...answers } = application
   expect(consent).toBe(true)
   for (const body of [{ ...answers, consent: 'false' }, { ...answers, consent: 'on' }, answers]) {
-    expect((await native(body)).status).toBe(400)
+    expect((await postForm(body)).status).toBe(400)
   }
   const json = await fetch(server.origin, {
     method: 'POST',
@@ -125,7 +125,7 @@ test('a form without the ticked box is refused, because it has no consent', asyn
   })
   expect(json.status).toBe(415)
   expect(await storedEmails(settings)).not.toContain(application.email)
-  expect((await native({ ...answers, consent: 'true' })).status).toBe(200)
+  expect((await postForm({ ...answers, consent: 'true' })).status).toBe(200)
 })
 
 test('the message of a refusal is short, even if the refused text is long', async () => {

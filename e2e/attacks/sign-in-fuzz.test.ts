@@ -345,7 +345,7 @@ test(`${requests} nonsense requests to all calls get responses, and no response 
     },
   )
   await fc.assert(property, { seed, numRuns: requests })
-  console.log('answers by status:', Object.fromEntries(statuses))
+  console.log('responses by status:', Object.fromEntries(statuses))
   // Checks that the requests reached more than the first checks of the server.
   expect([...statuses.keys()]).toEqual(
     expect.arrayContaining([

@@ -130,7 +130,7 @@ test('no log contains a code, token, secret, password or address of an organiser
   // Sets up and uses a second factor.
   const enrolment = { factor_type: 'totp', friendly_name: 'MARK-factor', issuer: 'MARK-issuer' }
   const enrolled = await readResponse(call('POST', 'factors', enrolment, headers))
-  // This one is refused because of its name.
+  // The second enrolment is refused, because the name of the factor is taken.
   await call('POST', 'factors', enrolment, headers)
   const factor = enrolled.body as { id: string; totp: { secret: string; uri: string } }
   const factorCode = codeOf(factor.totp.secret)

@@ -118,7 +118,7 @@ test('at most thirty wrong passwords for an email address are compared, with or 
   expect(await tryPassword(stranger, 'a guess')).toEqual(wrong)
 })
 
-test('the number of counts of wrong passwords is limited, and many addresses do not remove a count at its limit', async () => {
+test('the number of addresses with counted wrong passwords is limited, and an address at its limit is not dropped for newer ones', async () => {
   const { owner } = server.database
   await owner`delete from private.password_tries`
   await owner`insert into private.password_tries values (sha256('ada'), now() - interval '1 minute', 30)`
@@ -163,7 +163,7 @@ test('each of many simultaneous wrong codes is counted', async () => {
   )
 })
 
-test('after wrong guesses ended five codes, emails have only a link until the organiser signs in', async () => {
+test('after 25 wrong codes, emails have only a link until the organiser signs in', async () => {
   const email = await server.organiser()
   let mailCount = 0
   const requestNext = async (fields: Record<string, unknown> = {}) => {
@@ -171,7 +171,7 @@ test('after wrong guesses ended five codes, emails have only a link until the or
     await server.call('POST', mailCount % 2 === 0 ? 'otp' : 'recover', { email, ...fields })
     mailCount += 1
     const mail = (await server.mail.waitFor(mailCount, email)).at(-1)
-    if (mail === undefined) throw new Error('no mail came')
+    if (mail === undefined) throw new Error('no email arrived')
     return mail
   }
   const guess = async (code: string, count: number) => {
@@ -183,8 +183,8 @@ test('after wrong guesses ended five codes, emails have only a link until the or
   }
   const hasCode = expect.stringMatching(/^\d{6} is your code/) as unknown
   const withoutCode = 'Your link for Unplugged.'
-  for (let ended = 0; ended < 4; ended += 1) await guess((await requestNext()).code, 5)
-  // Guesses at a code with fewer wrong tries count too. A program that opens a link does not count as a sign-in.
+  for (let round = 0; round < 4; round += 1) await guess((await requestNext()).code, 5)
+  // Guesses count too at codes that they did not invalidate. A program that opens a link does not count as a sign-in.
   const opened = await requestNext({ code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' })
   await guess(opened.code, 4)
   expect((await fetch(opened.link, { redirect: 'manual' })).headers.get('location')).toContain('?code=')
@@ -329,14 +329,14 @@ test('the refresh token of a session from before the second factor is refused', 
 test('a refresh token with one changed bit is refused, even with a correct checksum, and the real one still works', async () => {
   const { refresh_token: token } = await signIn(await server.organiser())
   const bytes = Buffer.from(token, 'base64url')
-  const sealed = (signed: Buffer) =>
+  const withChecksum = (signed: Buffer) =>
     Buffer.concat([signed, createHash('sha256').update(signed).digest().subarray(0, 4)])
-  // Checks that this computes the checksum as the server does.
-  expect(sealed(bytes.subarray(0, -4)).equals(bytes)).toBe(true)
+  // Checks that `withChecksum` computes the checksum as the server does.
+  expect(withChecksum(bytes.subarray(0, -4)).equals(bytes)).toBe(true)
   const forged = [...bytes.keys()].flatMap((position) => {
     const changed = Buffer.from(bytes)
     changed.writeUInt8(changed.readUInt8(position) ^ 1, position)
-    return [changed, sealed(changed.subarray(0, -4))]
+    return [changed, withChecksum(changed.subarray(0, -4))]
   })
   for (const each of forged.filter((candidate) => !candidate.equals(bytes))) {
     const text = each.toString('base64url')
@@ -346,7 +346,9 @@ test('a refresh token with one changed bit is refused, even with a correct check
   const head = bytes.subarray(0, -20)
   for (const key of ['', Buffer.alloc(32), head.subarray(1, 17), 'public-anon-key']) {
     const hmac = createHmac('sha256', key).update(head).digest().subarray(0, 16)
-    expect((await refreshBy(sealed(Buffer.concat([head, hmac])).toString('base64url'))).status).toBe(400)
+    expect((await refreshBy(withChecksum(Buffer.concat([head, hmac])).toString('base64url'))).status).toBe(
+      400,
+    )
   }
   for (const text of ['', '0', 'abcdefghijkl', `${token}A`, token.slice(1), 'A'.repeat(64), '\u0000']) {
     expect((await refreshBy(text)).status, `for ${text}`).toBe(400)
@@ -400,7 +402,7 @@ test('an access token is refused at once on every server after its session, its 
   const { owner } = server.database
   const other = await server.another()
   const emails = await Promise.all(Array.from({ length: 4 }, () => server.organiser()))
-  const [signedOut = '', removed = '', dismissed = '', kept = ''] = emails
+  const [signedOut = '', removed = '', dismissed = '', unaffected = ''] = emails
   const tokens = new Map<string, string>()
   for (const email of emails) {
     const { access_token } = await signIn(email)
@@ -418,7 +420,7 @@ test('an access token is refused at once on every server after its session, its 
   for (const email of [signedOut, removed, dismissed]) {
     expect((await callDesk(tokenOf(email), other.origin)).status, `for ${email}`).toBe(403)
   }
-  expect((await callDesk(tokenOf(kept), other.origin)).status).toBe(200)
+  expect((await callDesk(tokenOf(unaffected), other.origin)).status).toBe(200)
 })
 
 test('if a code is used ten times at once on two servers, only one use signs in', async () => {

@@ -71,7 +71,7 @@ test('headers over 16 KiB are refused', async () => {
   expect(response).toMatch(/^HTTP\/1.1 431 /)
 })
 
-test('applications from one IP address are limited a minute, and the refusal says when to try again', async ({
+test('the number of applications a minute from one IP address is limited, and the refusal says when to try again', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(/429/)
@@ -133,7 +133,7 @@ test('X-Forwarded-For is trusted only if TRUST_PROXY is set, and otherwise logge
 test('the public key permits no reads', async () => {
   const secret = anApplication({ first_name: 'Secret', reason: 'nobody may read this' })
   expect(await send(server.origin, secret)).toBe(201)
-  const leaks = [secret.email, secret.reason, secret.last_name]
+  const secretTexts = [secret.email, secret.reason, secret.last_name]
   const body = JSON.stringify(secret)
   // An insert that does not ask for rows gets 409, because the application is already stored.
   const attempts: [
@@ -178,7 +178,7 @@ test('the public key permits no reads', async () => {
     })
     const text = `${JSON.stringify([...response.headers])}${await response.text()}`
     expect(response.status, `${method} ${query}`).toBe(status)
-    for (const leak of leaks) expect(text, `${method} ${query}`).not.toContain(leak)
+    for (const secretText of secretTexts) expect(text, `${method} ${query}`).not.toContain(secretText)
   }
 })
 

@@ -28,7 +28,7 @@ export const server: readonly Break[] = [
     replace: 'maxEchoedLength = 16 * 1024 * 1024',
     testFile: 'e2e/attacks/hostile.test.ts',
     testTitle:
-      'a refused form is returned with its answers up to a size, and beyond that only with the error message',
+      'a refused form comes back with its form answers, or only with the error message if these are too long',
   },
   {
     promise: 'clients that are refused and continue to send',
