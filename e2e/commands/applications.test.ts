@@ -29,7 +29,7 @@ beforeAll(async () => {
 const list = async (...args: string[]) => (await runCommand(['applications', ...args], settings)).stdout
 
 describe.sequential('commands on one database, from an empty folder on', { shuffle: false }, () => {
-  test('without a database a command creates none, and says that there is none', async () => {
+  test('a command that finds no database says so, and creates none', async () => {
     const { code, stdout, stderr } = await runCommand(['applications'], settings)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/^DATA_DIR is ".*", where there is no database: .*start the server once\.\n$/)
@@ -139,7 +139,7 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
     expect(stdout).toMatch(/^id,created_at,/)
   })
 
-  test('everything about a person is written as JSON, with the backups that have it', async () => {
+  test('everything about a person is written as JSON, with the backups that contain their applications', async () => {
     const [stored] = (await list('--json')).split('\n')
     const { id, email } = JSON.parse(stored ?? '') as { id: string; email: string }
     const { path } = await temporaryDirectory()
@@ -157,7 +157,7 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
     expect(about.stderr).toBe(
       `Using PostgreSQL in ${directory.path}.\nSearched 1 backup in ${path}. Copies in other places were not searched.\n`,
     )
-    // Without a backup folder, the command says that it knows none.
+    // Without BACKUP_DIR, the command says that it searched no backup.
     const without = await runCommand(['applications', '--all-about', email], settings)
     expect(JSON.parse(without.stdout)).toMatchObject({ backups: [] })
     expect(without.stderr).toContain('\nBACKUP_DIR is not set: no backup was searched.\n')
@@ -294,8 +294,8 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
     expect(retried.stdout).toContain(
       'Still waiting for the next try of the schedule: 1 delivery. With --all they are tried now.',
     )
-    const hurried = await runCommand(['webhooks', '--retry', '--all'], settings)
-    expect(hurried.stdout).toContain('1 delivery that waited for the next try will be tried now.\n')
+    const retriedAll = await runCommand(['webhooks', '--retry', '--all'], settings)
+    expect(retriedAll.stdout).toContain('1 delivery that waited for the next try will be tried now.\n')
     await server.waitForOutput(/"attempt":6,"status":200/)
     expect(await server.stop()).toBe(0)
   })

@@ -28,16 +28,16 @@ test('a backup that is taken during inserts is restored completely, and nothing 
   const copy = { DATA_DIR: join(directory.path, 'copy') }
   const folder = join(directory.path, 'backup')
 
-  // Before the backup, some deliveries succeed and some are refused. Those of the backup's time are pending.
-  let refusing = false
-  const hook = await startReceiver((_request, response) => response.writeHead(refusing ? 500 : 200).end())
+  // Before the backup, some deliveries succeed and others are refused. Those of applications sent during the backup are pending.
+  let isRefusing = false
+  const hook = await startReceiver((_request, response) => response.writeHead(isRefusing ? 500 : 200).end())
   const delivering = await startServer({ ...original, WEBHOOK_URL: hook.origin })
   const delivered = Array.from({ length: 20 }, () =>
     anApplication({ reason: 'a\n"b",c\\.\r\n\u2028\u0085'.repeat(1_000) }),
   )
   for (const application of delivered) await send(delivering.origin, application)
   await hook.waitFor(delivered.length)
-  refusing = true
+  isRefusing = true
   const refused = Array.from({ length: 5 }, () => anApplication())
   for (const application of refused) await send(delivering.origin, application)
   await hook.waitFor(delivered.length + refused.length)
@@ -45,15 +45,15 @@ test('a backup that is taken during inserts is restored completely, and nothing 
   const server = await startServer(original)
 
   const meanwhile: string[] = []
-  let backedUp = false
+  let isBackedUp = false
   const sending = (async () => {
-    while (!backedUp) {
+    while (!isBackedUp) {
       const application = anApplication()
       if ((await send(server.origin, application)) === 201) meanwhile.push(application.email)
     }
   })()
   const backup = await runCommand(['backup', '--to', folder], original)
-  backedUp = true
+  isBackedUp = true
   await sending
   expect(backup).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Using .*\n$/) as string })
   const listed = idsOf((await runCommand(['applications', '--json'], original)).stdout)
@@ -69,7 +69,7 @@ test('a backup that is taken during inserts is restored completely, and nothing 
   expect(backup.stdout).toContain(`Wrote ${rows.length} applications`)
   const emails = new Set(rows.map(({ email }) => email))
   for (const { email } of [...delivered, ...refused]) expect(emails).toContain(email)
-  // The backup is a snapshot: of the applications sent meanwhile, it has all up to one.
+  // The backup is a snapshot: of the applications that were sent during the backup, it has all that precede a certain moment.
   const backedUpMeanwhile = meanwhile.filter((email) => emails.has(email))
   expect(backedUpMeanwhile).toEqual(meanwhile.slice(0, backedUpMeanwhile.length))
   expect(rows).toHaveLength(delivered.length + refused.length + backedUpMeanwhile.length)
@@ -250,7 +250,7 @@ test('a restore brings back decisions, notes, letters, settings and RSVPs, and a
   expect(refused.stderr).toMatch(/The database holds a history of the desk already: .*\n$/)
 })
 
-test('a database from before the desk and the receipts is backed up, and is restored while the door is closed', async () => {
+test('a database of a version without desk and receipts is backed up, and restored into a database whose door stays closed', async () => {
   const directory = await temporaryDirectory()
   const original = await prepareDatabase(join(directory.path, 'original'))
   const copy = await prepareDatabase(join(directory.path, 'copy'))
@@ -295,7 +295,7 @@ test('a database from before the desk and the receipts is backed up, and is rest
   expect(await send(restored.origin, anApplication())).toBe(403)
 })
 
-test('a backup of the first versions, without a manifest, is restored with a warning', async () => {
+test('a backup without a manifest, which the first versions made, is restored with a warning', async () => {
   const directory = await temporaryDirectory()
   const original = await prepareDatabase(join(directory.path, 'original'))
   const copy = await prepareDatabase(join(directory.path, 'copy'))
@@ -314,14 +314,14 @@ test('a backup of the first versions, without a manifest, is restored with a war
     if (name !== 'public.retreat_applications.jsonl') await rm(join(folder, name))
   }
   const { id, attempts, due_at } = delivery
-  const known = {
+  const outboxRow = {
     application_id: id,
     attempts,
     next_attempt_at: due_at,
     delivered_at: null,
     last_status: null,
   }
-  await writeFile(join(folder, 'private.webhook_outbox.jsonl'), `${JSON.stringify(known)}\n`)
+  await writeFile(join(folder, 'private.webhook_outbox.jsonl'), `${JSON.stringify(outboxRow)}\n`)
   const restored = await runCommand(['restore', '--from', folder], copy)
   expect(restored).toMatchObject({
     code: 0,
@@ -338,16 +338,16 @@ test('a backup of the first versions, without a manifest, is restored with a war
   const database = await openDatabase({ dataDir: copy.DATA_DIR, databaseUrl: undefined }, { schema: 'check' })
   expect(
     await database.owner`
-      select queued_at = created_at as is_known from private.deliveries
+      select queued_at = created_at as is_queued_at_creation from private.deliveries
       join public.retreat_applications as application using (id)`,
-  ).toEqual([{ is_known: true }])
+  ).toEqual([{ is_queued_at_creation: true }])
 })
 
 test('an impossible backup or restore is refused with one sentence and leaves no files', async () => {
   const directory = await temporaryDirectory()
   const settings = await prepareDatabase(join(directory.path, 'data'))
   const folder = join(directory.path, 'backup')
-  const oneSentence = async (command: string[], sentence: RegExp) => {
+  const expectOneSentence = async (command: string[], sentence: RegExp) => {
     const { code, stdout, stderr } = await runCommand(command, settings)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(sentence)
@@ -363,19 +363,19 @@ test('an impossible backup or restore is refused with one sentence and leaves no
   await send(server.origin, anApplication())
   await server.stop()
   expect((await runCommand(['backup', '--to', folder], settings)).code).toBe(0)
-  await oneSentence(['backup', '--to', folder], /already exists/)
-  await oneSentence(['backup', '--to', '/dev/null/backup'], /cannot be used/)
-  await oneSentence(['restore', '--from', folder], /holds applications already/)
+  await expectOneSentence(['backup', '--to', folder], /already exists/)
+  await expectOneSentence(['backup', '--to', '/dev/null/backup'], /cannot be used/)
+  await expectOneSentence(['restore', '--from', folder], /holds applications already/)
 
   await rm(settings.DATA_DIR, { recursive: true })
   const expectRefusal = async (sentence: RegExp) => {
-    await oneSentence(['restore', '--from', folder], sentence)
+    await expectOneSentence(['restore', '--from', folder], sentence)
     expect(existsSync(settings.DATA_DIR)).toBe(false)
   }
-  await oneSentence(['restore', '--from', join(directory.path, 'nowhere')], /cannot be used/)
+  await expectOneSentence(['restore', '--from', join(directory.path, 'nowhere')], /cannot be used/)
   const rows = join(folder, 'public.retreat_applications.jsonl')
   const whole = await readFile(rows, 'utf8')
-  // A file that is cut before its only line is detected too.
+  // A file that is empty because its only line was cut off is detected too.
   for (const damaged of [whole.slice(0, -20), '', whole.repeat(2), '{"something": "else"}\n', 'no JSON\n']) {
     await writeFile(rows, damaged)
     await expectRefusal(/is not a whole backup: public\.retreat_applications\.jsonl/)
@@ -401,7 +401,10 @@ test('an impossible backup or restore is refused with one sentence and leaves no
   for (const text of [...damaged, JSON.stringify({ ...withoutList, files: { [basename(rows)]: null } })]) {
     await writeFile(join(folder, 'manifest.json'), text)
     await expectRefusal(/is not a whole backup: its manifest\.json was changed since the backup was written/)
-    await oneSentence(['backup', '--check', '--from', folder], /is not a whole backup: its manifest\.json/)
+    await expectOneSentence(
+      ['backup', '--check', '--from', folder],
+      /is not a whole backup: its manifest\.json/,
+    )
   }
   // These errors are detected only by the database.
   const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -411,7 +414,7 @@ test('an impossible backup or restore is refused with one sentence and leaves no
   await expectRefusal(/is not a whole backup \(column "something"/)
   await writeFile(rows, whole)
   await writeFile(join(folder, 'manifest.json'), manifest)
-  // These files would block the restore, or be read without end.
+  // A FIFO would block the restore, and /dev/zero would be read without end.
   await rm(deliveries)
   await promisify(execFile)('mkfifo', [deliveries])
   await expectRefusal(/is not a regular file/)
@@ -427,7 +430,7 @@ test('an impossible backup or restore is refused with one sentence and leaves no
 /** The folder of a database that is large enough that a backup takes a while. It is filled only once. */
 const large = await temporaryDirectory()
 let filling: Promise<void> | undefined
-async function fill() {
+async function fillLargeDatabase() {
   const { DATA_DIR: path } = await prepareDatabase(join(large.path, 'data'))
   const database = await openDatabase({ dataDir: path, databaseUrl: undefined }, { schema: 'check' })
   await database.owner`
@@ -437,8 +440,8 @@ async function fill() {
 }
 
 /** Makes a copy of the large database. Returns the settings for it. */
-async function filled(path: string) {
-  await (filling ??= fill())
+async function copyLargeDatabase(path: string) {
+  await (filling ??= fillLargeDatabase())
   await cp(join(large.path, 'data'), path, { recursive: true })
   return { DATA_DIR: path }
 }
@@ -459,7 +462,7 @@ test('a backup leaves the files beside it alone, and no other user can read its 
 
 test('a backup onto a full disk ends with one sentence and leaves no files', async ({ skip }) => {
   const directory = await temporaryDirectory()
-  const settings = await filled(join(directory.path, 'data'))
+  const settings = await copyLargeDatabase(join(directory.path, 'data'))
   const small = join(directory.path, 'small')
   await mountSmallDisk(small, '2m', skip)
   const { code, stdout, stderr } = await runCommand(['backup', '--to', join(small, 'backup')], settings)
@@ -470,7 +473,7 @@ test('a backup onto a full disk ends with one sentence and leaves no files', asy
 
 test('an interrupted backup leaves no files and no running database', async () => {
   const directory = await temporaryDirectory()
-  const settings = await filled(join(directory.path, 'data'))
+  const settings = await copyLargeDatabase(join(directory.path, 'data'))
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(process.execPath, ['start.js', 'backup', '--to', join(directory.path, 'backup')], {
     env: { PATH, HOME, ...settings },
@@ -498,7 +501,7 @@ const readiness = async ({ origin }: { origin: string }) => {
   return { ...((await response.json()) as Record<string, unknown>), status: response.status }
 }
 
-test('a restore of an automatic backup erases the applications again that were erased since, unless `--keep-erased` is given', async () => {
+test('a restore of an automatic backup erases again the applications that were erased after it, unless `--keep-erased` is given', async () => {
   const directory = await temporaryDirectory()
   const settings = await prepareDatabase(join(directory.path, 'data'))
   const dir = join(directory.path, 'backups')
@@ -515,7 +518,9 @@ test('a restore of an automatic backup erases the applications again that were e
   await expect
     .poll(() => readiness(server))
     .toMatchObject({ status: 200, newestBackupSeconds: expect.any(Number), backupsFailingSince: null })
-  const [left, byDesk, byCommand] = idsOf((await runCommand(['applications', '--json'], settings)).stdout)
+  const [notErased, byDesk, byCommand] = idsOf(
+    (await runCommand(['applications', '--json'], settings)).stdout,
+  )
   const link = await runCommand(['organisers', '--add', 'ada@example.org'], settings)
   const { client } = await signInByLink(server.origin, link.stdout)
   const erased = await client.rpc('desk_erase', { applications: [byDesk?.id], email: byDesk?.email })
@@ -536,7 +541,7 @@ test('a restore of an automatic backup erases the applications again that were e
   const restored = await runCommand(from, copy)
   expect(restored).toMatchObject({ code: 0 })
   expect(restored.stdout).toMatch(/^Restored 1 application .*\nErased 2 applications again, .*\.\n$/)
-  expect(idsOf((await runCommand(['applications', '--json'], copy)).stdout)).toEqual([left])
+  expect(idsOf((await runCommand(['applications', '--json'], copy)).stdout)).toEqual([notErased])
   const restoredServer = await startServer({ ...copy, BACKUP_DIR: dir })
   expect((await deskOf(copy.DATA_DIR)).history).toMatchObject([
     { application_id: null, author: 'operator', kind: 'erased', detail: { applications: 2 } },
@@ -674,20 +679,20 @@ test('a server that is stopped or killed during a backup leaves no partial backu
   const directory = await temporaryDirectory()
   const dir = join(directory.path, 'backups')
   await mkdir(dir)
-  const settings = { ...(await filled(join(directory.path, 'data'))), BACKUP_DIR: dir }
-  const startUntilItWrites = async () => {
+  const settings = { ...(await copyLargeDatabase(join(directory.path, 'data'))), BACKUP_DIR: dir }
+  const startUntilBackupBegins = async () => {
     const server = await startServer(settings)
     await expect.poll(async () => (await backupsIn(dir)).length).toBe(1)
     return server
   }
-  const stopped = await startUntilItWrites()
+  const stopped = await startUntilBackupBegins()
   expect(await stopped.stop()).toBe(0)
   expect(await backupsIn(dir)).toEqual([])
 
-  const killed = await startUntilItWrites()
+  const killed = await startUntilBackupBegins()
   await killed.stop('SIGKILL')
-  const [left = ''] = await backupsIn(dir)
-  expect(left).toMatch(/^\.unplugged-/)
+  const [partial = ''] = await backupsIn(dir)
+  expect(partial).toMatch(/^\.unplugged-/)
 
   const restarted = await startServer(settings)
   await restarted.waitForOutput('"msg":"backup made"')
@@ -706,7 +711,7 @@ test('a server makes a backup before it changes the schema, and if that fails, i
   await mkdir(dir)
   const settings = await prepareDatabase(join(directory.path, 'data'))
   /** Removes a part of the schema, so that the database is like that of an earlier version. */
-  const setBack = async () => {
+  const removeNewestSchema = async () => {
     const database = connectToEmbedded(settings.DATA_DIR)
     await database.unsafe(`
       drop table private.erasures, private.installation;
@@ -717,13 +722,13 @@ test('a server makes a backup before it changes the schema, and if that fails, i
   }
   const first = await startServer(settings)
   await send(first.origin, anApplication())
-  await setBack()
+  await removeNewestSchema()
   await first.stop()
   const updated = await startServer({ ...settings, BACKUP_DIR: dir })
   expect(updated.output()).toContain('"msg":"backup made"')
   expect(updated.output()).toMatch(/^The schema was updated by 1 migration\. docs\/operate\.md#go-back/m)
   await expect.poll(() => readiness(updated)).toMatchObject({ newestBackupSeconds: expect.any(Number) })
-  await setBack()
+  await removeNewestSchema()
   await updated.stop()
   const [made = '', ...others] = await backupsIn(dir)
   expect(others).toEqual([])

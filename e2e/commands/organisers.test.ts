@@ -186,8 +186,8 @@ test('two servers on one database share keys, sessions and codes', async () => {
   expect((await clientOfTwo.auth.setSession(tokens)).error).toBeNull()
   expect(await clientOfTwo.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
 
-  const asking = clientOf(one.origin)
-  expect((await asking.auth.signInWithOtp({ email: 'ada@example.org' })).error).toBeNull()
+  const clientOfOne = clientOf(one.origin)
+  expect((await clientOfOne.auth.signInWithOtp({ email: 'ada@example.org' })).error).toBeNull()
   expect((await clientOf(two.origin).auth.signInWithOtp({ email: 'ada@example.org' })).error).toMatchObject({
     status: 429,
     code: 'over_email_send_rate_limit',
@@ -226,9 +226,9 @@ test('a backup has the accounts without sessions, codes, second factors and keys
   for (const secret of [key?.d, key?.kid, factor?.totp.secret]) expect(all).not.toContain(String(secret))
   await server.stop()
 
-  const back = await runCommand(['restore', '--from', folder], restored)
-  expect(back).toMatchObject({ code: 0 })
-  expect(back.stdout).toMatch(
+  const restore = await runCommand(['restore', '--from', folder], restored)
+  expect(restore).toMatchObject({ code: 0 })
+  expect(restore.stdout).toMatch(
     /^Restored 0 applications and the account of 1 organiser to .*\nPasswords were restored; .*\n$/,
   )
   expect(await runCommand(['restore', '--from', folder], restored)).toMatchObject({
@@ -240,14 +240,14 @@ test('a backup has the accounts without sessions, codes, second factors and keys
   expect((await clientOf(next.origin).auth.getUser(data.session?.access_token)).error).toMatchObject({
     code: 'bad_jwt',
   })
-  const signingIn = clientOf(next.origin)
-  const signedIn = await signingIn.auth.signInWithPassword({
+  const newClient = clientOf(next.origin)
+  const signedIn = await newClient.auth.signInWithPassword({
     email: 'ada@example.org',
     password: 'correct horse',
   })
   expect(signedIn.error).toBeNull()
   expect(signedIn.data.user?.factors).toBeUndefined()
-  expect(await signingIn.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
+  expect(await newClient.rpc('desk_me')).toMatchObject({ data: { email: 'ada@example.org' } })
 })
 
 test("for a hosted project, the command changes only who is an organiser, and not the project's accounts", async () => {

@@ -13,7 +13,7 @@ import { startReceiver } from '../../testing/receiver.ts'
 import { dataDirectory, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { copyCheckout } from '../../testing/static-site.ts'
 
-/** A separate checkout, whose build is made and removed. A build takes four seconds of processor time. */
+/** A separate checkout, because the tests make and remove its build. A build takes four seconds of processor time. */
 let checkout: string
 let dataDir: string
 
@@ -142,7 +142,7 @@ describe.sequential('a checkout that is built repeatedly', { shuffle: false }, (
     await rm(join(checkout, '.env'), { recursive: true })
   })
 
-  test('a colour that .env cuts at its sign # is reported in one sentence', async () => {
+  test('a colour that .env cuts off at its # is reported in one sentence', async () => {
     await writeFile(join(checkout, '.env'), 'PORT=0\nSITE_ACCENT=#e8a33d\n')
     expect(await start().end()).toEqual({
       code: 1,

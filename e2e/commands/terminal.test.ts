@@ -72,10 +72,10 @@ async function onTerminal({ args = '', environment = {}, path, meanwhile = async
   let output = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
   const closed = once(child, 'close') as Promise<[number | null]>
-  let shown = 0
+  let searchedUpTo = 0
   const isShown = (text: string) => {
-    const at = output.indexOf(text, shown)
-    if (at >= 0) shown = at + text.length
+    const at = output.indexOf(text, searchedUpTo)
+    if (at >= 0) searchedUpTo = at + text.length
     return at >= 0
   }
   const waitForText = async (text: string) => {
@@ -170,7 +170,7 @@ test('applications with equal times each appear once', async () => {
     { dataDir: directory.path, databaseUrl: undefined },
     { schema: 'check' },
   )
-  // Some times are equal, and others differ by less than a JavaScript Date shows.
+  // Some times are equal, and others differ by less than a millisecond, which a JavaScript Date cannot show.
   await database.owner`
     update public.retreat_applications
     set created_at = timestamptz '2026-01-01' + (right(id::text, 4)::int / 3) * interval '1 microsecond'`
@@ -181,12 +181,15 @@ test('applications with equal times each appear once', async () => {
   }
 })
 
-test.each(['no-such-pager', './package.json'])('if the pager is %s, the list is printed', async (PAGER) => {
-  await store(...people(600))
-  const { code, screen } = await onTerminal({ environment: { PAGER } })
-  expect(code).toBe(0)
-  expect(namesOn(screen)).toEqual(Array.from({ length: 600 }, (_, index) => `Number-${index}`))
-})
+test.each(['no-such-pager', './package.json'])(
+  'if the pager is %s, which cannot run, the list is printed',
+  async (PAGER) => {
+    await store(...people(600))
+    const { code, screen } = await onTerminal({ environment: { PAGER } })
+    expect(code).toBe(0)
+    expect(namesOn(screen)).toEqual(Array.from({ length: 600 }, (_, index) => `Number-${index}`))
+  },
+)
 
 test('if less is missing, the list is printed without a message', async () => {
   await store(...people(2))

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 const key = 'public-anon-key'
 const verify = (...args: string[]) => runCommand(['verify', ...args], { DATA_DIR: directory.path })
-const lines = (stdout: string, mark: string) => stdout.split('\n').filter((line) => line.startsWith(mark))
+const lines = (stdout: string, prefix: string) => stdout.split('\n').filter((line) => line.startsWith(prefix))
 
 /** Verifies a stand-in for a backend, which sends the test's responses. */
 async function verifyStandIn(respond: Parameters<typeof startReceiver>[0]) {
@@ -32,9 +32,13 @@ test('our own server passes each check, one application is left, and the printed
   expect(lines(stdout, '✗')).toEqual([])
   expect(lines(stdout, '✓')).toEqual(checks.map(({ name }) => `✓ ${name}`))
 
-  const kept = await runCommand(['applications', '--json'], { DATA_DIR })
+  const stored = await runCommand(['applications', '--json'], { DATA_DIR })
   const [, email] = /One application is left.* Its email is (\S+), /.exec(stdout) ?? []
-  expect(JSON.parse(kept.stdout)).toMatchObject({ first_name: 'Test', last_name: 'of npm run verify', email })
+  expect(JSON.parse(stored.stdout)).toMatchObject({
+    first_name: 'Test',
+    last_name: 'of npm run verify',
+    email,
+  })
 
   const [, sql = ''] = /^ {2}(delete .*;)$/m.exec(stdout) ?? []
   const database = await openDatabase({ dataDir: DATA_DIR, databaseUrl: undefined }, { schema: 'check' })
@@ -59,7 +63,7 @@ test('each check passes through the gateway of a hosted project, with a publisha
   expect(other.stderr).toBe('--key (not shown) is not the public key of this backend, which refuses it.\n')
 })
 
-test('a closed door is reported once, the checks that do not need it run, and no application is left', async () => {
+test('a closed door is reported once, the checks that need no open door run, and no application is left', async () => {
   const server = await startServer({ DATA_DIR: directory.path })
   const door = (...args: string[]) => runCommand(['door', ...args], { DATA_DIR: directory.path })
   const stored = async () =>
