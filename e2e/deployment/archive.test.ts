@@ -112,7 +112,7 @@ async function scriptOf(origin: string, page = '/') {
  * below its root. It has its own `systemctl` and `sudo`.
  *
  * @param settings The database, and the backup folder.
- * @param moveDataAside The work of the program `move-aside`. A test with its own PostgreSQL calls it instead of the docs' `mv`.
+ * @param moveDataAside The effect of the program `move-aside`, which a test with its own PostgreSQL runs instead of the docs' `mv`.
  */
 async function formerMachine(settings: Record<string, string>, moveDataAside = async () => {}) {
   const { path: root } = await temporaryDirectory()
@@ -138,8 +138,8 @@ async function formerMachine(settings: Record<string, string>, moveDataAside = a
     'move-aside': moveDataAside,
   }
   const systemd = createServer((request, response) => {
-    const act = service[request.url?.slice(1) ?? '']?.() ?? Promise.reject(new Error(request.url))
-    act.then(
+    const effect = service[request.url?.slice(1) ?? '']?.() ?? Promise.reject(new Error(request.url))
+    effect.then(
       () => response.end(),
       (error: unknown) => response.writeHead(500).end(String(error)),
     )

@@ -27,7 +27,7 @@ def read(file):
 print(json.dumps([read(file) for file in json.load(sys.stdin)]))
 `
 
-/** Debian 12's version takes an escaped backslash and the letter after it for another escape. */
+/** Debian 12's icalendar takes the second backslash of an escaped one, and such a character after it, for an escape. */
 const misread = /\\[nN,;]/
 
 test('Python’s icalendar reads every name and every venue as text, and the days as days', ({ skip }) => {

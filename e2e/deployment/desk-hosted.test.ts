@@ -183,7 +183,7 @@ test('through `@supabase/lite` an applicant applies, and on the static desk an o
   await desk.button(`Undo: ${name}, accepted`).click()
   await desk.says(`Undone: ${name} is New again`)
   await expect.poll(statuses).toEqual(['new'])
-  // Another organiser decides meanwhile.
+  // The organiser declines the application in another session.
   const listed = await other.rpc('desk_list', { filter: { search: application.email } })
   const [{ id, version } = { id: '', version: 0 }] = (
     listed.data as { applications: { id: string; version: number }[] }

@@ -11,10 +11,10 @@ import { startReplicas } from '../../testing/replicas.ts'
 import { startServer } from '../../testing/server.ts'
 
 const failovers = 3
-/** The smallest number of inserts before and after a failover. */
+/** The number of applications that are stored, at least, before and after each failover. */
 const insertsAround = 100
 
-test('when the primary is killed three times under load, each acknowledged application is stored once, and no server ends', async ({
+test('when the primary is killed three times under load, each acknowledged application is stored once, and no server exits', async ({
   skip,
 }) => {
   if (!isDebianPostgresInstalled()) return cannotRun(skip, noDebianPostgres)
@@ -68,7 +68,9 @@ test('when the primary is killed three times under load, each acknowledged appli
   }
   isOver = true
   await Promise.all(senders)
-  console.log(`without an answer: ${gaps.map((gap) => `${(gap / 1000).toFixed(1)} s`).join(', ')}`)
+  console.log(
+    `longest time without a stored application after each kill: ${gaps.map((gap) => `${(gap / 1000).toFixed(1)} s`).join(', ')}`,
+  )
 
   const sql = replicas.primary()
   const rows = await sql<{ email: string }[]>`select email from public.retreat_applications`

@@ -46,7 +46,7 @@ test('the image has the same licenses and list of packages as the archive', asyn
     )
 })
 
-test('with a read-only root the image stores, backs up, stops in time, and has the application after a restart or a kill', async () => {
+test('with a read-only root the image stores and backs up an application, stops in time, and has it after a restart or a kill', async () => {
   const origin = `http://127.0.0.1:${await freePort()}`
   const settings = { PORT: new URL(origin).port, HOST: '127.0.0.1' }
   const start = () => startServerIn(directory.path, settings)

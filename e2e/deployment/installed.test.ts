@@ -29,7 +29,7 @@ async function contentOf(dataDir: string) {
   return { csv: stdout, indexes }
 }
 
-test('an installed PostgreSQL runs the same files, and after a change of the minor version all indexes are rebuilt once', async ({
+test('an installed PostgreSQL uses the same data files as the bundled one, and a change of the minor version rebuilds all indexes once', async ({
   skip,
 }) => {
   if (programs === undefined) return cannotRun(skip, noFetchedPostgres(18))

@@ -84,10 +84,10 @@ test('nginx sends the security headers of the build with every static response',
     const { headers } = await fetch(site.origin + path)
     for (const [name, value] of Object.entries(documentHeaders(''))) {
       // The rest of the policy is in the document.
-      const policy = name === 'content-security-policy'
-      expect(headers.get(name), `${name} of GET ${path}`).toBe(policy ? framing : value)
+      const isPolicy = name === 'content-security-policy'
+      expect(headers.get(name), `${name} of GET ${path}`).toBe(isPolicy ? framing : value)
       expect(built).toMatch(
-        policy ? /content-security-policy: .*; frame-ancestors 'none'\n/ : `${name}: ${value}\n`,
+        isPolicy ? /content-security-policy: .*; frame-ancestors 'none'\n/ : `${name}: ${value}\n`,
       )
     }
     expect(headers.get('server')).toBe('nginx')

@@ -61,7 +61,7 @@ let proxy: RunningRecipe & {
   settings: Settings
 }
 let server: RunningServer
-/** Inserts a minute from one address. */
+/** The limit of inserts a minute from one address. */
 const maxInserts = 6
 
 async function nginxRecipe(options: RecipeOptions): Promise<RunningRecipe> {
@@ -80,7 +80,7 @@ async function nginxRecipe(options: RecipeOptions): Promise<RunningRecipe> {
     'server 127.0.0.1:3000;': `server ${upstream};`,
     ...tls(tlsPort),
   })
-  // Makes the change that the recipe describes. Its upstream is already defined.
+  // Makes the change that the recipe describes for a page under a path. `atRoot` already defines the upstream.
   const withPath = await readRecipe('nginx-proxy.conf', {
     'location / {\n    proxy_pass ':
       'location /retreat/ {\n    rewrite ^/retreat(/.*) $1 break;\n    proxy_pass ',
@@ -109,7 +109,7 @@ async function caddyRecipe(options: RecipeOptions): Promise<RunningRecipe> {
     '\tservers {': `\tadmin off\n\tdebug\n\thttp_port ${plainPort}\n\thttps_port ${tlsPort}\n\tservers {`,
     ...tls('https://127.0.0.1'),
   })
-  // Makes the change that the recipe describes.
+  // Makes the change that the recipe describes for a page under a path.
   const withPath = await readRecipe('Caddyfile', {
     '\thandle {': '\tredir /retreat /retreat/ permanent\n\thandle_path /retreat/* {',
     ...tls(`https://:${pathPort}`),
@@ -378,7 +378,7 @@ describe.each([
       expect((await fetch(`${proxy.plainOrigin}/.well-known/acme-challenge/x`)).status).toBe(404)
     })
 
-    // From here on the server is stopped, because a server that a test starts ends with the test.
+    // The tests that stop the server come last, because the server that they start ends with the test.
 
     test('requests during a restart of the server wait, and then get normal responses', async ({
       visitor,

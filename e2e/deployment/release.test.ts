@@ -54,7 +54,7 @@ const statement = 'select 1;\n'
 const openDigest = `${createHash('sha256').update(statement).digest('hex')}  ${migration}`
 
 /** Adds an open migration and a line under "Unreleased", and commits both. */
-async function change() {
+async function commitChange() {
   await writeFile(join(clone, migration), statement)
   await git('add', migration)
   const changes = await readFile(join(clone, 'CHANGELOG.md'), 'utf8')
@@ -72,7 +72,7 @@ test('if a release is not possible, one sentence says why, and nothing is change
   expect((await release('1.1.0')).printed).toMatch(
     /^CHANGELOG\.md has nothing under "## Unreleased": .*\.\n$/,
   )
-  await change()
+  await commitChange()
   expect((await release('1.0.0')).printed).toMatch(/^1\.0\.0 is not after 1\.0\.0, the last release: .*\.\n$/)
   await git('tag', 'v1.0.2')
   expect((await release('1.0.2')).printed).toMatch(/^The tag v1\.0\.2 is there already: .*\.\n$/)
@@ -96,7 +96,7 @@ test('if a release is not possible, one sentence says why, and nothing is change
 })
 
 test('a release makes a commit, a tag and an archive with its checksum, licenses and packages, and pushes nothing', async () => {
-  await change()
+  await commitChange()
   const before = await git('ls-remote', origin)
   expect(await release('1.1.0', '--check', 'true')).toMatchObject({
     code: 0,
@@ -119,8 +119,8 @@ test('a release makes a commit, a tag and an archive with its checksum, licenses
   expect(await versionAt('v1.1.0')).toEqual(['1.1.0', `## 1.1.0 - ${day}`])
   expect(await versionAt('HEAD')).toEqual(['1.1.1-dev', '## Unreleased'])
   // The released migrations may not be edited from now on.
-  const frozen = (revision: string) => git('show', `${revision}:supabase/released.sha256`)
-  expect(await frozen('v1.1.0')).toBe(`${await frozen('v1.1.0^')}\n${openDigest}`)
+  const frozenDigestsAt = (revision: string) => git('show', `${revision}:supabase/released.sha256`)
+  expect(await frozenDigestsAt('v1.1.0')).toBe(`${await frozenDigestsAt('v1.1.0^')}\n${openDigest}`)
 
   const folder = join(clone, 'release')
   const name = 'unplugged-1.1.0'

@@ -13,7 +13,7 @@ import { startServer } from '../../testing/server.ts'
 /** The response time of the receiver. It is slow, so that two deliveries of one application would overlap. */
 const receiverMilliseconds = 30
 
-test('if one of three servers on one database is killed under load, no application is lost or delivered by two at once', async () => {
+test('if one of three servers on one database is killed under load, no application is lost, or delivered by two servers at once', async () => {
   const database = await startPostgres()
   const pending = new Set<string>()
   const overlapping: string[] = []

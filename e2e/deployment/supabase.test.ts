@@ -28,7 +28,7 @@ test('"supabase db push" gives a new project its schema, and our server then app
   }
   await run('db', 'push', '--yes')
 
-  // Our server can take over the same database without changes, and give it back.
+  // Our server runs on the same database without changing its schema, so the CLI still finds it up to date.
   const server = await startServer({ DATABASE_URL: url })
   expect(await send(server.origin, anApplication())).toBe(201)
   expect(server.output()).not.toContain('edited')

@@ -30,7 +30,7 @@ const backup100 = 'testing/fixtures-1.0.0/backup'
 const filesOf17 = await temporaryDirectory()
 /** The applications in these files, as a table. */
 let csv = ''
-let session = ''
+let refreshToken = ''
 
 async function csvOf(dataDir: string) {
   const { code, stdout } = await runCommand(['applications', '--csv'], { DATA_DIR: dataDir })
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const made = await dataDirectory()
   const desk = await startDesk({}, made)
   const client = await desk.signedIn('ada@example.org')
-  session = (await client.auth.getSession()).data.session?.refresh_token ?? ''
+  refreshToken = (await client.auth.getSession()).data.session?.refresh_token ?? ''
   const reasons = ['Ünï¢ode \\ "quoted"\n{"json": null}', '=1+1', ' '.repeat(3), '🏕'.repeat(50)]
   await desk.sql`insert into public.retreat_applications ${valuesOf(reasons.map((reason) => anApplication({ reason })))}`
   const [first] = await desk.sql<{ id: string }[]>`select id from public.retreat_applications limit 1`
@@ -69,13 +69,13 @@ beforeAll(async () => {
   await made.remove()
 })
 
-/** Makes a folder as an earlier server left it. Without `arePrograms` the server has to fetch the old programs. */
-async function oldDirectory({ arePrograms = true, areFiles = true } = {}) {
-  const around = await temporaryDirectory()
-  const directory = { path: join(around.path, 'the data'), remove: () => around.remove() }
+/** Makes a folder as an earlier server left it. Without `hasPrograms` the server has to fetch the old programs. */
+async function oldDirectory({ hasPrograms = true, hasFiles = true } = {}) {
+  const parent = await temporaryDirectory()
+  const directory = { path: join(parent.path, 'the data'), remove: () => parent.remove() }
   await mkdir(directory.path, { mode: 0o700 })
-  if (areFiles) await cp(filesOf17.path, directory.path, { recursive: true })
-  if (arePrograms) {
+  if (hasFiles) await cp(filesOf17.path, directory.path, { recursive: true })
+  if (hasPrograms) {
     const programFolder = join(directory.path, 'postgresql-17')
     await cp(fetched.path, programFolder, { recursive: true, verbatimSymlinks: true })
   }
@@ -88,12 +88,12 @@ test('a server converts all files of an older PostgreSQL, sessions and sequences
   skip,
 }) => {
   if (programs === undefined) return cannotRun(skip, noFetchedPostgres(17))
-  const directory = await oldDirectory({ arePrograms: false })
+  const directory = await oldDirectory({ hasPrograms: false })
   const beforeStart = await runCommand(['applications'], { DATA_DIR: directory.path })
   expect(beforeStart.stderr).toContain('start the server once, which brings it over.')
   expect(beforeStart.code).toBe(1)
 
-  // npm may need this on this machine to reach its registry.
+  // On some machines npm needs this certificate to reach its registry.
   const { NODE_EXTRA_CA_CERTS = '' } = process.env
   const server = await startServer({ DATA_DIR: directory.path, NODE_EXTRA_CA_CERTS })
   expect(server.output()).toContain('bringing the database over from PostgreSQL 17 to 18')
@@ -101,7 +101,7 @@ test('a server converts all files of an older PostgreSQL, sessions and sequences
   const refreshed = await fetch(`${server.origin}/auth/v1/token?grant_type=refresh_token`, {
     method: 'POST',
     headers: { apikey: 'public-anon-key', 'content-type': 'application/json' },
-    body: JSON.stringify({ refresh_token: session }),
+    body: JSON.stringify({ refresh_token: refreshToken }),
   })
   expect(refreshed.status).toBe(200)
   const sql = connectToEmbedded(directory.path)
@@ -171,7 +171,7 @@ test('a conversion leaves the old files unchanged for a way back, and changes th
   skip,
 }) => {
   if (programs === undefined) return cannotRun(skip, noFetchedPostgres(17))
-  const directory = await oldDirectory({ areFiles: false })
+  const directory = await oldDirectory({ hasFiles: false })
   const backups = join(dirname(directory.path), 'backups')
   await mkdir(backups, { mode: 0o700 })
   const { schema, files } = JSON.parse(await readFile(join(backup100, 'manifest.json'), 'utf8')) as {
@@ -205,10 +205,10 @@ test('a conversion leaves the old files unchanged for a way back, and changes th
 
   const former = { ...old, folder: 'pgdata-17' }
   await startFiles(former)
-  const back = connectToEmbedded(directory.path)
-  expect(await schemaVersion(back)).toBe(schema)
-  expect(await contentOf(back)).toEqual(content)
-  await back.end()
+  const formerDatabase = connectToEmbedded(directory.path)
+  expect(await schemaVersion(formerDatabase)).toBe(schema)
+  expect(await contentOf(formerDatabase)).toEqual(content)
+  await formerDatabase.end()
   await stopFiles(former)
 })
 
@@ -242,7 +242,7 @@ test('if the old programs cannot be fetched, one sentence says which command to 
   skip,
 }) => {
   if (programs === undefined) return cannotRun(skip, noFetchedPostgres(17))
-  const directory = await oldDirectory({ arePrograms: false })
+  const directory = await oldDirectory({ hasPrograms: false })
   const settings = {
     DATA_DIR: directory.path,
     npm_config_registry: 'http://127.0.0.1:9',

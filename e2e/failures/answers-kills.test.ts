@@ -137,9 +137,9 @@ test(`${guests} guests send RSVPs and answers while organisers decide: each is s
   const storedAnswers = await sql<{ id: string; act: string; answer: string }[]>`
     select application_id as id, act, answer
     from private.history join private.question_answers using (application_id) where kind = 'questions'`
-  const ofAct = new Map(storedAnswers.map(({ act, ...rest }) => [act, rest]))
-  expect(storedAnswers).toHaveLength(ofAct.size)
-  for (const [act, given] of answered) expect(ofAct.get(act)).toEqual(given)
+  const storedByAct = new Map(storedAnswers.map(({ act, ...rest }) => [act, rest]))
+  expect(storedAnswers).toHaveLength(storedByAct.size)
+  for (const [act, given] of answered) expect(storedByAct.get(act)).toEqual(given)
   expect(answered.size).toBeGreaterThan(guests / 4)
   expect(checkCount).toBeGreaterThan(0)
   await desk.close()

@@ -48,7 +48,7 @@ const signInPause = 200
 const backOff = 20
 
 /**
- * Makes two organisers and enough applications for a list.
+ * Adds two organisers, and more applications than a page of the list has.
  *
  * @param sql Connections of the schema's owner.
  */

@@ -43,10 +43,10 @@ async function problemsAfterCuts(settings: Record<string, string>, sql: Sql, cut
   const serverSettings = { ...settings, PORT: String(await freePort()), TRUST_PROXY: '1' }
   let server = await startServer(serverSettings)
   let exited = once(server.process, 'exit')
-  const hasEnded = () => server.process.exitCode !== null || server.process.signalCode !== null
+  const hasExited = () => server.process.exitCode !== null || server.process.signalCode !== null
   const callers = startCalls(server.origin, await addOrganisers(sql, server.origin))
   const { calls, kinds, acknowledged } = callers
-  const waitUntil = (condition: () => boolean) => callers.waitUntil(() => hasEnded() || condition())
+  const waitUntil = (condition: () => boolean) => callers.waitUntil(() => hasExited() || condition())
 
   const all = Object.entries(cuts)
   const rounds = Number(roundsSetting ?? extent({ quick: 1, long: 20 }) * all.length)
@@ -69,8 +69,8 @@ async function problemsAfterCuts(settings: Record<string, string>, sql: Sql, cut
     const prefix = `SEED=${seed}, ${name}: `
     problems.push(...verdict.wrong.map((wrong) => prefix + wrong))
     problems.push(...(server.output().slice(outputLength).match(uncaught) ?? []).map((line) => prefix + line))
-    if (hasEnded()) {
-      problems.push(`${prefix}the server ended`)
+    if (hasExited()) {
+      problems.push(`${prefix}the server exited`)
       server = await startServer(serverSettings)
       exited = once(server.process, 'exit')
     } else {
@@ -95,7 +95,7 @@ async function problemsAfterCuts(settings: Record<string, string>, sql: Sql, cut
     problems.push(`${stored.length - emails.size} applications are stored twice`)
   problems.push(...acknowledged.filter((email) => !emails.has(email)).map((email) => `${email} is lost`))
   const code = await server.stop()
-  return code === 0 ? problems : [...problems, `the server ended with ${code}`]
+  return code === 0 ? problems : [...problems, `the server exited with ${code}`]
 }
 
 test('no response is wrong while connections to an external database are lost', async () => {

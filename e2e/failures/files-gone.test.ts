@@ -56,7 +56,7 @@ test.each(['DATA_DIR', 'pgdata'])(
     await waitForGoneMessage(server)
     expect(await send(server.origin, anApplication())).toBe(503)
     expect(await ready(server)).toEqual([503, 'the files of the database are gone'])
-    // Takes a while, so that the server tries several times.
+    // These commands take a while, in which the server tries several times.
     for (let round = 0; round < 4; round += 1) {
       const doctor = await runCommand(['doctor'], settings)
       expect(doctor.code).toBe(1)

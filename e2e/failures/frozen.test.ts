@@ -50,9 +50,9 @@ test('a server stops even while the database hangs', async () => {
   const server = await startServer({ DATABASE_URL: postgres.url(), WEBHOOK_URL: hook.origin })
   expect(await send(server.origin, anApplication())).toBe(201)
   postgres.freeze()
-  const pending = send(server.origin, anApplication()).catch(() => 'no answer')
+  const pending = send(server.origin, anApplication()).catch(() => 'no response')
   expect(await server.stop()).toBe(0)
-  expect([503, 'no answer']).toContain(await pending)
+  expect([503, 'no response']).toContain(await pending)
   postgres.thaw()
 })
 

@@ -36,7 +36,7 @@ test('an update that fails on a full disk is undone, a start without enough room
   const filler = join(disk, 'filler')
   const { bavail, bsize } = await statfs(disk)
   await writeFile(filler, new Uint8Array(bavail * bsize - 16 * megabyte))
-  // This call does not check the disk first, as a start does.
+  // Unlike a start, this call does not check the disk first.
   await expect(migrate(sql)).rejects.toThrow(
     /^The update fails at \d+_deliveries \(could not .*No space left on device\), and was undone/,
   )

@@ -37,7 +37,7 @@ export function outcomeOf(status: number, body: string, isRight: boolean): Outco
 /**
  * Judges the calls around a cut.
  *
- * @param kinds The kinds of calls.
+ * @param kinds The kinds of calls that must be served again after the cut.
  */
 export function judge(calls: readonly Call[], cut: Cut, kinds: readonly string[]): Verdict {
   const outside = calls.filter(({ began, ended }) => ended < cut.began || began > cut.ended + gracePeriod)
