@@ -10,20 +10,20 @@ import { test } from '../testing/visitor.ts'
 import { actCases, type ActCase } from '../testing/act-cases.ts'
 import { resize } from '../testing/resize.ts'
 
-/** The outcomes of a call. */
+/** How the call of an act ends. */
 const outcomes = ['offline', 'slow', 'refused', 'aborted', 'response lost'] as const
-/** The ways to reach the screen. */
-const origins = ['by its address', 'from the list', 'by Back'] as const
+/** How the screen of the act is opened. */
+const openings = ['by its address', 'from the list', 'by Back'] as const
 const presses = ['once', 'twice'] as const
 
 interface Combination {
   outcome: (typeof outcomes)[number]
-  origin: (typeof origins)[number]
+  opening: (typeof openings)[number]
   press: (typeof presses)[number]
 }
 
 const combinations: Combination[] = outcomes.flatMap((outcome) =>
-  origins.flatMap((origin) => presses.map((press) => ({ outcome, origin, press }))),
+  openings.flatMap((opening) => presses.map((press) => ({ outcome, opening, press }))),
 )
 const desk = deskForTestFile()
 let restoreTemplates: () => Promise<void>
@@ -65,9 +65,9 @@ async function goToScreen(
   open: (path: string) => Promise<Page>,
   previousPage: Page | undefined,
   path: string,
-  origin: Combination['origin'],
+  opening: Combination['opening'],
 ) {
-  const first = origin === 'from the list' ? '/' : path
+  const first = opening === 'from the list' ? '/' : path
   const page = previousPage ?? (await open(first))
   const { heading } = getDesk(page)
   const to = (address: string) => page.evaluate((hash) => (location.hash = hash), address)
@@ -76,10 +76,10 @@ async function goToScreen(
     await to(first)
     await page.reload()
   }
-  if (origin === 'from the list') {
+  if (opening === 'from the list') {
     await heading('Applications').waitFor()
     await to(path)
-  } else if (origin === 'by Back') {
+  } else if (opening === 'by Back') {
     await page.locator('h1').waitFor()
     await to('/history')
     await heading('History').waitFor()
@@ -89,7 +89,7 @@ async function goToScreen(
 }
 
 /** Holds all further calls of the page, except those of one function. */
-async function holdReads(page: Page, name = '') {
+async function holdOtherCalls(page: Page, name = '') {
   const held: Route[] = []
   await page.route('**/rpc/*', async (route) => {
     if (route.request().url().endsWith(`/${name}`)) await route.fallback()
@@ -120,12 +120,12 @@ async function setOutcome(page: Page, name: string, outcome: Combination['outcom
     await route.fetch()
     return route.abort()
   })
-  const releaseReads = await holdReads(page, name)
+  const releaseOtherCalls = await holdOtherCalls(page, name)
   return {
     tries: () => tries,
     release,
     async end() {
-      await releaseReads()
+      await releaseOtherCalls()
       await page.unroute(`**/rpc/${name}`)
     },
   }
@@ -208,14 +208,14 @@ test.for(Object.entries(actCases))(
       if (combination === undefined) continue
       try {
         await runAct(
-          async (path) => (page = await goToScreen(open, page, path, combination.origin)),
+          async (path) => (page = await goToScreen(open, page, path, combination.opening)),
           name,
           actCase,
           combination,
         )
       } catch (error) {
         throw new Error(
-          `${combination.outcome}, opened ${combination.origin}, pressed ${combination.press}`,
+          `${combination.outcome}, opened ${combination.opening}, pressed ${combination.press}`,
           { cause: error },
         )
       }
@@ -231,7 +231,7 @@ test('a saved draft is shown and can be edited before the screen refreshes', asy
   const { button, status } = getDesk(page)
   const subject = page.getByLabel('Subject', { exact: true })
   await button('Edit: Ada Lovelace').click()
-  const releaseCalls = await holdReads(page, 'desk_edit')
+  const releaseCalls = await holdOtherCalls(page, 'desk_edit')
   for (const words of ['Come', 'Come soon']) {
     await subject.fill(words)
     await button('Save').click()
@@ -249,7 +249,7 @@ test('an RSVP appears with its announcement, before the screen refreshes', async
   const page = await desk.open(visitor, `/applications/${id}`)
   const { button, status } = getDesk(page)
   await button('Coming').waitFor()
-  const releaseCalls = await holdReads(page, 'desk_set_answer')
+  const releaseCalls = await holdOtherCalls(page, 'desk_set_answer')
   await button('Coming').click()
   await expect.poll(() => status.textContent()).toBe('Ada Lovelace: Coming')
   await page
@@ -268,7 +268,7 @@ test('stopping all letters hides their countdown, and resuming gives them a new 
   const other = await desk.open(visitor, '/letters', { as: desk.bob })
   const { button, status } = getDesk(page)
   await button('Stop 1 letter').waitFor()
-  const releaseCalls = await holdReads(page, 'desk_stop')
+  const releaseCalls = await holdOtherCalls(page, 'desk_stop')
   await button('Stop all letters').click()
   await button('Stop 1 letter').waitFor({ state: 'detached' })
   await releaseCalls()

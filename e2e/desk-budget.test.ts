@@ -21,7 +21,7 @@ test('the first list needs little script, and is requested once, before the scri
     isNew: true,
     prepare: async (opened) => {
       names = recordCalls(opened)
-      // Scripts that are requested after the counts are not the list's.
+      // The list does not need the scripts that are requested after the call for the counts, `desk_refresh`.
       const needed = new Set<Request>()
       opened.on('request', (request) => {
         if (request.resourceType() === 'script' && !names.includes('desk_refresh')) needed.add(request)

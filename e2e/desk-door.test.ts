@@ -127,28 +127,28 @@ test('of two simultaneous changes the later is refused, keeps its text, and can 
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
-  const mine = await openDoor(visitor)
+  const adasPage = await openDoor(visitor)
   const bobsPage = await openDoor(visitor, await server.signedIn('bob@example.org'))
-  await mine.sentence.fill('Mine.')
-  await mine.choose('Closed')
+  await adasPage.sentence.fill('Mine.')
+  await adasPage.choose('Closed')
   await bobsPage.choose('Closed')
   await bobsPage.sentence.fill('Theirs.')
   await bobsPage.close.click()
   await expectState(bobsPage.page, 'The door is closed. Applicants read: “Theirs.”')
 
-  await mine.close.click()
+  await adasPage.close.click()
   await expect
-    .poll(() => mine.warning.textContent())
+    .poll(() => adasPage.warning.textContent())
     .toMatch(/^bob@example.org changed the door meanwhile, .* 20\d\d, \d\d:\d\d\./)
-  expect(await mine.state.textContent()).toBe('The door is closed. Applicants read: “Theirs.”')
-  expect(await mine.sentence.inputValue()).toBe('Mine.')
+  expect(await adasPage.state.textContent()).toBe('The door is closed. Applicants read: “Theirs.”')
+  expect(await adasPage.sentence.inputValue()).toBe('Mine.')
   const sentences = () => server.sql`select sentence, version from private.door`
   expect(await sentences()).toEqual([{ sentence: 'Theirs.', version: 1 }])
 
-  await mine.saveAnyway.click()
-  await expectState(mine.page, 'The door is closed. Applicants read: “Mine.”')
+  await adasPage.saveAnyway.click()
+  await expectState(adasPage.page, 'The door is closed. Applicants read: “Mine.”')
   expect(await sentences()).toEqual([{ sentence: 'Mine.', version: 2 }])
-  await expect.poll(() => mine.warning.count()).toBe(0)
+  await expect.poll(() => adasPage.warning.count()).toBe(0)
 })
 
 test('a door with a limit counts applications, closes at the limit, and stays closed when a sentence is saved', async ({

@@ -20,8 +20,8 @@ const apply = async (first_name: string, email = `${first_name.toLowerCase()}@ex
   const [stored] = await desk.store([{ first_name, last_name: 'N', email, created_at: new Date() }])
   return stored?.id ?? ''
 }
-const select = (page: Page) => page.getByLabel('Retreat', { exact: true })
-const listed = (page: Page, ...names: string[]) =>
+const retreatSelect = (page: Page) => page.getByLabel('Retreat', { exact: true })
+const expectListed = (page: Page, ...names: string[]) =>
   expect.poll(() => getDesk(page).names()).toEqual(names.map((name) => `${name} N`))
 /** Reads the list, the counts and everything else that is read regularly. */
 const refresh = (page: Page) => page.clock.fastForward(30_000)
@@ -60,7 +60,7 @@ test('a retreat is begun by keyboard, and applications from then on are in a lis
   expect(await page.getByLabel('First day').inputValue()).toBe('2028-04-07')
   await apply('Bea')
   await link('Applications').click()
-  await listed(page, 'Bea')
+  await expectListed(page, 'Bea')
   await expect.poll(() => getDesk(page).tabs()).toContain('All 1')
   expect(await page.getByText('This is').count()).toBe(0)
   await page.evaluate(() => (location.hash = '#/history'))
@@ -77,16 +77,16 @@ test('an earlier retreat is read, searched, exported and opened, and a link lead
   await apply('Bea')
   const page = await desk.open(visitor)
   const { heading, link, search, button, tabs } = getDesk(page)
-  await listed(page, 'Bea')
-  // Of an earlier retreat all are shown, whatever their status.
-  await select(page).focus()
+  await expectListed(page, 'Bea')
+  // The list of an earlier retreat shows applications of every status.
+  await retreatSelect(page).focus()
   await page.keyboard.press('ArrowDown')
   await page.getByText('This is First retreat.').waitFor()
-  await listed(page, 'Alan', 'Ada')
+  await expectListed(page, 'Alan', 'Ada')
   await expect.poll(tabs).toEqual(expect.arrayContaining(['New 1', 'Shortlisted 1', 'All 2']))
   expect(await focused(page)).toMatch(/^SELECT/)
   await search.fill('Alan')
-  await listed(page, 'Alan')
+  await expectListed(page, 'Alan')
 
   const saved = page.waitForEvent('download')
   await button('Download CSV').click()
@@ -99,25 +99,25 @@ test('an earlier retreat is read, searched, exported and opened, and a link lead
   await heading('Alan N').waitFor()
   expect(page.url()).toContain(`/applications/${alan}?edition=1&status=all&search=Alan`)
   await page.keyboard.press('Escape')
-  await listed(page, 'Alan')
-  expect(await select(page).inputValue()).toBe('1')
-  // The bar keeps the retreat.
+  await expectListed(page, 'Alan')
+  expect(await retreatSelect(page).inputValue()).toBe('1')
+  // The links of the navigation lead to screens of the same retreat.
   await link('Places').click()
   await page.getByText('This is First retreat.').waitFor()
   await link('Applications').click()
-  await listed(page, 'Alan', 'Ada')
+  await expectListed(page, 'Alan', 'Ada')
   await search.fill('Alan')
-  await listed(page, 'Alan')
-  // Clear keeps it, too.
+  await expectListed(page, 'Alan')
+  // Clear keeps the retreat, too.
   await button('Clear').click()
-  await listed(page, 'Alan', 'Ada')
+  await expectListed(page, 'Alan', 'Ada')
   await link('Back to Spring 2028').click()
-  await listed(page, 'Bea')
+  await expectListed(page, 'Bea')
   expect(await focused(page)).toBe('H1: Applications')
   expect(page.url()).not.toContain('edition')
 })
 
-test('the list in another window follows when a retreat begins, and an earlier one stays as it is', async ({
+test('when a retreat begins, the list in another window switches to it, and a list of an earlier retreat stays', async ({
   visitor,
 }) => {
   await apply('Ada')
@@ -126,10 +126,10 @@ test('the list in another window follows when a retreat begins, and an earlier o
     await desk.open(visitor, '', { prepare }),
     await desk.open(visitor, '/?edition=1', { prepare, as: desk.bob, isNew: true }),
   ]
-  await listed(newest, 'Ada')
-  await listed(earlier, 'Ada')
+  await expectListed(newest, 'Ada')
+  await expectListed(earlier, 'Ada')
   await expect.poll(() => getDesk(newest).tabs()).toContain('All 1')
-  expect(await select(newest).count()).toBe(0)
+  expect(await retreatSelect(newest).count()).toBe(0)
   await desk.ada.client
     .rpc('desk_begin_edition', {
       act: crypto.randomUUID(),
@@ -142,20 +142,20 @@ test('the list in another window follows when a retreat begins, and an earlier o
     .throwOnError()
   await apply('Bea')
   await refresh(newest)
-  await listed(newest, 'Bea')
+  await expectListed(newest, 'Bea')
   await refresh(earlier)
   await earlier.getByText('This is First retreat.').waitFor()
-  await listed(earlier, 'Ada')
+  await expectListed(earlier, 'Ada')
 })
 
-test('two organisers begin the next retreat, and the second one reads that it has begun', async ({
+test('if two organisers begin the next retreat, the second one reads that somebody else has begun it', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(/Failed to load resource/)
   const page = await desk.open(visitor, '/retreats')
   const { button } = getDesk(page)
   const name = page.getByLabel('Name', { exact: true })
-  // Without a name, it does not ask.
+  // Without a name, the screen does not ask for confirmation.
   await button('Begin retreat').click()
   expect(await button('Begin now').count()).toBe(0)
   await name.fill('Autumn 2027')
@@ -183,7 +183,7 @@ test('an earlier retreat has its own places, days, questions and guests, and its
   const { button, heading, link, status } = getDesk(page)
   await page.getByText('0 Coming').waitFor()
   await page.getByRole('heading', { name: 'Settings' }).waitFor()
-  await select(page).focus()
+  await retreatSelect(page).focus()
   await page.keyboard.press('ArrowDown')
   await page.getByText('1 Coming').waitFor()
   expect(await focused(page)).toMatch(/^SELECT/)

@@ -214,7 +214,7 @@ test('the charts stay open or closed as each organiser left them, and work witho
   await page.reload()
   await plot.waitFor()
 
-  // Another organiser in the same browser.
+  // Another organiser signs in with the same browser.
   await signInPage(await server.signedIn('bob@example.org'))(page)
   await page.reload()
   await button.waitFor()

@@ -57,8 +57,9 @@ const statesInDatabase = async () => {
 const drafts = (page: Page) => page.locator('.drafts-draft')
 /** The radio button of a recipient. The letter of the selected recipient is shown. */
 const recipient = (page: Page, name: string | RegExp = '') => page.getByRole('radio', { name })
-/** The applications that a search for the preview found. */
-const offered = (page: Page, name: string) => page.locator('.templates-with li').getByRole('button', { name })
+/** The button of an applicant whom a search for the preview found. */
+const foundApplicant = (page: Page, name: string) =>
+  page.locator('.templates-with li').getByRole('button', { name })
 
 test('two decisions make drafts, one draft is changed, and both letters are sent and then stopped in time', async ({
   visitor,
@@ -131,7 +132,7 @@ test.for([
   ['Stop 1 letter', 'H1: Letters'],
   ['Stop all letters', 'BUTTON: Stop all letters'],
 ])(
-  'letters cannot be stopped after their minute, and the focus on %s is not lost',
+  'letters cannot be stopped once their minute is over, and the focus on %s is not lost',
   async ([focusOn = '', focusedAfter], { visitor }) => {
     const [id] = await desk.store([zoe])
     await storeLetter(desk.sql, id?.id ?? '', { template: 'Travel', dueIn: 62 })
@@ -289,7 +290,7 @@ test('text typed into a draft during a save is kept', async ({ visitor }) => {
   await expect.poll(() => text.count()).toBe(0)
 })
 
-test('a letter stays open while somebody edits it, and typing never makes a decision', async ({
+test('the editor of a letter stays open while somebody types, and typing never makes a decision', async ({
   visitor,
 }) => {
   const [stored] = await desk.store([zoe])
@@ -864,7 +865,7 @@ test('a test of the unsaved text is emailed to the organiser, and saves nothing'
   const page = await visitor.open(`${other.origin}/desk#/letters/templates/declined`, {}, signIn)
   const { button, status } = getDesk(page)
   await page.getByLabel('Preview with').fill('alan')
-  await offered(page, 'Alan Turing').click()
+  await foundApplicant(page, 'Alan Turing').click()
   await page.locator('.letters-letter').getByText('Hello Alan,').waitFor()
   await page.getByLabel('Subject').fill('For {{first_name}} alone')
   await page.getByLabel('Text', { exact: true }).fill('Not saved, {{last_name}}.')
@@ -902,7 +903,7 @@ test('a check of the mail server shows what the checking server found', async ({
   await desk.sql`update private.postman set checked_at = '-infinity', findings = '[]'`
 })
 
-test('without a server that sends emails no test is offered, and a refused test says why', async ({
+test('without a server that sends emails no test email is offered, and a refused test email says why', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -932,7 +933,7 @@ test('a template is previewed with a chosen applicant, and a blind reader sees n
   await page.getByText('Nothing was found.').waitFor()
   await search.fill('alan')
   await expect.poll(() => page.locator('.templates-with li').count()).toBe(2)
-  await offered(page, 'Alan Turing').click()
+  await foundApplicant(page, 'Alan Turing').click()
   await letter.getByText('Hello Alan,').waitFor()
   await page.getByText('With Alan Turing', { exact: false }).first().waitFor()
   expect(await search.inputValue()).toBe('')
@@ -946,7 +947,7 @@ test('a template is previewed with a chosen applicant, and a blind reader sees n
   await page.reload()
   await letter.getByText('Hello (hidden),').waitFor()
   await search.fill('bees')
-  await offered(page, 'Application').click()
+  await foundApplicant(page, 'Application').click()
   await page.getByRole('button', { name: 'Newest' }).waitFor()
   expect(await page.locator('#content').textContent()).not.toMatch(/Alan|Turing|Zoë/)
 })
@@ -966,11 +967,11 @@ test('letters to hundreds of applicants are drafted in steps, with progress and 
   await dialog.getByRole('heading', { name: 'Draft letters to 250 applicants' }).waitFor()
   await dialog.getByLabel('Template').selectOption('Travel')
   let release = () => {}
-  const held = new Promise<void>((resolve) => (release = resolve))
+  const released = new Promise<void>((resolve) => (release = resolve))
   let calls = 0
   await page.route('**/rpc/desk_write', async (route) => {
     calls += 1
-    if (calls === 2) await held
+    if (calls === 2) await released
     await route.continue()
   })
   await dialog.getByRole('button', { name: 'Draft 250 letters' }).click()
@@ -993,12 +994,12 @@ test('letters to several applicants are drafted together, and the result is anno
     insert into private.templates (name, subject, body) values ('Travel', 'How to get there', 'By train.')`
   const page = await desk.open(visitor, '/?status=all')
   const { button, dialog, heading, select, status } = getDesk(page)
-  const write = async () => {
+  const openDraftDialog = async () => {
     await button('Draft letters…').click()
     await dialog.getByRole('heading').waitFor()
   }
   for (const name of ['Zoë Zola', 'Alan Turing', 'Zoë Young']) await select(name).check()
-  await write()
+  await openDraftDialog()
   await dialog.getByRole('heading', { name: 'Draft letters to 3 applicants' }).waitFor()
   const template = dialog.getByLabel('Template')
   await expect
@@ -1035,7 +1036,7 @@ test('letters to several applicants are drafted together, and the result is anno
 
   await page.goBack()
   await select('Zoë Young').check()
-  await write()
+  await openDraftDialog()
   await dialog.getByRole('heading', { name: 'Draft a letter to Zoë Young' }).waitFor()
   expect(await dialog.getByText('drafted').count()).toBe(0)
   await dialog.getByRole('button', { name: 'Close' }).click()

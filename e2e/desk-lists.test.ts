@@ -25,7 +25,7 @@ test('a list refreshes whenever it is opened, and matches the number on its tab'
   await expect.poll(names).toEqual(['Person 1', 'Person 2', 'Person 3'])
   await expect.poll(async () => (await tabs())[2]).toBe('Accepted 3')
 
-  // Back from an application, and from another screen.
+  // The list also refreshes after Back from an application, and from another screen.
   await link('Person 1').click()
   await heading('Person 1').waitFor()
   await desk.setStatus(stored.slice(3, 4), 'accepted')
@@ -37,7 +37,7 @@ test('a list refreshes whenever it is opened, and matches the number on its tab'
   await page.goBack()
   await expect.poll(names).toEqual(['Person 2', 'Person 3', 'Person 4'])
 
-  // The window becomes active.
+  // The list also refreshes when the window becomes active.
   await desk.setStatus(stored.slice(4), 'accepted')
   await page.evaluate(() => dispatchEvent(new Event('focus')))
   await expect.poll(names).toEqual(['Person 2', 'Person 3', 'Person 4', 'Person 5'])
@@ -115,7 +115,7 @@ test('the order "oldest first" applies to the list, the next application, the ta
   const order = page.getByLabel('Order')
   await page.getByRole('table', { name: 'Applications, newest first' }).waitFor()
   await expect.poll(names).toEqual(newestFirst)
-  // By now the opening list has made all its requests.
+  // Afterwards, the list that was opened has made all its requests.
   await refreshed
   const requests: unknown[] = []
   page.on('request', (request) => {
@@ -128,7 +128,7 @@ test('the order "oldest first" applies to the list, the next application, the ta
   await expect.poll(names).toEqual(oldestFirst)
   await page.getByRole('table', { name: 'Applications, oldest first' }).waitFor()
   expect(new URL(page.url()).hash).toBe('#/?order=oldest')
-  // The order is no filter.
+  // The button does not count the order as a filter.
   await button('Filters').waitFor()
 
   await link('Person 4').click()
@@ -197,28 +197,28 @@ test('during a search the list, the bar and Undo stay, and then the number of re
   await desk.store(people(60))
   const page = await desk.open(visitor)
   const { names, select, button, bar, search, undo, status } = getDesk(page)
-  const live = page.locator('#list > [aria-live]')
-  await live.getByText('50 applications or more').waitFor({ state: 'attached' })
+  const liveRegion = page.locator('#list > [aria-live]')
+  await liveRegion.getByText('50 applications or more').waitFor({ state: 'attached' })
   await select('Person 2').check()
   await button('Decline').click()
   await expect.poll(() => status.textContent()).toBe('Person 2: Declined')
   await select('Person 3').check()
   let release = () => {}
-  const held = new Promise<void>((resolve) => (release = resolve))
+  const released = new Promise<void>((resolve) => (release = resolve))
   await page.route('**/rpc/desk_list', async (route) => {
-    await held
+    await released
     await route.continue()
   })
   const requests = page.waitForRequest('**/rpc/desk_list')
   await search.fill('60')
   await requests
-  await expect.poll(() => live.textContent()).toBe('')
+  await expect.poll(() => liveRegion.textContent()).toBe('')
   expect(await names()).toHaveLength(50)
   await bar.getByText('Person 3', { exact: true }).waitFor()
   expect(await undo.textContent()).toBe('Undo: Person 2, declined')
   expect(await page.getByText('Loading…').count()).toBe(0)
   release()
-  await live.getByText('1 application', { exact: true }).waitFor({ state: 'attached' })
+  await liveRegion.getByText('1 application', { exact: true }).waitFor({ state: 'attached' })
   expect(await names()).toEqual(['Person 60'])
   expect(await undo.textContent()).toBe('Undo: Person 2, declined')
 })
@@ -230,8 +230,8 @@ test('a search without results in its tab shows the number of results in other t
   await desk.setStatus(stored.slice(0, 10), 'declined')
   const page = await desk.open(visitor, '/?search=person&status=shortlisted')
   const { names, link, search, tab } = getDesk(page)
-  const live = page.locator('#list > [aria-live]')
-  await live.getByText('Nothing in Shortlisted. 12 elsewhere.').waitFor()
+  const liveRegion = page.locator('#list > [aria-live]')
+  await liveRegion.getByText('Nothing in Shortlisted. 12 elsewhere.').waitFor()
   await link('Show all 12').click()
   await expect.poll(names).toHaveLength(12)
   expect(new URL(page.url()).hash).toBe('#/?status=all&search=person')
@@ -344,16 +344,16 @@ test('matches beyond the visible rows can be selected, decided in steps with pro
           select status, count(*)::int from private.statuses group by 1`
       ).map(({ status: each, count }) => [each, count]),
     )
-  const offer = page.getByRole('button', { name: /that match$/ })
+  const selectMatchesButton = page.getByRole('button', { name: /that match$/ })
   const all = page.getByRole('checkbox', { name: 'Select all shown' })
   await expect.poll(names).toHaveLength(50)
   await expect.poll(async () => (await tabs())[0]).toBe('New 255')
-  expect(await offer.count()).toBe(0)
+  expect(await selectMatchesButton.count()).toBe(0)
   await all.check()
   await button('Select all 255 that match').click()
   await bar.getByText('255 selected', { exact: true }).waitFor()
   await expect.poll(() => focused(page)).toBe('INPUT: Select all shown')
-  expect(await offer.count()).toBe(0)
+  expect(await selectMatchesButton.count()).toBe(0)
   // A row that was unticked by hand is left out.
   await select('Person 1').uncheck()
   await bar.getByText('254 selected', { exact: true }).waitFor()
@@ -364,13 +364,13 @@ test('matches beyond the visible rows can be selected, decided in steps with pro
     await expect.poll(() => held.length).toBe(step)
     await held.at(-1)?.continue()
   }
-  const spoken = bar.locator('[aria-live]')
+  const progressRegion = bar.locator('[aria-live]')
   await button('Accept').click()
   await bar.getByText('0 of 254').waitFor()
-  expect(await spoken.textContent()).toBe('')
+  expect(await progressRegion.textContent()).toBe('')
   await continueStep(1)
   await bar.getByText('100 of 254', { exact: true }).waitFor()
-  expect(await spoken.textContent()).toBe('100 of 254 saved')
+  expect(await progressRegion.textContent()).toBe('100 of 254 saved')
   await expect.poll(() => held.length).toBe(2)
   await button('Stop').click()
   await continueStep(2)
@@ -493,9 +493,9 @@ test('closing the page asks for confirmation while decisions are pending, and no
   const asksBeforeClosing = () =>
     page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })))
   let release = () => {}
-  const held = new Promise<void>((resolve) => (release = resolve))
+  const released = new Promise<void>((resolve) => (release = resolve))
   await page.route('**/rpc/desk_decide', async (route) => {
-    await held
+    await released
     await route.continue()
   })
   await select('Person 1').check()

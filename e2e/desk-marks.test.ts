@@ -8,7 +8,7 @@ const desk = deskForTestFile()
 const markAs = (application: string, mark: string, why = '') =>
   desk.bob.client.rpc('desk_mark', { act: crypto.randomUUID(), application, mark, why })
 
-test('keys mark an application, which then shows the marks of others, and Enter saves a line of why', async ({
+test('keys mark an application, which then shows the marks of others, and Enter saves a one-line explanation', async ({
   visitor,
 }) => {
   const [{ id } = { id: '' }, { id: other } = { id: '' }] = await desk.store(people(2))

@@ -24,13 +24,14 @@ async function newSession() {
 }
 
 /** The address of a function of the desk. */
-const calls = (name: string) => `**/rpc/desk_${name}`
+const addressOf = (name: string) => `**/rpc/desk_${name}`
 /** Lets the server act, and loses its response. */
 const loseResponse = async (route: Route) => {
   await route.fetch()
   await route.abort()
 }
 
+/** Screens, each with its address, the function that it calls, a malformed response, and its heading. */
 const malformedResponses = [
   ['/?status=all', 'list', { applications: [null], letters: [], next: null }, 'Applications'],
   [
@@ -68,7 +69,7 @@ test('a broken screen affects nothing else, and Try again loads it again', async
     // A screen would use the response of a pending request.
     await expect.poll(() => pending.size).toBe(0)
     await expect.poll(() => page.title()).toBe('Account · Unplugged.')
-    await page.route(calls(name), (route) => route.fulfill({ json }))
+    await page.route(addressOf(name), (route) => route.fulfill({ json }))
     await page.evaluate((to) => (location.hash = to), path.replace('/1', `/${application?.id}`))
     // On a slow machine, a response that arrives during the first rendering is shown at the next event, such as this one.
     await expect
@@ -81,7 +82,7 @@ test('a broken screen affects nothing else, and Try again loads it again', async
     await expect.poll(() => page.title()).toBe('This could not be shown · Unplugged.')
     await button('Try again').click()
     await heading('This could not be shown').waitFor()
-    await page.unroute(calls(name))
+    await page.unroute(addressOf(name))
     await button('Try again').click()
     await heading(title).waitFor()
     await expect.poll(() => page.title()).toBe(`${title} · Unplugged.`)
@@ -111,13 +112,13 @@ test('a stale read does not remove a newly added note from the screen', async ({
   await note.waitFor()
   await link('Back').click()
   const reads: Route[] = []
-  await page.route(calls('application'), (route) => void reads.push(route), { times: 1 })
+  await page.route(addressOf('application'), (route) => void reads.push(route), { times: 1 })
   await link('Ada Lovelace').click()
   await expect.poll(() => reads.length).toBe(1)
   const [read] = reads
   const response = await read?.fetch()
   await note.fill('A strong one.')
-  const refresh = page.waitForResponse(calls('application'))
+  const refresh = page.waitForResponse(addressOf('application'))
   await button('Add note').click()
   await expect.poll(() => status.textContent()).toBe('Note added')
   await read?.fulfill({ ...(response && { response }) })
@@ -242,11 +243,11 @@ test('typed text survives Back and a reload, and is gone after its author signs 
   await expect.poll(() => button('Discard').count()).toBe(0)
   // The text is also saved if the screen is left before the response.
   await sentence.fill('We are very full.')
-  const request = page.waitForRequest(calls('set_door'))
+  const request = page.waitForRequest(addressOf('set_door'))
   let release = () => {}
   const released = new Promise<void>((resolve) => (release = resolve))
   const happened = new Promise<void>((resolve) => {
-    void page.route(calls('set_door'), async (route) => {
+    void page.route(addressOf('set_door'), async (route) => {
       await route.fetch()
       resolve()
       await released
@@ -265,7 +266,7 @@ test('typed text survives Back and a reload, and is gone after its author signs 
   await expect.poll(() => valueOf(sentence)).toBe('We are very full.')
   await expect.poll(() => button('Discard').count()).toBe(0)
 
-  // Signed out in another window of the same browser.
+  // Ada signs out in another window of the same browser.
   const other = await page.context().newPage()
   await other.goto(`${desk.origin}/desk`)
   await getDesk(other).link('Door').click()
@@ -345,7 +346,7 @@ test('an act that is retried after a lost response happens once, and is announce
   }
   await withoutBackOff(page)
   for (const name of ['set_door', 'set_blind', 'reveal', 'note', 'decide', 'erase'])
-    await page.route(calls(name), loseResponse, { times: 1 })
+    await page.route(addressOf(name), loseResponse, { times: 1 })
   await page.getByLabel('Sentence for applicants').fill('Later.')
   await button('Save').click()
   await expectAnnouncement('Saved. The door is open.')
@@ -388,7 +389,7 @@ test('fifty decisions that one call could not save show one message, and are ret
   const page = await desk.open(visitor, '/?status=all')
   const { button, status, alert } = getDesk(page)
   const refuse = { code: 'XX000', message: 'The disk is full.', details: null, hint: null }
-  await page.route(calls('decide'), (route) => route.fulfill({ status: 500, json: refuse }), { times: 1 })
+  await page.route(addressOf('decide'), (route) => route.fulfill({ status: 500, json: refuse }), { times: 1 })
   await page.getByLabel('Select all shown').check()
   await button('Decline').click()
   await expect.poll(() => status.textContent()).toBe('50 not saved')

@@ -45,16 +45,16 @@ test('the foot of the desk shows its version', async ({ visitor }) => {
 test('a call that was sent before the script loaded and got no response is retried', async ({ visitor }) => {
   visitor.allowConsoleError(/Failed to load resource/)
   await desk.store(people(1))
-  let lists = 0
+  let listCalls = 0
   const page = await desk.open(visitor, '', {
     prepare: (opened) =>
       opened.route('**/rpc/desk_list', (route) => {
-        lists += 1
-        return lists === 1 ? route.abort() : route.continue()
+        listCalls += 1
+        return listCalls === 1 ? route.abort() : route.continue()
       }),
   })
   await getDesk(page).link('Person 1').waitFor()
-  expect(lists).toBe(2)
+  expect(listCalls).toBe(2)
 })
 
 test('if an update removed the script of a screen, the screen says so, and works after a reload', async ({
@@ -205,7 +205,7 @@ test('an organiser with a second factor is asked for it before the list is reque
   expect(await page.getByText('Person 1').count()).toBe(0)
 })
 
-test('a sign-out in another window signs out here too, before the sign-in has loaded', async ({
+test('a sign-out in another window signs this window out, too, even if its script for signing in has not loaded', async ({
   visitor,
 }) => {
   await desk.store(people(1))
@@ -239,7 +239,7 @@ test('the sign-in page works before its script has loaded: input and presses are
   expect(await email.inputValue()).toBe('nobody@example.org')
 })
 
-test('the sign-in page makes no date format, which only a list needs', async ({ visitor }) => {
+test('the sign-in page creates no `Intl.DateTimeFormat`, which only a list needs', async ({ visitor }) => {
   let formats = 0
   const page = await visitor.open(`${desk.origin}/desk`, {}, async (opened) => {
     await opened.route('**/assets/*.js', (route) => route.fulfill({ contentType: 'text/javascript' }))
@@ -350,7 +350,7 @@ test('a press that begins before the script has loaded and ends afterwards is no
   await heading('Person 2').waitFor()
 })
 
-test('keys that move are held until the script has loaded, and keys that decide or select are ignored', async ({
+test('keys that move the focus take effect once the script has loaded, and keys that decide or select are ignored', async ({
   visitor,
 }) => {
   const stored = await desk.store(people(3))

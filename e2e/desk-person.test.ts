@@ -76,7 +76,7 @@ test('an application leads to everything about its person, and Back leads to the
   ])
     expect(text).toContain(words)
   expect(text).not.toContain('Alan')
-  // By keyboard: the skip link, the navigation and the frame come before.
+  // Tab reaches the skip link, the navigation and the frame before these.
   await getDesk(page).link('Back').focus()
   await page.keyboard.press('Tab')
   expect(await focused(page)).toBe('BUTTON: Print')

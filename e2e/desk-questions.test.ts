@@ -135,8 +135,8 @@ test('questions are written at the desk, answered by a guest, and read at the ap
   await page.getByText('2 guests. 1 has not answered all required questions').waitFor()
   expect(await page.getByRole('row', { name: /Alan Turing/ }).textContent()).toContain('1 answer missing')
   await link('Ada Lovelace').click()
-  const sheet = page.getByRole('region', { name: 'Questions to guests' })
-  await sheet.getByText('Friday').waitFor()
+  const answersRegion = page.getByRole('region', { name: 'Questions to guests' })
+  await answersRegion.getByText('Friday').waitFor()
   await timeline.getByText('2 answers to questions changed').waitFor()
   expect(await timeline.last().textContent()).toContain('the applicant')
   await page.evaluate(() => (location.hash = '#/history'))
@@ -196,15 +196,15 @@ test('questions are written, moved and removed by keyboard alone, and the focus 
   await keyboard.press('Tab')
   await keyboard.type('Yes or no')
   await keyboard.press('Shift+Tab')
-  for (const [key, place] of [
+  for (const [key, position] of [
     ['Up: question 2', 1],
     ['Down: question 1', 2],
   ] as const) {
     await tabTo(key)
     await keyboard.press('Enter')
     // The same button has the focus, beside the question in its new position.
-    expect(await focused(page)).toMatch(new RegExp(`: ${key.split(':')[0]}: question ${place}$`))
-    await getDesk(page).status.getByText(`Question ${place} of 2`).waitFor()
+    expect(await focused(page)).toMatch(new RegExp(`: ${key.split(':')[0]}: question ${position}$`))
+    await getDesk(page).status.getByText(`Question ${position} of 2`).waitFor()
   }
   expect(await questionTexts(page)).toEqual(['Whom do we call?', 'By car?'])
   await keyboard.press('Shift+Tab')
@@ -243,15 +243,15 @@ test('removing a question says how many answers it erases, and saving erases the
   expect(await storedAnswers()).toEqual(['no', 'no'])
 })
 
-test('private answers are erased by hand once they are due, and the days of the retreat are asked for', async ({
+test('private answers are erased by hand once they are due, and the screen asks for missing days of the retreat', async ({
   visitor,
 }) => {
   const [id = ''] = await storeGuests(['Ada', 'Lovelace'])
-  const [call = '', diet = ''] = await storeQuestions(desk.sql, [
+  const [emergency = '', diet = ''] = await storeQuestions(desk.sql, [
     { text: 'Whom do we call?', is_private: true },
     { text: 'What do you not eat?' },
   ])
-  await storeAnswers(desk.sql, id, { [call]: 'Mary', [diet]: 'Nuts' })
+  await storeAnswers(desk.sql, id, { [emergency]: 'Mary', [diet]: 'Nuts' })
   await desk.sql`update private.editions set starts_on = null, ends_on = null`
   const page = await desk.open(visitor, '/questions')
   const { button, status } = getDesk(page)
@@ -280,11 +280,11 @@ test('the table is downloaded with the ticked columns, which this browser rememb
   visitor,
 }) => {
   const ids = await storeGuests(['Zoë', 'Adams'], ['Ada', 'Lovelace'])
-  const [diet = '', call = ''] = await storeQuestions(desk.sql, [
+  const [diet = '', emergency = ''] = await storeQuestions(desk.sql, [
     { text: 'What do you not eat?' },
     { text: 'Whom do we call?', is_private: true },
   ])
-  await storeAnswers(desk.sql, ids[1] ?? '', { [diet]: '=Nuts', [call]: '+44 20 7946 0100' })
+  await storeAnswers(desk.sql, ids[1] ?? '', { [diet]: '=Nuts', [emergency]: '+44 20 7946 0100' })
   const page = await desk.open(visitor, '/guests')
   const tick = (name: string) => page.getByRole('checkbox', { name })
   await page.getByRole('table').waitFor()
@@ -374,11 +374,11 @@ test('a blind reader sees neither names nor private answers, in the table, the f
   visitor,
 }) => {
   const [id = ''] = await storeGuests(['Ada', 'Lovelace'])
-  const [diet = '', call = ''] = await storeQuestions(desk.sql, [
+  const [diet = '', emergency = ''] = await storeQuestions(desk.sql, [
     { text: 'What do you not eat?' },
     { text: 'Whom do we call?', is_private: true, is_required: true },
   ])
-  await storeAnswers(desk.sql, id, { [diet]: 'Nuts', [call]: 'Mary' })
+  await storeAnswers(desk.sql, id, { [diet]: 'Nuts', [emergency]: 'Mary' })
   await desk.ada.client.rpc('desk_set_blind', { blind: true }).throwOnError()
   const page = await desk.open(visitor, '/guests')
   await page.getByText('Names, contact details and private answers are hidden: you read blind.').waitFor()
@@ -393,20 +393,20 @@ test('a blind reader sees neither names nor private answers, in the table, the f
   expect(file.header).toEqual(['Name', 'What do you not eat?'])
   expect(file.text).not.toMatch(/Ada|Lovelace|@|Mary/)
   await page.getByRole('table').getByRole('link').click()
-  const sheet = page.getByRole('region', { name: 'Questions to guests' })
-  await sheet.getByText('Hidden while you read blind').waitFor()
+  const answersRegion = page.getByRole('region', { name: 'Questions to guests' })
+  await answersRegion.getByText('Hidden while you read blind').waitFor()
   await getDesk(page).button('Enter answers').click()
   const { dialog } = getDesk(page)
   await dialog.getByText('Private questions are hidden while you read blind.').waitFor()
   await dialog.getByLabel('What do you not eat?').fill('Everything')
   expect(await dialog.getByRole('textbox').count()).toBe(1)
   await getDesk(page).button('Save answers').click()
-  await sheet.getByText('Everything').waitFor()
+  await answersRegion.getByText('Everything').waitFor()
   expect(await page.locator('body').textContent()).not.toMatch(/Mary/)
   expect(await storedAnswers()).toEqual(['Everything', 'Mary'])
 })
 
-test('answers that came by email are entered at the application, and only those that changed', async ({
+test('answers that came by email are entered at the application, and only changed answers are saved', async ({
   visitor,
 }) => {
   const [id = ''] = await storeGuests(['Ada', 'Lovelace'])
@@ -432,20 +432,20 @@ test('answers that came by email are entered at the application, and only those 
   await status.getByText('Ada Lovelace: answers saved').waitFor()
   await dialog.waitFor({ state: 'hidden' })
   expect(await storedAnswers()).toEqual(['A cello.\nIt is old.', 'Fish', 'Friday'])
-  const sheet = page.getByRole('region', { name: 'Questions to guests' })
+  const answersRegion = page.getByRole('region', { name: 'Questions to guests' })
   await expect
-    .poll(() => sheet.locator('dd').allTextContents())
+    .poll(() => answersRegion.locator('dd').allTextContents())
     .toEqual(['Fish', 'Friday', 'No answer', 'A cello.\nIt is old.'])
   await getDesk(page).timeline.getByText('3 answers to questions changed').waitFor()
 
-  // Somebody who is no longer coming keeps their answers, and cannot be given others.
+  // The answers of somebody who is no longer coming stay, and organisers cannot enter others.
   await button('Not coming').click()
   await button('Enter answers').waitFor({ state: 'detached' })
-  expect(await sheet.getByText('Friday').count()).toBe(1)
+  expect(await answersRegion.getByText('Friday').count()).toBe(1)
   expect(arrival).not.toBe('')
 })
 
-test('reminders of open questions are drafted with the others, and have their own drafts and template', async ({
+test('reminders of unanswered questions are drafted with reminders of RSVPs, and have their own drafts and template', async ({
   visitor,
 }) => {
   const [, alan = ''] = await storeGuests(['Ada', 'Lovelace'], ['Alan', 'Turing'])

@@ -25,7 +25,7 @@ const store = async (...names: string[]) =>
       created_at: new Date('2024-01-10'),
     })),
   )
-const [first, came] = [
+const [everybodyLabel, guestsLabel] = [
   'Erase applications this many months after the retreat',
   'The same for people who came',
 ]
@@ -39,7 +39,7 @@ test('an organiser sets months by keyboard, and reads on which days applications
   await heading('How long applications are kept').waitFor()
   expect(await page.getByRole('heading', { name: 'Days', exact: true }).count()).toBe(0)
   expect(await link('Places').getAttribute('aria-current')).toBe('page')
-  await page.getByLabel(first).focus()
+  await page.getByLabel(everybodyLabel).focus()
   await page.keyboard.type('12')
   await page.keyboard.press('Tab')
   expect(await focused(page)).toMatch(/^INPUT/)
@@ -53,10 +53,10 @@ test('an organiser sets months by keyboard, and reads on which days applications
   await page
     .getByText('First retreat: from 15 March 2025 on, from 15 March 2026 on for people who came.')
     .waitFor()
-  await page.getByLabel(first).fill('121')
+  await page.getByLabel(everybodyLabel).fill('121')
   await page.keyboard.press('Enter')
   expect(
-    await page.getByLabel(first).evaluate((field: HTMLInputElement) => field.validity.rangeOverflow),
+    await page.getByLabel(everybodyLabel).evaluate((field: HTMLInputElement) => field.validity.rangeOverflow),
   ).toBe(true)
   await page.evaluate(() => (location.hash = '#/history'))
   await page
@@ -66,7 +66,7 @@ test('an organiser sets months by keyboard, and reads on which days applications
     .waitFor()
 })
 
-test('an application says on which day it is erased, and is kept with a reason, which other organisers see', async ({
+test('an application says on which day it is erased, and can be kept with a reason, which other organisers see', async ({
   visitor,
 }) => {
   const [ada] = await store('Ada')
@@ -99,7 +99,7 @@ test('an application says on which day it is erased, and is kept with a reason, 
   await heading('Applications').waitFor()
 })
 
-test('an announcement is shown in the places, and due applications are erased by hand', async ({
+test('an announced erasure is shown under Places, and due applications are erased by hand', async ({
   visitor,
 }) => {
   const [ada] = await store('Ada', 'Bea')
@@ -131,7 +131,7 @@ test('the changes of a colleague who saves first are not overwritten, and long r
   visitor.allowConsoleError(/status of 409/)
   const page = await desk.open(visitor, '/retention')
   const { button } = getDesk(page)
-  await page.getByLabel(came).fill('36')
+  await page.getByLabel(guestsLabel).fill('36')
   const { version } = (await desk.bob.client.rpc('desk_retention').throwOnError()).data as { version: number }
   await desk.bob.client.rpc('desk_set_retention', { version, months: 6, months_for_guests: 6 }).throwOnError()
   await button('Save').click()
@@ -139,7 +139,7 @@ test('the changes of a colleague who saves first are not overwritten, and long r
     .getByText('Somebody else changed this meanwhile: Applications are kept for 6 months after the retreat.')
     .waitFor()
   await button('Discard').click()
-  expect(await page.getByLabel(came).inputValue()).toBe('6')
+  expect(await page.getByLabel(guestsLabel).inputValue()).toBe('6')
   const [ada] = await store('Ada')
   await desk.ada.client
     .rpc('desk_hold', { act: crypto.randomUUID(), application: ada?.id, reason: 'w'.repeat(500) })

@@ -286,7 +286,7 @@ async function setUpFactor(page: Page) {
   return secret
 }
 
-test('the typed email address carries over to the password field, and the focus stays', async ({
+test('the typed email address carries over to the sign-in by password, and the focus stays', async ({
   visitor,
 }) => {
   let release = () => {}
@@ -486,10 +486,10 @@ test('a session in the address is ignored if this server has the accounts, and i
   expect((await historyOf(page)).join(' ')).not.toContain('access_token')
   expect(await page.evaluate(() => localStorage.getItem('unplugged-desk'))).toBeNull()
   // A signed-in organiser keeps their session.
-  const { page: mine, email } = await openSignedIn(visitor)
-  await mine.goto('about:blank')
-  await mine.goto(link)
-  await mine.getByText(email).waitFor()
+  const { page: signedInPage, email } = await openSignedIn(visitor)
+  await signedInPage.goto('about:blank')
+  await signedInPage.goto(link)
+  await signedInPage.getByText(email).waitFor()
 })
 
 test('when one window signs somebody else in, the others show the new organiser, even without BroadcastChannel', async ({
@@ -586,12 +586,12 @@ test('a pressed button shows that it is busy, and sends once', async ({ visitor 
   await desk.email.fill(await organiser())
   let requests = 0
   let release = () => {}
-  const held = new Promise<void>((resolve) => {
+  const released = new Promise<void>((resolve) => {
     release = resolve
   })
   await page.route('**/auth/v1/otp*', async (route) => {
     requests += 1
-    await held
+    await released
     await route.continue()
   })
   await desk.sendCode.evaluate((button: HTMLButtonElement) => {

@@ -29,29 +29,29 @@ test('of two organisers the later sees who decided what, and overwrites the deci
   const [{ id } = { id: '' }] = await desk.store(people(2))
   const adasPage = await desk.open(visitor, '', withoutRefresh)
   const bobsPage = await desk.open(visitor, `/applications/${id}`, { as: desk.bob })
-  const [my, their] = [getDesk(adasPage), getDesk(bobsPage)]
-  await my.select('Person 1').check()
-  await their.button('Decline').click()
-  await expect.poll(() => their.status.textContent()).toBe('Person 1: Declined')
+  const [adasDesk, bobsDesk] = [getDesk(adasPage), getDesk(bobsPage)]
+  await adasDesk.select('Person 1').check()
+  await bobsDesk.button('Decline').click()
+  await expect.poll(() => bobsDesk.status.textContent()).toBe('Person 1: Declined')
 
-  await my.button('Accept').click()
-  await expect.poll(() => my.status.textContent()).toBe('Person 1: not saved')
-  expect(await my.alert.locator('p').first().textContent()).toMatch(
+  await adasDesk.button('Accept').click()
+  await expect.poll(() => adasDesk.status.textContent()).toBe('Person 1: not saved')
+  expect(await adasDesk.alert.locator('p').first().textContent()).toMatch(
     /^Person 1: “Accepted” was not saved\. bob@example\.org set it to Declined meanwhile \(\d.* 20\d\d, \d\d:\d\d\)\.$/,
   )
-  expect(await my.rowStatus('Person 1')).toBe('Declined')
+  expect(await adasDesk.rowStatus('Person 1')).toBe('Declined')
   expect(await desk.statusOf(id)).toBe('declined')
-  await my.button('Accept anyway').click()
-  await expect.poll(() => my.status.textContent()).toBe('Person 1: Accepted')
-  await expect.poll(() => my.alert.count()).toBe(0)
+  await adasDesk.button('Accept anyway').click()
+  await expect.poll(() => adasDesk.status.textContent()).toBe('Person 1: Accepted')
+  await expect.poll(() => adasDesk.alert.count()).toBe(0)
   expect(await desk.statusOf(id)).toBe('accepted')
 
-  await their.button('Waitlist').click()
-  await expect.poll(() => their.status.textContent()).toBe('Person 1: not saved')
-  expect(await their.alert.textContent()).toContain('ada@example.org set it to Accepted meanwhile')
-  await their.button('Leave it Accepted').click()
-  await expect.poll(() => their.alert.count()).toBe(0)
-  expect(await their.pill.textContent()).toBe('Accepted')
+  await bobsDesk.button('Waitlist').click()
+  await expect.poll(() => bobsDesk.status.textContent()).toBe('Person 1: not saved')
+  expect(await bobsDesk.alert.textContent()).toContain('ada@example.org set it to Accepted meanwhile')
+  await bobsDesk.button('Leave it Accepted').click()
+  await expect.poll(() => bobsDesk.alert.count()).toBe(0)
+  expect(await bobsDesk.pill.textContent()).toBe('Accepted')
   expect(await desk.statusOf(id)).toBe('accepted')
   expect(
     await desk.sql`select author, detail ->> 'status' as status from private.history order by id`,
@@ -169,7 +169,7 @@ test('another organiser’s acts on an open application appear, highlighted and 
     prepare: (opened) => opened.clock.install(),
   })
   const { button, status, pill, timeline, note, alert } = getDesk(page)
-  const fresh = page.locator('.application-timeline .application-fresh')
+  const highlighted = page.locator('.application-timeline .application-fresh')
   await expect.poll(() => timeline.count()).toBe(1)
   await note.fill('Half a thought')
   await desk.setStatus(stored, 'declined')
@@ -177,7 +177,7 @@ test('another organiser’s acts on an open application appear, highlighted and 
   await expect.poll(() => pill.textContent()).toBe('Declined')
   await expect.poll(() => status.textContent()).toBe('bob@example.org changed this just now')
   await page.getByText('Set by bob@example.org since you looked').waitFor()
-  expect(await fresh.allTextContents()).toEqual([
+  expect(await highlighted.allTextContents()).toEqual([
     expect.stringMatching(/, bob@example\.org, new since you lookedDeclined/),
   ])
   expect(await note.inputValue()).toBe('Half a thought')
@@ -187,12 +187,12 @@ test('another organiser’s acts on an open application appear, highlighted and 
     .rpc('desk_note', { act: crypto.randomUUID(), application: id, note: 'Too early.' })
     .throwOnError()
   await page.evaluate(() => dispatchEvent(new Event('focus')))
-  await expect.poll(() => fresh.count()).toBe(2)
+  await expect.poll(() => highlighted.count()).toBe(2)
 
   await button('Accept').click()
   await expect.poll(() => status.textContent()).toBe('Person 1: Accepted')
   await expect.poll(() => timeline.count()).toBe(4)
-  expect(await fresh.count()).toBe(2)
+  expect(await highlighted.count()).toBe(2)
   expect(await page.getByText('since you looked', { exact: false }).count()).toBe(2)
   await expect.poll(() => alert.count()).toBe(0)
   expect(await desk.statusOf(id)).toBe('accepted')

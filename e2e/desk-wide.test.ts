@@ -186,7 +186,7 @@ test.for([wide, { width: 1100, height: 700 }, { width: 390, height: 844 }])(
     await expect.poll(() => status.textContent()).toBe('Person 2: Waitlisted')
     await pressTo(page, 'z', 'Person 2')
     await expect.poll(() => position.textContent()).toBe('2 of 5, 3 to read')
-    // Back to new is not a decision.
+    // “Back to new” is not a decision, so the application stays open.
     await pressTo(page, 'w', 'Person 4')
     await pressTo(page, 'k', 'Person 3')
     await pressTo(page, 'k', 'Person 2')
@@ -238,10 +238,10 @@ test('on a phone the reason gets seven tenths of the window', async ({ visitor }
 test('on a phone the four decisions are one row, and no button of the bar overlaps another', async ({
   visitor,
 }) => {
-  const [fresh = { id: '' }, , decided = { id: '' }] = await desk.store(people(3))
+  const [undecided = { id: '' }, , decided = { id: '' }] = await desk.store(people(3))
   await desk.setStatus([decided], 'accepted')
   const viewport = { width: 390, height: 844 }
-  const page = await desk.open(visitor, `/applications/${fresh.id}`, { viewport })
+  const page = await desk.open(visitor, `/applications/${undecided.id}`, { viewport })
   const { heading, link, select, button } = getDesk(page)
   const bar = page.locator('.decisions-bar')
   const expectFit = async () => {

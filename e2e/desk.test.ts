@@ -70,7 +70,7 @@ test('on a phone the open tab is visible, even once every tab shows its number',
   )
 })
 
-test('the first screen shows four applications on a phone and five on a laptop, with all marks and messages', async ({
+test('the first screen shows at least four applications on a phone and five on a laptop, even with all labels in their rows', async ({
   visitor,
 }) => {
   const stored = await desk.store(
@@ -88,20 +88,20 @@ test('the first screen shows four applications on a phone and five on a laptop, 
   ] as const) {
     const page = await desk.open(visitor, '/?status=accepted', { viewport: { width, height } })
     const { link, bar, heading, search } = getDesk(page)
-    const inSight = async () => {
+    const visibleRowCount = async () => {
       const foot = (await bar.isVisible()) ? ((await bar.boundingBox())?.y ?? 0) : height
       const rows = await page.locator('.rows-table tbody tr').all()
       const boxes = await Promise.all(rows.map((row) => row.boundingBox()))
       return boxes.filter((box) => box && box.y >= 0 && box.y + box.height <= foot).length
     }
     await page.locator('.rows-letter').first().waitFor()
-    expect(await inSight()).toBeGreaterThanOrEqual(least)
+    expect(await visibleRowCount()).toBeGreaterThanOrEqual(least)
     // After Back there is a bar for the opened application if the window has room for it.
     await link('Person 1').click()
     await heading('Person 1').waitFor()
     await link('Back').click()
     await expect.poll(() => focused(page)).toBe('A: Person 1')
-    expect(await inSight()).toBeGreaterThanOrEqual(least)
+    expect(await visibleRowCount()).toBeGreaterThanOrEqual(least)
     expect(await search.isVisible()).toBe(true)
   }
 })
@@ -160,7 +160,7 @@ test('a row shows the name, company, team size, first line of the reason, time a
     .toEqual(['', 'Nana & Sons', '3-10', 'To think.', '5 Mar 2024', 'New'])
 })
 
-test('search covers names, email, company, LinkedIn, reason and custom answer, ignores accents, and is in no URL', async ({
+test('search covers names, email, company, LinkedIn, reason and custom solution, ignores accents, and is in no requested URL', async ({
   visitor,
 }) => {
   await desk.store([
@@ -311,7 +311,9 @@ test('an address sent to a co-organiser opens the same list and application; Bac
   expect(await tab('New').getAttribute('aria-current')).toBe('page')
 })
 
-test('a pending search does not leave a newly opened application or tab', async ({ visitor }) => {
+test('a pending search does not close an application or a tab that is opened meanwhile', async ({
+  visitor,
+}) => {
   await desk.store(people(2))
   const page = await desk.open(visitor, '', { prepare: (opened) => opened.clock.install() })
   const { search, link, heading, tab, names } = getDesk(page)
@@ -411,7 +413,7 @@ test('an application shows every form answer unchanged, and only valid addresses
   expect(await answer('Team size')).toBe('No answer')
 })
 
-test('very long texts show their beginning, and all of it on request; the length in the layout is bounded', async ({
+test('very long texts show their beginning, and everything on request; the length of the text in the layout is bounded', async ({
   visitor,
 }) => {
   const marks = `a${'\u0301'.repeat(9_999)}`
@@ -427,7 +429,7 @@ test('very long texts show their beginning, and all of it on request; the length
   const page = await desk.open(visitor)
   const { heading } = getDesk(page)
   /** The length of the longest text node in the layout, and of all text nodes together. */
-  const texts = () =>
+  const textLengths = () =>
     page.evaluate(() => {
       const lengths = [0]
       const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
@@ -440,7 +442,7 @@ test('very long texts show their beginning, and all of it on request; the length
     })
   const rows = page.locator('.rows-table tbody tr')
   await expect.poll(() => rows.count()).toBe(5)
-  expect((await texts()).longest).toBeLessThan(300)
+  expect((await textLengths()).longest).toBeLessThan(300)
   // Measured in one call, since the script replaces the document's rows.
   const heights = await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height))
   expect(Math.max(...heights)).toBeLessThan(100)
@@ -448,12 +450,12 @@ test('very long texts show their beginning, and all of it on request; the length
   for (const [first_name, reason] of Object.entries(reasons)) {
     await page.locator('.rows-name a', { hasText: first_name }).click()
     await heading(`${first_name} ${long.last_name}`.slice(0, 120).concat('…')).waitFor()
-    const { longest, all } = await texts()
+    const { longest, all } = await textLengths()
     expect(longest).toBeLessThan(5_000)
     expect(all).toBeLessThan(25_000)
     const answer = page.locator('.application-answers .application-long dd')
     await answer.getByRole('button', { name: /^Show all/ }).click()
-    expect((await texts()).longest).toBeLessThan(5_000)
+    expect((await textLengths()).longest).toBeLessThan(5_000)
     const shown = answer.locator('bdi')
     expect(await shown.textContent()).toBe(reason)
     const copied = await shown.evaluate((element) => {
@@ -848,7 +850,7 @@ test('a reveal lasts until the screen is left, and is recorded once despite repe
   await heading('Applications').waitFor()
   await page.goBack()
   await page.getByRole('heading', { name: hiddenName }).waitFor()
-  // The focus stays if the organiser has moved on.
+  // The focus stays where the organiser has moved it meanwhile.
   const release = await holdRequests(page, '**/rpc/desk_reveal')
   await Promise.all([page.waitForRequest('**/rpc/desk_reveal'), button('Reveal').click()])
   await note.focus()

@@ -135,7 +135,7 @@ declare
     replace: "return queryOf(route.filters) || '#/'",
     testFile: 'e2e/desk.test.ts',
     testTitle:
-      'search covers names, email, company, LinkedIn, reason and custom answer, ignores accents, and is in no URL',
+      'search covers names, email, company, LinkedIn, reason and custom solution, ignores accents, and is in no requested URL',
   },
   {
     promise: 'removing an account or a session ends its tokens at once',
