@@ -26,8 +26,8 @@ const more = { kind: 'long', text: 'What else?' }
 const allergies = { kind: 'long', text: 'Any allergies?', is_private: true }
 const emergency = { text: 'Whom do we call?', is_private: true, is_required: true }
 
-type Asked = Parameters<typeof storeQuestions>[1][number]
-const ask = (...questions: object[]) => storeQuestions(sql, questions as Asked[])
+type NewQuestion = Parameters<typeof storeQuestions>[1][number]
+const setQuestions = (...questions: object[]) => storeQuestions(sql, questions as NewQuestion[])
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const field = (page: Page, label: string) => page.getByLabel(label, { exact: true })
@@ -41,11 +41,11 @@ const focused = (page: Page) =>
       ? `${active.closest('.choice')?.textContent ?? active.labels?.[0]?.textContent}`
       : active?.textContent
   })
-/** Everything in the storage of the tab. */
-const keptText = (page: Page) => page.evaluate(() => JSON.stringify(Object.entries(sessionStorage)))
+/** Everything in the session storage of the tab, as JSON. */
+const sessionStorageText = (page: Page) => page.evaluate(() => JSON.stringify(Object.entries(sessionStorage)))
 /** Simulates the event that a window gets when it becomes active. */
 const activateWindow = (page: Page) => page.evaluate(() => dispatchEvent(new Event('focus')))
-/** Makes the window active, and waits until the page has handled what it reads then. */
+/** Makes the window active, and waits until the page has re-read the invitation. */
 async function refresh(page: Page) {
   const response = page.waitForResponse('**/rpc/place_by_token')
   await activateWindow(page)
@@ -83,7 +83,7 @@ async function changes({ id }: AcceptedApplicant) {
   return rows.map((row) => row.changes)
 }
 
-/** Calls of `answer_questions`, with what they send. */
+/** Records the calls of `answer_questions`. Returns the list that grows with each call. */
 async function recordCalls(page: Page) {
   const calls: { act: string; answers: Record<string, string> }[] = []
   page.on('request', (request) => {
@@ -93,13 +93,13 @@ async function recordCalls(page: Page) {
 }
 
 beforeEach(async () => {
-  await ask(arrival)
+  await setQuestions(arrival)
 })
 
 test('a guest answers questions of each kind by keyboard alone, and later changes one', async ({
   visitor,
 }) => {
-  await ask(arrival, diet, tent, more)
+  await setQuestions(arrival, diet, tent, more)
   const guest = await storeAcceptedApplicant(sql)
   const page = await open(visitor, guest)
   await button(page, 'I am coming').press('Enter')
@@ -143,7 +143,7 @@ test('a guest answers questions of each kind by keyboard alone, and later change
   expect(await changes(guest)).toEqual([4, 3])
   expect(calls.map(({ answers }) => Object.values(answers).toSorted())).toEqual([['', '', 'Saturday']])
   await button(page, 'Save answers').waitFor()
-  // The message is about the former answers.
+  // The message was about the answers that are saved.
   await field(page, 'When do you arrive?').fill('Sunday')
   expect(await saved(page).count()).toBe(0)
 })
@@ -151,7 +151,7 @@ test('a guest answers questions of each kind by keyboard alone, and later change
 test('an answer to a private question is not shown again, and the guest can keep, change and remove it', async ({
   visitor,
 }) => {
-  await ask(emergency, allergies)
+  await setQuestions(emergency, allergies)
   const guest = await storeGuest()
   const responses: string[] = []
   const page = await open(visitor, guest, async (opened) => {
@@ -159,11 +159,13 @@ test('an answer to a private question is not shown again, and the guest can keep
       if (response.url().includes('/rpc/')) responses.push(await response.text())
     })
   })
-  const call = field(page, 'Whom do we call?')
+  const emergencyField = field(page, 'Whom do we call?')
   const hint = 'Private: only the organisers read it. It is deleted 30 days after the retreat.'
-  await call.fill('Mary, +44 20 7946 0100')
-  await expect.poll(() => call.getAttribute('aria-describedby')).toBeTruthy()
-  expect(await page.locator(`[id="${await call.getAttribute('aria-describedby')}"]`).textContent()).toBe(hint)
+  await emergencyField.fill('Mary, +44 20 7946 0100')
+  await expect.poll(() => emergencyField.getAttribute('aria-describedby')).toBeTruthy()
+  expect(
+    await page.locator(`[id="${await emergencyField.getAttribute('aria-describedby')}"]`).textContent(),
+  ).toBe(hint)
   await field(page, 'Any allergies? (optional)').fill('Nuts')
   await button(page, 'Send answers').click()
   await saved(page).waitFor()
@@ -173,19 +175,18 @@ test('an answer to a private question is not shown again, and the guest can keep
   expect(responses.join()).not.toMatch(/Mary|Nuts/)
 
   const calls = await recordCalls(page)
-  const change = (name: string) => page.getByRole('button', { name, exact: true })
-  await change('Change: Whom do we call?').press('Enter')
+  await button(page, 'Change: Whom do we call?').press('Enter')
   await expect.poll(() => focused(page)).toBe('Whom do we call?')
-  expect(await call.inputValue()).toBe('')
-  await change('Keep it: Whom do we call?').press('Enter')
+  expect(await emergencyField.inputValue()).toBe('')
+  await button(page, 'Keep it: Whom do we call?').press('Enter')
   await expect.poll(() => focused(page)).toBe('Change')
   await button(page, 'Save answers').click()
   await saved(page).waitFor()
-  await change('Change: Whom do we call?').click()
-  await call.fill('Paul')
-  await change('Change: Any allergies?').click()
-  // A change of one private answer does not take away what was typed for another.
-  expect(await call.inputValue()).toBe('Paul')
+  await button(page, 'Change: Whom do we call?').click()
+  await emergencyField.fill('Paul')
+  await button(page, 'Change: Any allergies?').click()
+  // A press of “Change” at one private answer keeps the text that was typed for the other.
+  expect(await emergencyField.inputValue()).toBe('Paul')
   await page.getByText('Leave it blank to remove your answer.').waitFor()
   await button(page, 'Save answers').click()
   await saved(page).waitFor()
@@ -193,10 +194,10 @@ test('an answer to a private question is not shown again, and the guest can keep
   expect(calls.map(({ answers }) => Object.values(answers).toSorted())).toEqual([[], ['', 'Paul']])
 })
 
-test('the browser asks for the required answers, of which blanks are none, and nothing is sent', async ({
+test('the browser asks for missing or blank answers to required questions, and nothing is sent', async ({
   visitor,
 }) => {
-  await ask(arrival, diet)
+  await setQuestions(arrival, diet)
   const guest = await storeGuest()
   const page = await open(visitor, guest)
   const calls = await recordCalls(page)
@@ -215,10 +216,10 @@ test('the browser asks for the required answers, of which blanks are none, and n
   expect(calls).toHaveLength(1)
 })
 
-test('after the last day a guest reads their answers, and text that was typed before stays', async ({
+test('after the last day a guest can still read their answers, and unsaved text stays until the page is reloaded', async ({
   visitor,
 }) => {
-  await ask(arrival, tent, more, emergency)
+  await setQuestions(arrival, tent, more, emergency)
   const guest = await storeGuest()
   const page = await open(visitor, guest)
   await field(page, 'When do you arrive?').fill('Friday')
@@ -307,7 +308,7 @@ test('if the questions have changed, the page shows the new ones, and everything
 }) => {
   visitor.allowConsoleError(failedRequest)
   const guest = await storeGuest()
-  const [id = ''] = await ask(more, tent)
+  const [id = ''] = await setQuestions(more, tent)
   const page = await open(visitor, guest)
   const changed = 'The questions have changed. Please check your answers, and send them again.'
   await field(page, 'What else? (optional)').fill('A cello')
@@ -318,7 +319,7 @@ test('if the questions have changed, the page shows the new ones, and everything
   expect(await page.getByText('Do you bring a tent?').count()).toBe(0)
   expect(await field(page, 'What else? (optional)').inputValue()).toBe('A cello')
   expect(await stored(guest)).toEqual({})
-  // Another question, which is required.
+  // Organisers add a required question.
   await sql`
     insert into private.questions (edition, position, kind, text, is_required, is_private)
     select edition, 2, 'short', 'When do you arrive?', true, false from private.questions`
@@ -331,7 +332,7 @@ test('if the questions have changed, the page shows the new ones, and everything
   expect(await stored(guest)).toEqual({ 'What else?': 'A cello', 'When do you arrive?': 'Friday' })
 })
 
-test('a refusal is shown in its own words if a guest can act on it, and everything that was typed stays', async ({
+test('the message of a refusal is shown if a guest can act on it, otherwise a general one, and everything that was typed stays', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -360,7 +361,7 @@ test('a refresh does not disturb a guest who types, and shows what is new afterw
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
-  await ask(arrival, more)
+  await setQuestions(arrival, more)
   const guest = await storeGuest()
   const page = await open(visitor, guest)
   await field(page, 'When do you arrive?').focus()
@@ -392,12 +393,12 @@ test('a refresh does not disturb a guest who types, and shows what is new afterw
 test('typed text survives a reload in this tab and for this link, except private answers', async ({
   visitor,
 }) => {
-  await ask(more, emergency)
+  await setQuestions(more, emergency)
   const [guest, another] = [await storeGuest(), await storeGuest()]
   const page = await open(visitor, guest)
   await field(page, 'What else? (optional)').fill('A cello')
   await field(page, 'Whom do we call?').fill('Mary')
-  expect(await keptText(page)).not.toContain('Mary')
+  expect(await sessionStorageText(page)).not.toContain('Mary')
   // A page from the browser's cache still has everything.
   await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
   await expect.poll(() => field(page, 'Whom do we call?').inputValue()).toBe('Mary')
@@ -411,7 +412,7 @@ test('typed text survives a reload in this tab and for this link, except private
   await field(page, 'Whom do we call?').fill('Mary')
   await button(page, 'Send answers').click()
   await saved(page).waitFor()
-  expect(await keptText(page)).not.toContain('cello')
+  expect(await sessionStorageText(page)).not.toContain('cello')
 })
 
 test('without storage the page works, and forgets typed text at a reload', async ({ visitor }) => {
@@ -431,9 +432,11 @@ test('without storage the page works, and forgets typed text at a reload', async
   expect(await stored(guest)).toEqual({ 'When do you arrive?': 'Friday' })
 })
 
-test('the words of organisers and guests stay text, in their own direction', async ({ visitor }) => {
+test('texts of organisers and guests are shown as text and not as HTML, each in its own direction', async ({
+  visitor,
+}) => {
   const arabic = 'ما الذي تأكله؟'
-  await ask(
+  await setQuestions(
     { text: '<b>Bold</b> <img src=x onerror=alert(1)>' },
     { kind: 'choice', text: arabic, choices: ['<i>All</i>', '" onclick="alert(1)'] },
     { kind: 'long', text: '</textarea><script>alert(1)</script>' },
@@ -466,7 +469,7 @@ test('the words of organisers and guests stay text, in their own direction', asy
 test('the questions disappear with the RSVP "not coming", and their answers return with "coming"', async ({
   visitor,
 }) => {
-  await ask(arrival, more)
+  await setQuestions(arrival, more)
   const guest = await storeGuest()
   const page = await open(visitor, guest)
   await field(page, 'When do you arrive?').fill('Friday')

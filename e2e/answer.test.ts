@@ -137,14 +137,14 @@ test.for([
     const page = await open(visitor, guest, undefined, { viewport: { width, height } })
     const sun = () =>
       page.evaluate(() => {
-        const [low, far] = ['.sun', '.far'].map((part) =>
+        const [sunBox, hills] = ['.sun', '.far'].map((part) =>
           document.querySelector(part)?.getBoundingClientRect(),
         )
-        if (!low || !far) return undefined
+        if (!sunBox || !hills) return undefined
         return {
-          isWhole: low.left >= 0 && low.right <= window.innerWidth && low.top >= 0,
+          isWhole: sunBox.left >= 0 && sunBox.right <= window.innerWidth && sunBox.top >= 0,
           // The top of `.far` is the crest of the hills. A sun whose top is below the crest has set.
-          isUp: low.top < far.top,
+          isUp: sunBox.top < hills.top,
         }
       })
     await waitForInvitation(page)
@@ -179,7 +179,7 @@ test('a guest who is coming gets the days, the venue, and a file for their calen
   expect(event?.getFirstPropertyValue('sequence')).toBe(3)
   expect(String(event?.getFirstPropertyValue('dtstart'))).toBe('2027-03-12')
   expect(String(event?.getFirstPropertyValue('dtend'))).toBe('2027-03-16')
-  // The file may be passed on, and the link of the letter may not.
+  // Guests may pass the file on, but not the link of the letter.
   expect(file).not.toContain(guest.token)
   await page.reload()
   await link.waitFor()
@@ -201,7 +201,7 @@ test('repeated presses of a button send one RSVP', async ({ visitor }) => {
   await expect.poll(() => held.length).toBe(1)
   expect(await button(page, 'Sending...').isDisabled()).toBe(true)
   expect(await button(page, 'I cannot come').isDisabled()).toBe(true)
-  // A read must not overwrite a pending change.
+  // A refresh must not overwrite a pending RSVP.
   await activateWindow(page)
   for (const route of held) await route.continue()
   await page.getByText('You are coming.').waitFor()

@@ -7,7 +7,7 @@ import { waitForHydration, test, type Visitor } from '../testing/visitor.ts'
 
 const kilobyte = 1_000
 
-// The shipped build.
+// This is the shipped build, without React’s development version.
 const server = serverForTestFile('.')
 
 /** Opens a page and counts the transferred bytes. */
@@ -35,7 +35,7 @@ test('the page keeps its budgets for bytes and requests, and contacts no third p
   await page.waitForLoadState('networkidle')
   const total = () => transfers().reduce((sum, { bytes }) => sum + bytes, 0)
   const document = transfers().find(({ url }) => url === `${server.origin}/`)
-  console.log(`a visit that does not write: ${total()} bytes in ${transfers().length} requests`)
+  console.log(`a visit in which nobody fills in the form: ${total()} bytes in ${transfers().length} requests`)
   expect(document?.bytes).toBeGreaterThan(kilobyte)
   expect(total()).toBeLessThanOrEqual(7 * kilobyte)
   expect(transfers().length).toBe(1)
@@ -44,7 +44,7 @@ test('the page keeps its budgets for bytes and requests, and contacts no third p
   await form.fill(anApplication())
   await form.button.click()
   await form.success.waitFor()
-  console.log(`through a completed send ${total()} bytes`)
+  console.log(`a visit until the application was sent: ${total()} bytes`)
   expect(total()).toBeLessThanOrEqual(80.5 * kilobyte)
   expect(transfers().filter(({ url }) => !url.startsWith(server.origin))).toEqual([])
 })

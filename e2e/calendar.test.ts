@@ -16,7 +16,7 @@ const desk = deskForTestFile(async () => {
     SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
     MAIL_FROM: 'hello@example.org',
     MAIL_PER_MINUTE: '0',
-    // The retreat has no name of its own.
+    // The event in the calendar has this title, because a retreat has no name of its own.
     SITE_TITLE: 'Slow; <Summer>',
   }
 })
@@ -49,13 +49,13 @@ function eventIn(file: string) {
   )
 }
 
-test('from the days at the desk to a guest’s calendar, by their page and by a confirmation', async ({
+test('a guest gets the days that were set at the desk for their calendar, from their page and in a confirmation', async ({
   visitor,
 }) => {
   const page = await desk.open(visitor, '/places')
   const { button, status, link } = getDesk(page)
   await page.getByLabel('First day').fill('2027-03-12')
-  // The browser asks for the other day, and nothing is sent.
+  // The browser asks for the last day, too, and nothing is sent.
   await button('Save retreat').click()
   expect(
     await page.getByLabel('Last day').evaluate((field: HTMLInputElement) => field.validity.valueMissing),
@@ -86,7 +86,7 @@ test('from the days at the desk to a guest’s calendar, by their page and by a 
   await page.goto(`${desk.origin}/desk#/applications/${guest.id}`)
   await page.getByText('Letter “Confirmation” sent').waitFor()
 
-  // A change tells nobody. The guest's page has it, and a calendar replaces the event.
+  // No email reports a change. The guest's page shows it, and the new file replaces the event in a calendar.
   await link('Places').click()
   await page.getByLabel('Venue').fill('Davos')
   await button('Save retreat').click()
@@ -102,7 +102,9 @@ test('from the days at the desk to a guest’s calendar, by their page and by a 
   await page.close()
 })
 
-test('days that somebody else changed meanwhile are not overwritten unseen', async ({ visitor }) => {
+test('if somebody else changed the retreat meanwhile, saving the venue overwrites nothing and shows the change', async ({
+  visitor,
+}) => {
   visitor.allowConsoleError(failedRequest)
   const page = await desk.open(visitor, '/places')
   const { button, status } = getDesk(page)

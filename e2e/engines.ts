@@ -1,4 +1,4 @@
-/** The journeys in each browser engine: `npm run test:engines`, or some: `npm run test:engines -- firefox webkit`. */
+/** The engines that play the journeys, all of them if no engine is named: `npm run test:engines -- firefox webkit`. */
 import ICAL from 'ical.js'
 import { deepStrictEqual, ok } from 'node:assert'
 
@@ -58,7 +58,7 @@ interface JourneyContext {
   sql: Pool
   /** The mail server that receives letters. */
   mailServer: MailServer
-  /** A link that signs an organiser in, once. */
+  /** Adds an organiser. Returns a link that signs the organiser in once. */
   signInLink: () => Promise<string>
   /** The applications that are stored under an email address. */
   stored: (email: string) => Promise<Record<string, unknown>[]>
@@ -80,9 +80,11 @@ async function expectStoredOnce({ stored }: JourneyContext, application: Applica
   for (const [column, answer] of Object.entries(application)) deepStrictEqual(rows[0]?.[column], answer)
 }
 
-const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
-  async 'a founder applies with keys and clicks alone, and the form is ready for another application'(world) {
-    const { browser, gate } = world
+const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
+  async 'a founder applies with keys and clicks alone, and the form is ready for another application'(
+    context,
+  ) {
+    const { browser, gate } = context
     const application = newApplication()
     await browser.open(gate.origin)
     deepStrictEqual(await browser.evaluate('document.title'), 'Unplugged.')
@@ -107,11 +109,13 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
       address: '',
       overflow: 0,
     })
-    await expectStoredOnce(world, application)
+    await expectStoredOnce(context, application)
   },
 
-  async 'no script is requested before the first input, and no input is lost while the script loads'(world) {
-    const { browser, gate } = world
+  async 'no script is requested before the first input, and no input is lost while the script loads'(
+    context,
+  ) {
+    const { browser, gate } = context
     const application = newApplication()
     const requestsBefore = gate.scriptRequests()
     gate.setScriptFate('hold')
@@ -131,7 +135,7 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     gate.setScriptFate('pass')
     await browser.waitFor('.outcome.success')
     deepStrictEqual(gate.scriptRequests(), requestsBefore + 1)
-    await expectStoredOnce(world, application)
+    await expectStoredOnce(context, application)
   },
 
   async 'a script that failed is requested again at the next input'({ browser, gate }) {
@@ -146,18 +150,18 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     deepStrictEqual(await browser.evaluate(`document.querySelector('#first_name').value`), 'A')
   },
 
-  async 'if the script never loads, the browser posts the form with every answer'(world) {
-    const { browser, gate } = world
+  async 'if the script never loads, the browser posts the form with every answer'(context) {
+    const { browser, gate } = context
     const application = newApplication()
     gate.setScriptFate('hold')
     await browser.open(gate.origin)
     await fill(browser, application)
     await browser.click('button')
     await browser.waitFor('.outcome.success')
-    await expectStoredOnce(world, application)
+    await expectStoredOnce(context, application)
   },
 
-  async 'another page can be opened while a send is held'({ browser, gate }) {
+  async 'another page can be opened while a form that was sent waits for the script'({ browser, gate }) {
     gate.setScriptFate('hold')
     await browser.open(gate.origin)
     await fill(browser, newApplication())
@@ -181,7 +185,7 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
   async 'moving backwards with the keyboard keeps label and field visible'({ browser, gate }) {
     await browser.open(gate.origin)
     await browser.click('[name=consent]')
-    // The page's script does this, and is requested at the first press.
+    // The page's script keeps them visible, and is requested at the first press.
     await waitUntilTrue(browser, hasTakenOver)
     const inSight = `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(
       document.activeElement.closest('.field, .choice').getBoundingClientRect())`
@@ -200,7 +204,7 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     gate,
   }) {
     await browser.open(gate.origin)
-    // The page's script does this, and is requested at the first press in a field.
+    // The page's script moves the focus, and is requested at the first press in a field.
     await browser.click('[name=first_name]')
     await waitUntilTrue(browser, 'window.isHydrated')
     await browser.click('[name=paid_solution][value=custom]')
@@ -385,7 +389,7 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     })
   },
 
-  async 'an organiser marks an application by a key, then sees the mark of another, and puts it aside and back'({
+  async 'an organiser marks an application by a key, then sees the mark of another organiser, and puts it aside and back'({
     browser,
     gate,
     sql,
@@ -472,14 +476,14 @@ const journeys: Record<string, (world: JourneyContext) => Promise<void>> = {
     deepStrictEqual(await browser.evaluate(overflow), 0)
   },
 
-  async 'an accepted person gets a letter and gives an RSVP with its link, and the desk shows it'(world) {
-    const { browser, gate, sql, mailServer } = world
+  async 'an accepted person gets a letter and gives an RSVP with its link, and the desk shows it'(context) {
+    const { browser, gate, sql, mailServer } = context
     const application = anApplication({ first_name: 'Grace' })
     deepStrictEqual(await send(gate.origin, application), 201)
-    const [row] = await world.stored(application.email)
+    const [row] = await context.stored(application.email)
     await sql`update private.letter_settings set hold = '0'`
     const text = (selector: string) => `(document.querySelector('${selector}')?.textContent ?? '')`
-    await browser.open(await world.signInLink())
+    await browser.open(await context.signInLink())
     await browser.waitFor('button')
     await browser.click('button')
     await browser.waitFor('#search')
@@ -556,8 +560,8 @@ async function startWorker() {
       return stdout.trim().replace(server.origin, gate.origin)
     }
     try {
-      const world = { browser, gate, sql, mailServer, signInLink, stored }
-      await within(journeyTimeout, 'the journey', Promise.resolve(journeys[journey]?.(world)))
+      const context = { browser, gate, sql, mailServer, signInLink, stored }
+      await within(journeyTimeout, 'the journey', Promise.resolve(journeys[journey]?.(context)))
       console.log(`✓ ${name}: ${journey}`)
     } catch (error) {
       failed = true
@@ -577,7 +581,7 @@ async function startWorker() {
   return { play, stop }
 }
 
-// In parallel, since each journey waits about half of its time.
+// The journeys run in parallel, since each waits about half of its time.
 const remaining = Object.keys(journeys).flatMap((journey) =>
   starts.map((engine) => [journey, engine] as const),
 )

@@ -27,19 +27,19 @@ test('after success the button has no colour but is enabled, until something is 
   const form = getForm(page)
   await formStates['success']?.(page)
   const background = () => form.button.evaluate(style, 'background-color')
-  const [quiet, loud] = ['rgba(0, 0, 0, 0)', rgb(light.ember)]
-  expect(await background()).toBe(quiet)
+  const [transparent, emberColour] = ['rgba(0, 0, 0, 0)', rgb(light.ember)]
+  expect(await background()).toBe(transparent)
   expect(await form.button.isEnabled()).toBe(true)
   for (const field of [form.email, form.reason, form.customSolution]) {
     await field.fill('a')
-    await expect.poll(background).toBe(loud)
+    await expect.poll(background).toBe(emberColour)
     await field.fill('')
     if (field === form.customSolution) break
-    await expect.poll(background).toBe(quiet)
+    await expect.poll(background).toBe(transparent)
   }
   // Typing in the custom box selects the custom radio.
   expect(await form.customRadio.isChecked()).toBe(true)
-  expect(await background()).toBe(loud)
+  expect(await background()).toBe(emberColour)
   expect(await form.success.isVisible()).toBe(true)
 })
 
@@ -265,7 +265,7 @@ test('an input event before the typed text is restored does not lose any of the 
   const form = getForm(page)
   await form.firstName.fill('Ada')
   await form.reason.fill('To think.')
-  // As a password manager does.
+  // A password manager dispatches such an event.
   await page.addInitScript(() => {
     document.addEventListener('DOMContentLoaded', () => {
       const field = document.querySelector<HTMLInputElement>('#email')
@@ -339,15 +339,18 @@ test("Enter with a modifier, during a composition or in a choice keeps the brows
   const page = await visitor.open(server.origin)
   await waitForHydration(page)
   const form = getForm(page)
-  const isNative = (init: Record<string, boolean>) =>
+  const keepsBrowserEffect = (init: Record<string, boolean>) =>
     form.email.evaluate((field, options) => {
       const enter = { key: 'Enter', bubbles: true, cancelable: true, ...options }
       return field.dispatchEvent(new KeyboardEvent('keydown', enter))
     }, init)
-  expect(await isNative({})).toBe(false)
+  expect(await keepsBrowserEffect({})).toBe(false)
   for (const init of [{ ctrlKey: true }, { altKey: true }, { metaKey: true }, { shiftKey: true }])
-    expect({ ...init, isNative: await isNative(init) }).toEqual({ ...init, isNative: true })
-  expect(await isNative({ isComposing: true })).toBe(true)
+    expect({ ...init, keepsBrowserEffect: await keepsBrowserEffect(init) }).toEqual({
+      ...init,
+      keepsBrowserEffect: true,
+    })
+  expect(await keepsBrowserEffect({ isComposing: true })).toBe(true)
   for (const field of [form.teamSize.locator('[value="1-3"]'), form.consent]) {
     await form.firstName.fill('')
     await field.press('Enter')
@@ -365,7 +368,7 @@ test('an error appears beside its field in the browser’s words when the field 
   const form = getForm(page)
   const browserMessage = (field: Locator) =>
     field.evaluate((element: HTMLInputElement) => element.validationMessage)
-  const invalid = (field: Locator) => field.getAttribute('aria-invalid')
+  const ariaInvalidOf = (field: Locator) => field.getAttribute('aria-invalid')
   const edge = (field: Locator) => field.evaluate(style, 'box-shadow')
 
   // No error appears for skipped or emptied fields, or in a field that is being typed.
@@ -378,21 +381,21 @@ test('an error appears beside its field in the browser’s words when the field 
   const required = await page.locator(':required').all()
   expect(required).toHaveLength(8)
   for (const field of required) {
-    expect(await invalid(field)).toBe('false')
+    expect(await ariaInvalidOf(field)).toBe('false')
     expect(await edge(field)).toBe('none')
   }
 
   await form.email.press('Tab')
   await form.problem('email').waitFor()
   expect(await form.problem('email').innerText()).toBe(await browserMessage(form.email))
-  expect(await invalid(form.email)).toBe('true')
+  expect(await ariaInvalidOf(form.email)).toBe('true')
   expect(await edge(form.email)).toContain('inset')
-  expect(await describedBy(form.email)).toBe(await browserMessage(form.email))
+  expect(await descriptionOf(form.email)).toBe(await browserMessage(form.email))
   await form.email.pressSequentially('@')
   expect(await form.problem('email').innerText()).toBe(await browserMessage(form.email))
   await form.email.pressSequentially('example.com')
   await form.problem('email').waitFor({ state: 'detached' })
-  expect(await invalid(form.email)).toBe('false')
+  expect(await ariaInvalidOf(form.email)).toBe('false')
   expect(await form.email.getAttribute('aria-describedby')).toBeNull()
 
   // The message moves the button, and the click still works.
@@ -403,8 +406,8 @@ test('an error appears beside its field in the browser’s words when the field 
   for (const column of ['first_name', 'phone', 'reason', 'consent'] as const) {
     const field = page.locator(`[name=${column}]`)
     expect(await form.problem(column).innerText()).toBe(await browserMessage(field))
-    expect(await describedBy(field)).toBe(await browserMessage(field))
-    expect(await invalid(field)).toBe('true')
+    expect(await descriptionOf(field)).toBe(await browserMessage(field))
+    expect(await ariaInvalidOf(field)).toBe('true')
   }
   expect(await form.problem('email').count()).toBe(0)
   await form.consent.check()
@@ -416,7 +419,7 @@ test('an error appears beside its field in the browser’s words when the field 
   expect([await refusedFields(page), await page.locator('.problem').count()]).toEqual([0, 0])
 })
 
-const describedBy = (field: Locator) =>
+const descriptionOf = (field: Locator) =>
   field.evaluate(
     (element) => document.getElementById(element.getAttribute('aria-describedby') ?? '')?.textContent,
   )
@@ -460,7 +463,7 @@ test.for([
       })
     await expect.poll(inSight).toBe(true)
     // The animation never covers the words, and the background behind them does not move.
-    const still = await box.evaluate((element) => {
+    const animationBounds = await box.evaluate((element) => {
       const hills = element.querySelector('.hills')
       const words = element.querySelector('h2')
       if (!hills || !words) return undefined
@@ -472,7 +475,7 @@ test.for([
         ).length,
       }
     })
-    expect(still).toEqual({ overflow: 'hidden', isApart: true, animationsOutsideTheHills: 0 })
+    expect(animationBounds).toEqual({ overflow: 'hidden', isApart: true, animationsOutsideTheHills: 0 })
     const below = await form.firstName.boundingBox()
     expect(below?.y).toBeGreaterThan((await box.boundingBox())?.y ?? Infinity)
     expect(await form.firstName.inputValue()).toBe('')

@@ -45,7 +45,7 @@ beforeAll(async () => {
     VITE_SITE_URL: siteUrl,
   })
   host = fastify()
-  // A folder of a foreign host, to show that nothing depends on the root.
+  // Serves the site in a folder, to show that it need not be at the root of its host.
   await host.register(fastifyStatic, { root: site, prefix: '/retreat/' })
   await host.listen({ host: '127.0.0.1', port: 0 })
   atTestEnd(() => host.close())
@@ -175,9 +175,9 @@ test('a webhook that hangs does not change or delay the result of a send', async
 })
 
 test.for([
-  ['below 60 KiB', 100, true],
-  ['above 60 KiB it does not', 61 * 1024, false],
-] as const)('a short webhook call outlives the page (%s)', async ([, length, keepalive], { visitor }) => {
+  ['below 60 KiB outlives', 100, true],
+  ['above 60 KiB does not outlive', 61 * 1024, false],
+] as const)('a webhook call %s the page', async ([, length, keepalive], { visitor }) => {
   const page = await visitor.open(origin, {}, (opened) =>
     opened.addInitScript(() => {
       const calls: unknown[] = []

@@ -21,7 +21,7 @@ async function lint(folder: string, configuration: string) {
   return (await json(stdout)) as LintReport
 }
 
-async function folderOf(files: Record<string, string>) {
+async function writeFolder(files: Record<string, string>) {
   const folder = await mkdtemp(join(tmpdir(), 'arrows-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   for (const [name, content] of Object.entries(files)) {
@@ -33,7 +33,7 @@ async function folderOf(files: Record<string, string>) {
 
 test('a forbidden import is refused in every notation, and so is a cycle of types', async () => {
   const rest = '../rest/data-interface.ts'
-  const folder = await folderOf({
+  const folder = await writeFolder({
     'src/server/http/errors.ts': `
       import { a } from '${rest}'
       import type { B } from '${rest}'
@@ -76,7 +76,7 @@ test('a forbidden import is refused in every notation, and so is a cycle of type
 })
 
 test('the check sees the whole project, and every allowed import is used', async () => {
-  const folder = await folderOf({
+  const folder = await writeFolder({
     'all.json': JSON.stringify({
       jsPlugins: [resolve('tools/arrows.js')],
       categories: { correctness: 'off' },
@@ -101,7 +101,7 @@ test('the check sees the whole project, and every allowed import is used', async
 })
 
 test('an exported declaration of the product has a docstring, and adjacent constants share one', async () => {
-  const folder = await folderOf({
+  const folder = await writeFolder({
     'src/settings/names.ts': `
       import type { Value } from './values.ts'
 
@@ -133,7 +133,7 @@ test('an exported declaration of the product has a docstring, and adjacent const
   ])
 })
 
-test('the docs describe each room of the product', async () => {
+test('docs/architecture.md describes each folder of src/ that tools/arrows.txt names', async () => {
   const docs = await readFile('docs/architecture.md', 'utf8')
   const productRooms = [...rooms.keys()].filter((room) => room.startsWith('src/'))
   expect(productRooms.filter((room) => !new RegExp(`[\`/]${basename(room)}/?\``).test(docs))).toEqual([])

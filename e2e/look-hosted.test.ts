@@ -45,20 +45,20 @@ async function build(settings: Record<string, string>) {
   return Promise.all(documents.map((name) => readFile(join(checkout, 'dist', name), 'utf8')))
 }
 
-test('a build with the specified words as settings has the same bytes as one without settings', async () => {
+test('a build with the default words as settings has the same bytes as a build without settings', async () => {
   const { title, tagline, badge, success } = defaultLook
-  const without = await build({})
+  const withoutSettings = await build({})
   const words = {
     VITE_SITE_TITLE: title,
     VITE_SITE_TAGLINE: tagline,
     VITE_SITE_BADGE: badge,
     VITE_SITE_SUCCESS: success,
   }
-  // The settings of our own server are not those of the build.
-  expect(await build({ ...words, SITE_TITLE: 'Slow', SITE_ACCENT: '7a0019' })).toEqual(without)
+  // The build ignores the settings of our own server.
+  expect(await build({ ...words, SITE_TITLE: 'Slow', SITE_ACCENT: '7a0019' })).toEqual(withoutSettings)
 })
 
-test("a build with an operator's own words works in a folder of a foreign host, with and without JavaScript", async ({
+test('a build with words that the operator set works in a folder of any host, with and without JavaScript', async ({
   visitor,
 }) => {
   await build({ ...own, VITE_SUPABASE_URL: backend.origin, VITE_SUPABASE_ANON_KEY: 'public' })
@@ -95,7 +95,7 @@ test("a build with an operator's own words works in a folder of a foreign host, 
   await expect.poll(() => desk.title()).toBe('Sign in · Slow & <Steady>')
 })
 
-test('a build with a wrong setting ends with one sentence, and leaves the former site', async () => {
+test('a build with a wrong setting ends with one sentence, and leaves the former site in place', async () => {
   const read = () =>
     Promise.all(documents.map((name) => readFile(join(checkout, 'dist', name), 'utf8').catch(() => 'none')))
   const before = await read()

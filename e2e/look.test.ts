@@ -42,7 +42,7 @@ beforeAll(async () => {
   origin = await serverWith({ ...own, SITE_URL: siteUrl, SITE_PRIVACY_URL: `${privacy.origin}/a?b=1&c="2"` })
 })
 
-test('the specified words as settings give the same bytes as no settings', async () => {
+test('the default words as settings give the same bytes as no settings', async () => {
   const { title, tagline, badge, success } = defaultLook
   const words = {
     SITE_TITLE: title,
@@ -60,14 +60,16 @@ test('the specified words as settings give the same bytes as no settings', async
         return { policy, etag, html: await response.text() }
       }),
     )
-  const [without, withWords] = await Promise.all([serverWith({}), serverWith(words)])
-  const documents = await read(without)
+  const [withoutSettings, withWords] = await Promise.all([serverWith({}), serverWith(words)])
+  const documents = await read(withoutSettings)
   expect(await read(withWords)).toEqual(documents)
-  // None of the other words' data or style is in the document.
+  // The document has no data or style that only other words need.
   expect(documents[0]?.html).not.toMatch(/privacy|success"|--word|dir="auto"/i)
 })
 
-test("an operator's own words are shown as text, before and after an application", async ({ visitor }) => {
+test('words that the operator set are shown as text, before and after an application', async ({
+  visitor,
+}) => {
   const page = await visitor.open(origin)
   await expectOwnWords(page)
   await waitForHydration(page)
@@ -76,7 +78,7 @@ test("an operator's own words are shown as text, before and after an application
   expect(await accessibilityProblems(page)).toEqual([])
 })
 
-test("an operator's own words are the same without JavaScript", async ({ visitor }) => {
+test('words that the operator set are the same without JavaScript', async ({ visitor }) => {
   const page = await visitor.open(origin, { javaScriptEnabled: false })
   await expectOwnWords(page)
   await applyOn(page)
@@ -174,7 +176,9 @@ for (const scheme of ['light', 'dark'] as const) {
   })
 }
 
-test('the longest words fit into every window, also in forced colours', async ({ visitor }) => {
+test('words of the greatest allowed length fit into every window, also in forced colours', async ({
+  visitor,
+}) => {
   const site = await serverWith({ ...longest, SITE_PRIVACY_URL: privacy.origin, SITE_ACCENT: '1f5f3a' })
   for (const [width, height, options] of [
     [320, 640, {}],
@@ -189,7 +193,7 @@ test('the longest words fit into every window, also in forced colours', async ({
     await form.button.click()
     await form.success.waitFor()
     expect(await overflow(page), `${width}x${height}`).toEqual({ scroll: 0, wide: [] })
-    // The words stay beside the card, and each is painted whole.
+    // The words stay beside the card, and none is cut off.
     const header = await page.locator('header').evaluate((element) => {
       const right = element.getBoundingClientRect().right
       return [...element.querySelectorAll('p, h1')].map((part) => part.getBoundingClientRect().right <= right)

@@ -101,7 +101,7 @@ test('typed text survives a reload and a failed send; consent has to be given ag
   expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain(application.email)
 })
 
-test('a send before the script has loaded is held, shown as in progress, and sent afterwards', async ({
+test('a send before the script has loaded is shown as in progress, and sent once the script has loaded', async ({
   visitor,
 }) => {
   const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })

@@ -40,7 +40,9 @@ async function storedApplications() {
 const received = (email: string) =>
   receiver.waitFor(1, ({ body }) => new URLSearchParams(body).get('email') === email)
 
-test('a founder applies: green box, empty form, stored row, called webhook', async ({ visitor }) => {
+test('a founder applies, and then sees the green box and an empty form, the row is stored, and the webhook is called', async ({
+  visitor,
+}) => {
   const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin & a lake' })
   const page = await visitor.open(server.origin)
   await expect.poll(() => page.title()).toBe('Unplugged.')
@@ -248,11 +250,11 @@ test('repeated sends while one is pending make one insert', async ({ visitor }) 
   const application = anApplication()
   let inserts = 0
   const release = new AbortController()
-  const held = once(release.signal, 'abort')
+  const released = once(release.signal, 'abort')
   const page = await visitor.open(server.origin, {}, (opened) =>
     opened.route('**/rest/v1/**', async (route) => {
       inserts += 1
-      await held
+      await released
       await route.continue()
     }),
   )

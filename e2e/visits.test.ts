@@ -16,7 +16,7 @@ interface Row {
   starts: number
 }
 
-/** A server on a new database. `saved` stops it, and gives what it saved. */
+/** Starts a server on a new database. `stopAndReadVisits` stops the server, and returns the visits that it saved. */
 async function startCounting() {
   const { path } = await dataDirectory()
   const server = await startServer({ DATA_DIR: path })
@@ -28,19 +28,19 @@ async function startCounting() {
     const { status } = response
     return { status, headers: response.headers, body: await response.text() }
   }
-  const saved = async () => {
+  const stopAndReadVisits = async () => {
     expect(await server.stop()).toBe(0)
     await startServer({ DATA_DIR: path })
     return connectToEmbedded(path)<Row[]>`select source, visits, starts from private.visits order by source`
   }
-  return { origin: server.origin, get, saved }
+  return { origin: server.origin, get, stopAndReadVisits }
 }
 
-test('documents and the script are counted by source until the stop, and robots and prefetches are not', async () => {
-  const { origin, get, saved } = await startCounting()
+test('requests for the page and its script are counted by source and saved at the stop, except those of robots and prefetches', async () => {
+  const { origin, get, stopAndReadVisits } = await startCounting()
   const plain = await get('/')
   const named = await get('/?from=Newsletter')
-  // The page, its headers and its caching are the same.
+  // A source changes neither the page nor its headers nor its caching.
   const withoutDate = ({ headers }: typeof plain) => [...headers].filter(([name]) => name !== 'date')
   expect(withoutDate(named)).toEqual(withoutDate(plain))
   expect(named.body).toBe(plain.body)
@@ -62,7 +62,7 @@ test('documents and the script are counted by source until the stop, and robots 
     expect((await get('/?from=robots', headers)).status).toBe(200)
     expect((await get(`/${script}`, headers)).status).toBe(200)
   }
-  // These are no visits.
+  // These requests are no visits.
   expect((await get('/?from=head', {}, 'HEAD')).status).toBe(200)
   expect((await get('/?from=post', {}, 'POST')).status).toBe(400)
   const body = new URLSearchParams(
@@ -79,14 +79,14 @@ test('documents and the script are counted by source until the stop, and robots 
   expect((await get('/assets/apply-nothing.js')).status).toBe(404)
   expect((await get(`/${script}`, {}, 'HEAD')).status).toBe(200)
 
-  expect(await saved()).toEqual([
+  expect(await stopAndReadVisits()).toEqual([
     { source: '', visits: 1, starts: 2 },
     { source: 'newsletter', visits: 2, starts: 0 },
   ])
 })
 
 test('the server keeps at most 200 names a day of anything that visitors write into `from`', async () => {
-  const { get, saved } = await startCounting()
+  const { get, stopAndReadVisits } = await startCounting()
   const hostile = [
     `from=${'x'.repeat(41)}`,
     `from=${'x'.repeat(10_000)}`,
@@ -107,7 +107,7 @@ test('the server keeps at most 200 names a day of anything that visitors write i
     await Promise.all(names.slice(sent, sent + 50).map((name) => get(`/?from=${name}`)))
   await get('/?from=name-0')
 
-  const rows = await saved()
+  const rows = await stopAndReadVisits()
   expect(rows).toHaveLength(202)
   expect(rows.reduce((sum, { visits }) => sum + visits, 0)).toBe(hostile.length + 1 + names.length + 1)
   expect(rows[0]).toEqual({ source: '', visits: 1, starts: 0 })

@@ -40,12 +40,12 @@ test.for(
           const element = document.activeElement
           if (!element || element === document.body || element.closest('.decisions-bar')) return ''
           const { left, right, top, bottom } = element.getBoundingClientRect()
-          const across = Math.min(Math.max((left + right) / 2, 0), innerWidth - 1)
+          const x = Math.min(Math.max((left + right) / 2, 0), innerWidth - 1)
           const [from, to] = [Math.max(top, 0), Math.min(bottom, innerHeight)]
           const isSeen =
             to - from >= Math.min(bottom - top, 20) - 0.5 &&
-            [from + 2, (from + to) / 2, to - 2].every((down) => {
-              const shown = document.elementFromPoint(across, down)
+            [from + 2, (from + to) / 2, to - 2].every((y) => {
+              const shown = document.elementFromPoint(x, y)
               return shown !== null && !shown.closest('.decisions-bar, .decisions-problems:not(:has(:focus))')
             })
           return isSeen ? '' : `${element.outerHTML.slice(0, 80)} ${Math.round(top)} to ${Math.round(bottom)}`
@@ -72,21 +72,21 @@ test('on a phone all buttons of the bar are within reach at every scroll positio
   await storeExtremes(desk)
   const page = await desk.open(visitor, '/?status=all', { viewport: { width: 390, height: 844 } })
   await openApplication(page, 'Ada Lovelace')
-  const inSight = () =>
+  const areButtonsInReach = () =>
     page.locator('.decisions-bar button:visible').evaluateAll((buttons) =>
       buttons.map((each) => {
         const { left, right, top, bottom } = each.getBoundingClientRect()
         return left >= 0 && right <= innerWidth && top >= innerHeight / 2 && bottom <= innerHeight
       }),
     )
-  expect(await inSight()).toEqual(Array(6).fill(true))
-  const toTheEnd = () => page.evaluate(() => scrollTo(0, document.body.scrollHeight))
-  await toTheEnd()
-  expect(await inSight()).toEqual(Array(6).fill(true))
+  expect(await areButtonsInReach()).toEqual(Array(6).fill(true))
+  const scrollToEnd = () => page.evaluate(() => scrollTo(0, document.body.scrollHeight))
+  await scrollToEnd()
+  expect(await areButtonsInReach()).toEqual(Array(6).fill(true))
   // At the end of the page, the last button is above the bar, even if parts of the page load late.
   await expect
     .poll(async () => {
-      await toTheEnd()
+      await scrollToEnd()
       const erase = await getDesk(page).button('Erase').boundingBox()
       const bar = await getDesk(page).bar.boundingBox()
       return (erase?.y ?? 0) + (erase?.height ?? 0) <= (bar?.y ?? 0)
@@ -160,7 +160,7 @@ test('the focus moves to an opened screen, back to its row, and to the next elem
   await search.fill('looms')
   await expect.poll(names).toEqual(['Ada B'])
   await expectFocus('INPUT: Search')
-  // The list reloads as many rows as before, without a row that was decided meanwhile.
+  // The list reloads as many rows as it had before the search.
   const listResponse = page.waitForResponse(
     (response) => response.url().endsWith('desk_list') && response.request().postDataJSON().most === 60,
   )
@@ -177,7 +177,7 @@ test('the focus moves to an opened screen, back to its row, and to the next elem
   await expectFocus('BUTTON: Undo')
 
   await desk.store([{ first_name: 'Late', last_name: 'One', created_at: new Date() }])
-  // A refresh is skipped while another one is pending.
+  // The desk skips a refresh while an earlier one is pending.
   await expect
     .poll(async () => {
       await page.clock.fastForward(20_000)

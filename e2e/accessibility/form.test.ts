@@ -128,33 +128,33 @@ test('the whole form works by keyboard alone, and the focus is visible at every 
     })
     return seen.jsonValue()
   }
-  const focusOn = (name: string) => ({ name, outline: '3px solid' })
+  const expectedFocus = (name: string) => ({ name, outline: '3px solid' })
 
   for (const { name } of textFields) {
     await keyboard.press('Tab')
-    expect(await focused()).toEqual(focusOn(name))
+    expect(await focused()).toEqual(expectedFocus(name))
     await keyboard.type(application[name])
   }
   await keyboard.press('Tab')
-  expect(await focused()).toEqual(focusOn('paid_solution'))
+  expect(await focused()).toEqual(expectedFocus('paid_solution'))
   await keyboard.press('Space')
   for (let step = 0; step < 4; step += 1) await keyboard.press('ArrowDown')
   expect(await form.customRadio.isChecked()).toBe(true)
   await keyboard.press('Tab')
-  expect(await focused()).toEqual(focusOn('custom_solution'))
+  expect(await focused()).toEqual(expectedFocus('custom_solution'))
   await keyboard.type('A cabin')
   await keyboard.press('Enter')
-  expect(await focused()).toEqual(focusOn('team_size'))
+  expect(await focused()).toEqual(expectedFocus('team_size'))
   await keyboard.press('ArrowDown')
   await keyboard.press('ArrowDown')
   await keyboard.press('Tab')
-  expect(await focused()).toEqual(focusOn('reason'))
+  expect(await focused()).toEqual(expectedFocus('reason'))
   await keyboard.type(application.reason)
   await keyboard.press('Tab')
-  expect(await focused()).toEqual(focusOn('consent'))
+  expect(await focused()).toEqual(expectedFocus('consent'))
   await keyboard.press('Space')
   await keyboard.press('Tab')
-  expect(await focused()).toEqual(focusOn('BUTTON'))
+  expect(await focused()).toEqual(expectedFocus('BUTTON'))
 
   await page.route('**/rest/v1/**', (route) => route.fulfill({ status: 400, json: { message: 'Not now.' } }))
   await keyboard.press('Enter')
@@ -162,7 +162,7 @@ test('the whole form works by keyboard alone, and the focus is visible at every 
   expect(await focused()).toMatchObject({ name: 'SECTION' })
   await page.unroute('**/rest/v1/**')
   await keyboard.press('Shift+Tab')
-  expect(await focused()).toEqual(focusOn('BUTTON'))
+  expect(await focused()).toEqual(expectedFocus('BUTTON'))
   const [request] = await Promise.all([page.waitForRequest('**/rest/v1/**'), keyboard.press('Enter')])
   expect(request.postDataJSON()).toEqual(application)
   await form.success.waitFor()
@@ -172,12 +172,14 @@ test('the whole form works by keyboard alone, and the focus is visible at every 
     .toContain('Thank you for applying')
 })
 
-const describedBy = (box: Locator) =>
+const descriptionOf = (box: Locator) =>
   box.evaluate(
     (element) => document.getElementById(element.getAttribute('aria-describedby') ?? '')?.textContent,
   )
 
-test('a screen reader announces the send and its result', async ({ visitor }) => {
+test('a screen reader announces that the application is being sent, and then the result', async ({
+  visitor,
+}) => {
   visitor.allowConsoleError(failedRequest)
   const page = await visitor.open(server.origin)
   await waitForHydration(page)
@@ -206,13 +208,13 @@ test('a screen reader announces the send and its result', async ({ visitor }) =>
   const box = page.locator('.outcome')
   await expect.poll(() => box.evaluate((element) => element === document.activeElement)).toBe(true)
   expect(await box.ariaSnapshot()).toContain('region "Submission Failed"')
-  expect(await describedBy(box)).toBe('Not now.')
+  expect(await descriptionOf(box)).toBe('Not now.')
   await page.unroute('**/rest/v1/**')
   await form.button.click()
   await form.success.waitFor()
   expect((await heard()).slice(1)).toEqual(['Sending your application.'])
   expect(await box.ariaSnapshot()).toContain('region "Application Submitted Successfully!"')
-  expect(await describedBy(box)).toMatch(/^Thank you/)
+  expect(await descriptionOf(box)).toMatch(/^Thank you/)
 })
 
 test('the result boxes scroll into view and get the focus, and the red box does not move the form', async ({
@@ -223,8 +225,8 @@ test('the result boxes scroll into view and get the focus, and the red box does 
   await waitForHydration(page)
   const form = getForm(page)
   await form.fill(anApplication())
-  const inPage = (element: Element) => element.getBoundingClientRect().top + window.scrollY
-  const before = await form.reason.evaluate(inPage)
+  const topInPage = (element: Element) => element.getBoundingClientRect().top + window.scrollY
+  const before = await form.reason.evaluate(topInPage)
   await page.route('**/rest/v1/**', (route) =>
     route.fulfill({ status: 400, json: { message: 'Not now. '.repeat(20) } }),
   )
@@ -236,7 +238,7 @@ test('the result boxes scroll into view and get the focus, and the red box does 
     return bounds && bounds.top >= 0 && bounds.bottom <= window.innerHeight
   })
   await expect.poll(() => box.evaluate((element) => element === document.activeElement)).toBe(true)
-  expect(await form.reason.evaluate(inPage)).toBe(before)
+  expect(await form.reason.evaluate(topInPage)).toBe(before)
   await page.unroute('**/rest/v1/**')
   await form.button.click()
   await form.success.waitFor()
@@ -346,7 +348,7 @@ test('on a phone the text of every field is at least 16 px high, and every targe
 })
 
 test('reduced motion stops all motion; otherwise the icon bounces', async ({ visitor }) => {
-  const moving = (page: Page) =>
+  const motionOf = (page: Page) =>
     page.evaluate(() => ({
       animations: document
         .getAnimations()
@@ -357,12 +359,12 @@ test('reduced motion stops all motion; otherwise the icon bounces', async ({ vis
           getComputedStyle(element).transitionDuration !== '0s',
       ).length,
     }))
-  const still = await visitor.open(server.origin, { reducedMotion: 'reduce' })
-  await formStates['in-progress']?.(still)
-  expect(await moving(still)).toEqual({ animations: [], transitions: 0 })
-  const lively = await visitor.open(server.origin, { reducedMotion: 'no-preference' })
-  expect((await moving(lively)).animations).toEqual(['bounce'])
-  expect((await moving(lively)).transitions).toBeGreaterThan(0)
+  const reducedPage = await visitor.open(server.origin, { reducedMotion: 'reduce' })
+  await formStates['in-progress']?.(reducedPage)
+  expect(await motionOf(reducedPage)).toEqual({ animations: [], transitions: 0 })
+  const unreducedPage = await visitor.open(server.origin, { reducedMotion: 'no-preference' })
+  expect((await motionOf(unreducedPage)).animations).toEqual(['bounce'])
+  expect((await motionOf(unreducedPage)).transitions).toBeGreaterThan(0)
 })
 
 test('in forced colours every control keeps a border, and the selected choice is visible', async ({
@@ -377,8 +379,8 @@ test('in forced colours every control keeps a border, and the selected choice is
       ),
     )
   expect(new Set(edges)).toEqual(new Set(['1pxsolid']))
-  const drawn = await page
+  const appearances = await page
     .locator('[type=radio], [type=checkbox]')
     .evaluateAll((elements) => elements.map((element) => getComputedStyle(element).appearance))
-  expect(new Set(drawn)).toEqual(new Set(['auto']))
+  expect(new Set(appearances)).toEqual(new Set(['auto']))
 })

@@ -75,7 +75,7 @@ interface HistoryEntry {
   status: Status | null
 }
 
-/** The later entries of the history. */
+/** The decisions in the history after the entry with this id. */
 async function historySince(id: string): Promise<HistoryEntry[]> {
   return desk.sql<HistoryEntry[]>`
     select id, application_id, author, detail ->> 'status' as status from private.history
@@ -188,7 +188,7 @@ async function expectHistory(
 const expectNoDecision = async (model: DeskModel, screen: OrganiserScreen) =>
   expectHistory(model, screen, [], () => null)
 
-/** Returns the next announcement, and ignores announcements of the other organiser's acts. */
+/** Presses, and returns the announcement that follows. Ignores announcements of the other organiser's acts. */
 async function announcementAfter({ page }: OrganiserScreen, press: () => Promise<unknown>) {
   await page.evaluate(() => {
     const region = document.querySelector('[role=status]')
@@ -267,7 +267,7 @@ function nth<Item>(items: readonly Item[], index: number): Item {
 
 const anyStatus = fc.constantFrom(...names)
 const anyDecision = fc.constantFrom('accepted' as const, 'waitlisted' as const, 'declined' as const)
-const twelfth = fc.nat(11)
+const anyIndex = fc.nat(11)
 const seldom = fc.nat(9).map((tenth) => tenth > 6)
 const isAtList = ({ list }: Readonly<OrganiserScreen>) => list !== null
 const isAtApplication = ({ application }: Readonly<OrganiserScreen>) => application !== null
@@ -319,7 +319,7 @@ const acts = {
     },
   }),
 
-  open: deskAct('open', [twelfth], {
+  open: deskAct('open', [anyIndex], {
     can: isAtList,
     async do(_model, screen, [index]) {
       const rows = listOf(await rowsInDatabase(), screen)
@@ -383,8 +383,8 @@ const acts = {
         const shown = await shownNames()
         const rows = new Map((await rowsInDatabase()).map((row) => [row.name, row]))
         const existing = shown.filter((name) => rows.has(name))
-        const ofList = existing.filter((name) => rows.get(name)?.status === screen.list)
-        const chosen = isAll ? ofList : existing.filter((_name, index) => indexes.includes(index))
+        const inList = existing.filter((name) => rows.get(name)?.status === screen.list)
+        const chosen = isAll ? inList : existing.filter((_name, index) => indexes.includes(index))
         if (chosen.length === 0) return
         if (isAll) await page.getByRole('checkbox', { name: 'Select all shown' }).check()
         else for (const name of chosen) await select(name).check()
@@ -427,7 +427,7 @@ const acts = {
       const written = await historySince(model.lastChecked)
       model.lastChecked = written.at(-1)?.id ?? model.lastChecked
       const unsaved = Number(/(\d+) not saved/.exec(words)?.[1] ?? (words.endsWith(': not saved') ? 1 : 0))
-      // Only decisions of this act are undone, each to its former status and only once.
+      // Only decisions of this act are undone, each to its former status.
       for (const { application_id: id, author, status } of written) {
         expect(author).toBe(screen.email)
         expect(decisions.find((each) => each.application_id === id)?.former).toBe(status)
@@ -528,7 +528,7 @@ const acts = {
     },
   }),
 
-  leave: deskAct('leave', [], {
+  deliver: deskAct('deliver', [], {
     async do() {
       // Marks a waiting letter as sent.
       await desk.sql`
@@ -620,7 +620,7 @@ const acts = {
     },
   }),
 
-  offline: deskAct('offline', [twelfth], {
+  offline: deskAct('offline', [anyIndex], {
     can: isAtApplication,
     async do(model, screen, [index]) {
       const { page } = screen
@@ -652,7 +652,7 @@ const acts = {
     },
   }),
 
-  look: deskAct('look', [], {
+  activateWindow: deskAct('activateWindow', [], {
     async do(_model, screen) {
       await screen.page.evaluate(() => dispatchEvent(new Event('focus')))
       if (screen.list !== null) await expectFreshList(screen)
@@ -660,7 +660,7 @@ const acts = {
     },
   }),
 
-  stay: deskAct('stay', [], {
+  pause: deskAct('pause', [], {
     async do(_model, screen) {
       await waitForRefresh(screen)
       if (screen.list !== null) await expectShownList(screen)
@@ -668,7 +668,7 @@ const acts = {
   }),
 }
 
-/** Two organisers at their desks, and twelve applicants. */
+/** Resets the data to twelve applicants, and opens the desk as two organisers. */
 async function begin(visitor: Visitor): Promise<DeskModel> {
   // Locks rows in the server's order, since requests of the previous sequence's page may still run.
   await desk.sql`

@@ -29,7 +29,7 @@ test('a stored draft does not overwrite text that was typed before the script lo
   await form.firstName.fill('Grace')
   await form.reason.fill('To think.')
   await form.teamSize.locator('[value="10+"]').check()
-  // As in a browser that had no room for a newer draft.
+  // The browser's storage may have had no room for a newer draft.
   await page.evaluate((json) => sessionStorage.setItem('unplugged-draft', json), draft)
   release()
   await waitForEffects(page)
@@ -52,7 +52,7 @@ test('typed text remains even if hydration fails and React rebuilds the form', a
   })
   const form = getForm(page)
   await form.fill(application)
-  // As a browser extension does before hydration.
+  // A browser extension may add such an element before hydration.
   await form.email.evaluate((field) => field.before(document.createElement('extension-button')))
   release()
   await waitForEffects(page)

@@ -80,7 +80,7 @@ test('a CSV file has the promised columns in their order, and marks only at the 
   const promised =
     'id,created_at,first_name,last_name,email,phone,linkedin,company,paid_solution,paid_solution_label,custom_solution,' +
     'team_size,team_size_label,reason,consent,status,answer,answered_at,marks,questions,edition,decided_by,decided_at,notes,letters\r\n'
-  // A new column comes before decided_by, here as well. Nothing else of this line changes until 2.0.
+  // Until 2.0 a new column is added before decided_by, here as well, and nothing else of this line changes.
   expect(csvHeader(tableColumns)).toBe(promised)
   expect(csvHeader(operatorColumns)).toBe(promised.replace('marks,', ''))
 })
@@ -106,10 +106,10 @@ test('no released migration was edited, and at most one open migration follows t
   const current = await digestsOfMigrations()
   expect(
     listed.filter((line) => !current.includes(line)),
-    'Put these back, and write into the open ones: databases that applied them refuse another text.',
+    'Restore these released migrations, and edit the open ones: databases that applied them refuse another text.',
   ).toEqual([])
   const unlisted = current.filter((line) => !listed.includes(line))
-  expect(unlisted, 'They come after the released ones.').toEqual(
+  expect(unlisted, 'Open migrations come after the released ones.').toEqual(
     current.slice(current.length - unlisted.length),
   )
   const openPaths = unlisted.map((line) => line.slice(line.indexOf('  ') + 2))
