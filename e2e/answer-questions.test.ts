@@ -244,23 +244,23 @@ test('after the last day a guest can still read their answers, and unsaved text 
 
 test('repeated presses send the answers once', async ({ visitor }) => {
   const guest = await storeGuest()
-  const held: Route[] = []
+  const heldRoutes: Route[] = []
   const page = await open(visitor, guest, (opened) =>
-    opened.route('**/rpc/answer_questions', (route) => void held.push(route)),
+    opened.route('**/rpc/answer_questions', (route) => void heldRoutes.push(route)),
   )
   await field(page, 'When do you arrive?').fill('Friday')
   await button(page, 'Send answers').evaluate((pressed: HTMLButtonElement) => {
     for (let press = 0; press < 3; press += 1) pressed.click()
   })
-  await expect.poll(() => held.length).toBe(1)
+  await expect.poll(() => heldRoutes.length).toBe(1)
   expect(await button(page, 'Sending...').isDisabled()).toBe(true)
   expect(await button(page, 'Change my answer').isDisabled()).toBe(true)
   // Text that is typed now would not be sent.
   expect(await field(page, 'When do you arrive?').isDisabled()).toBe(true)
   await activateWindow(page)
-  for (const route of held) await route.continue()
+  for (const route of heldRoutes) await route.continue()
   await saved(page).waitFor()
-  expect(held).toHaveLength(1)
+  expect(heldRoutes).toHaveLength(1)
   expect(await changes(guest)).toEqual([1])
 })
 
@@ -415,7 +415,7 @@ test('typed text survives a reload in this tab and for this link, except private
   expect(await sessionStorageText(page)).not.toContain('cello')
 })
 
-test('without storage the page works, and forgets typed text at a reload', async ({ visitor }) => {
+test('if the browser forbids storage, a guest can still send answers', async ({ visitor }) => {
   const guest = await storeGuest()
   const page = await open(visitor, guest, (opened) =>
     opened.addInitScript(() =>

@@ -191,21 +191,21 @@ test('a guest who is coming gets the days, the venue, and a file for their calen
 
 test('repeated presses of a button send one RSVP', async ({ visitor }) => {
   const guest = await storeAcceptedApplicant(sql)
-  const held: Route[] = []
+  const heldRoutes: Route[] = []
   const page = await open(visitor, guest, (opened) =>
-    opened.route('**/rpc/answer_place', (route) => void held.push(route)),
+    opened.route('**/rpc/answer_place', (route) => void heldRoutes.push(route)),
   )
   await button(page, 'I am coming').evaluate((pressed: HTMLButtonElement) => {
     for (let press = 0; press < 3; press += 1) pressed.click()
   })
-  await expect.poll(() => held.length).toBe(1)
+  await expect.poll(() => heldRoutes.length).toBe(1)
   expect(await button(page, 'Sending...').isDisabled()).toBe(true)
   expect(await button(page, 'I cannot come').isDisabled()).toBe(true)
   // A refresh must not overwrite a pending RSVP.
   await activateWindow(page)
-  for (const route of held) await route.continue()
+  for (const route of heldRoutes) await route.continue()
   await page.getByText('You are coming.').waitFor()
-  expect(held).toHaveLength(1)
+  expect(heldRoutes).toHaveLength(1)
   expect(await rsvpsOf(sql, guest)).toEqual(['coming'])
 })
 

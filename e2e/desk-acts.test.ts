@@ -90,15 +90,15 @@ async function goToScreen(
 
 /** Holds all further calls of the page, except those of one function. */
 async function holdOtherCalls(page: Page, name = '') {
-  const held: Route[] = []
+  const heldRoutes: Route[] = []
   await page.route('**/rpc/*', async (route) => {
     if (route.request().url().endsWith(`/${name}`)) await route.fallback()
-    else held.push(route)
+    else heldRoutes.push(route)
   })
   return async () => {
     await page.unroute('**/rpc/*')
     // The page may have aborted some of these calls.
-    await Promise.allSettled(held.map((route) => route.continue()))
+    await Promise.allSettled(heldRoutes.map((route) => route.continue()))
   }
 }
 

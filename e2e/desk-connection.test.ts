@@ -156,14 +156,14 @@ test('a note is saved after its screen is left, and its result is announced', as
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
   const { note, button, link, heading, status } = getDesk(page)
-  const held: Route[] = []
-  await page.route('**/rpc/desk_note', (route) => void held.push(route))
+  const heldRoutes: Route[] = []
+  await page.route('**/rpc/desk_note', (route) => void heldRoutes.push(route))
   const addAndLeave = async () => {
     await button('Add note').click()
-    await expect.poll(() => held.length).toBe(1)
+    await expect.poll(() => heldRoutes.length).toBe(1)
     await link('Back').click()
     await heading('Applications').waitFor()
-    return held.pop()
+    return heldRoutes.pop()
   }
   await note.fill('Ask her.')
   const refuse = { code: 'XX000', message: 'boom', details: null, hint: null }

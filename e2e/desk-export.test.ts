@@ -114,7 +114,7 @@ test('a download that fails or is stopped saves nothing, and says so', async ({ 
   await withoutBackOff(page)
   await button.click()
   await page.getByText('Nothing was downloaded. The server could not be reached.').waitFor()
-  // Two pages, and five tries of the third.
+  // The calls load two pages, and try five times to load the third.
   expect(calls).toBe(7)
 
   calls = 0

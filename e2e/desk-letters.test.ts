@@ -26,10 +26,10 @@ beforeEach(async () => {
 
 /** Makes the database record that a server sends emails or calls an automation, or that no server does. */
 async function setMailSender(sendsEmails: boolean, callsAutomation = false) {
-  const seen = (isSeen: boolean) => (isSeen ? '1 hour' : '-2 days')
+  const seenAfter = (isSeen: boolean) => (isSeen ? '1 hour' : '-2 days')
   await desk.sql`
-    update private.postman set stopped = false, seen_at = now() + ${seen(sendsEmails)}::interval,
-      automation_seen_at = now() + ${seen(callsAutomation)}::interval`
+    update private.postman set stopped = false, seen_at = now() + ${seenAfter(sendsEmails)}::interval,
+      automation_seen_at = now() + ${seenAfter(callsAutomation)}::interval`
 }
 
 /** Makes Bob call the function directly before the page's next call of it. */
@@ -366,8 +366,8 @@ test('without a server that sends emails, each letter opens in the mail program 
   await page.getByText('This site has no mail server yet').waitFor()
   const { button, heading, link, status } = getDesk(page)
   await page.getByRole('link', { name: 'Review 1 draft' }).click()
-  const open = link('Open in mail program: Zoë Zola')
-  const address = new URL((await open.getAttribute('href')) ?? '')
+  const mailProgramLink = link('Open in mail program: Zoë Zola')
+  const address = new URL((await mailProgramLink.getAttribute('href')) ?? '')
   expect(address.href.split('?')[0]).toBe('mailto:zoe@example.org')
   expect(address.searchParams.get('subject')).toBe('Your application to Unplugged')
   expect(address.searchParams.get('body')).toMatch(/^Hello Zoë,\r\n\r\n[^]*Bees & Sons[^]*\.$/)
@@ -467,8 +467,8 @@ test('without a mail server a letter to one person opens in the mail program, an
   await page.getByLabel('Subject', { exact: true }).fill('One question')
   await page.getByLabel('Text', { exact: true }).fill('Do bees swim?')
   await button('Save draft').click()
-  const open = link('Open in mail program: Zoë Zola')
-  expect(await open.getAttribute('href')).toBe(
+  const mailProgramLink = link('Open in mail program: Zoë Zola')
+  expect(await mailProgramLink.getAttribute('href')).toBe(
     'mailto:zoe@example.org?subject=One%20question&body=Do%20bees%20swim%3F',
   )
   expect(await button('Send 1 letter').count()).toBe(0)

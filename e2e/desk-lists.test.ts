@@ -358,11 +358,11 @@ test('matches beyond the visible rows can be selected, decided in steps with pro
   await select('Person 1').uncheck()
   await bar.getByText('254 selected', { exact: true }).waitFor()
 
-  const held: Route[] = []
-  await page.route('**/rpc/desk_decide', (route) => void held.push(route))
+  const heldRoutes: Route[] = []
+  await page.route('**/rpc/desk_decide', (route) => void heldRoutes.push(route))
   const continueStep = async (step: number) => {
-    await expect.poll(() => held.length).toBe(step)
-    await held.at(-1)?.continue()
+    await expect.poll(() => heldRoutes.length).toBe(step)
+    await heldRoutes.at(-1)?.continue()
   }
   const progressRegion = bar.locator('[aria-live]')
   await button('Accept').click()
@@ -371,13 +371,13 @@ test('matches beyond the visible rows can be selected, decided in steps with pro
   await continueStep(1)
   await bar.getByText('100 of 254', { exact: true }).waitFor()
   expect(await progressRegion.textContent()).toBe('100 of 254 saved')
-  await expect.poll(() => held.length).toBe(2)
+  await expect.poll(() => heldRoutes.length).toBe(2)
   await button('Stop').click()
   await continueStep(2)
   await expect.poll(() => status.textContent()).toBe('200 applications: Accepted; stopped, 54 not changed')
   expect(await statusCounts()).toEqual({ accepted: 200, declined: 5 })
   await expect.poll(() => button('Stop').count()).toBe(0)
-  expect(held).toHaveLength(2)
+  expect(heldRoutes).toHaveLength(2)
 
   expect(await undo.textContent()).toBe('Undo: 200 accepted')
   await undo.click()
@@ -591,7 +591,7 @@ test('rows that stay visible overnight change from the time of day to the date',
   await link('Person 1').waitFor()
   const times = () => page.locator('tbody time').allTextContents()
   expect(await times()).toEqual([expect.stringMatching(/^\d\d:\d\d$/), expect.stringMatching(/^\d\d:\d\d$/)])
-  // On the server's clock the day has not changed, so its responses are held.
+  // On the server's clock the day has not changed, so the test blocks its responses.
   await page.route(/\/(rest|auth)\/v1\//, () => {})
   await page.clock.setSystemTime(Date.now() + 24 * 3_600_000)
   await page.keyboard.press('j')

@@ -71,7 +71,7 @@ test('a broken screen affects nothing else, and Try again loads it again', async
     await expect.poll(() => page.title()).toBe('Account · Unplugged.')
     await page.route(addressOf(name), (route) => route.fulfill({ json }))
     await page.evaluate((to) => (location.hash = to), path.replace('/1', `/${application?.id}`))
-    // On a slow machine, a response that arrives during the first rendering is shown at the next event, such as this one.
+    // On a slow machine, a response that arrives during the first rendering is shown only at the next event.
     await expect
       .poll(async () => {
         await page.evaluate(() => dispatchEvent(new Event('visibilitychange')))

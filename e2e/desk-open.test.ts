@@ -190,7 +190,7 @@ test('an organiser with a second factor is asked for it before the list is reque
     factorId: factor?.id ?? '',
     code: codeOf(factor?.totp?.secret ?? ''),
   })
-  // Another session of the same account without the second factor.
+  // This session of the same account has no second factor.
   const client = await desk.signedIn('rosalind@example.org')
   let names: string[] = []
   const page = await desk.open(visitor, '', {

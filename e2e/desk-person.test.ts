@@ -167,7 +167,7 @@ test('an organiser who reads blind finds no link, and the address shows a senten
   const alert = page.getByRole('alert')
   await alert.getByText('Not loaded. Everything about a person is hidden while you read blind.').waitFor()
   expect(await page.locator('body').innerText()).not.toMatch(/ada@example\.com|Lovelace/)
-  // It is still the desk of a signed-in organiser.
+  // The page is still the desk of a signed-in organiser.
   await getDesk(page).link('Places').waitFor()
 })
 

@@ -132,7 +132,7 @@ test('an organiser signs in with an emailed code, stays signed in after a reload
   await desk.signIn.click()
   await expect.poll(() => desk.alert.textContent()).toMatch(/^This code is wrong, was used already/)
   await expect.poll(() => focused(page)).toBe('Code')
-  // With spaces, as somebody may paste it.
+  // Somebody may paste the code with spaces.
   await desk.code.fill(` ${code.slice(0, 3)} ${code.slice(3)}`)
   await desk.signIn.click()
   await desk.applications.waitFor()
@@ -500,7 +500,7 @@ test('when one window signs somebody else in, the others show the new organiser,
   const { page, email } = await openSignedIn(visitor)
   const windows = [await page.context().newPage(), await page.context().newPage()]
   const [informed, uninformed] = windows
-  if (!informed || !uninformed) throw new Error('there are two')
+  if (!informed || !uninformed) throw new Error('the two windows were not opened')
   await uninformed.addInitScript(() => Object.assign(window, { BroadcastChannel: undefined }))
   for (const each of windows) {
     await each.goto(`${server.origin}/desk`)
@@ -683,8 +683,8 @@ test('if a hosted project has the accounts, the page says that the desk is elsew
 }) => {
   const postgres = await startPostgres()
   const project = await newProject(postgres, 'desk')
-  const own = await startServer({ DATABASE_URL: project.url }, strictCheckout())
-  const page = await open(visitor, `${own.origin}/desk`)
+  const ownServer = await startServer({ DATABASE_URL: project.url }, strictCheckout())
+  const page = await open(visitor, `${ownServer.origin}/desk`)
   await on(page).heading('The desk is elsewhere').waitFor()
   expect(await page.locator('main').innerText()).toContain('npm run build')
   expect(await page.getByRole('textbox').count()).toBe(0)
@@ -712,7 +712,7 @@ test('the whole sign-in works by keyboard alone', async ({ visitor }) => {
     const outline = await page.evaluate(
       () => getComputedStyle(document.activeElement ?? document.body).outlineStyle,
     )
-    expect(outline, `of ${name}`).toBe('solid')
+    expect(outline, `outline of ${name}`).toBe('solid')
   }
   await tabTo('Account')
   await keyboard.press('Enter')

@@ -115,7 +115,7 @@ test('if the tabs do not fit, the open tab is visible, and rows do not repeat th
   expect(await pill.textContent()).toBe('Declined')
   expect(await widthOfPill()).toBe(1)
   await row('Person 2').getByRole('checkbox').check()
-  // For a moment the bar of the open application is there as well.
+  // For a moment, the page still has the bar of the open application, too.
   await page.getByRole('region', { name: 'Decide: Person 2' }).getByRole('button', { name: 'Accept' }).click()
   await expect.poll(widthOfPill).toBeGreaterThan(40)
 })

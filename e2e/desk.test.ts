@@ -96,7 +96,7 @@ test('the first screen shows at least four applications on a phone and five on a
     }
     await page.locator('.rows-letter').first().waitFor()
     expect(await visibleRowCount()).toBeGreaterThanOrEqual(least)
-    // After Back there is a bar for the opened application if the window has room for it.
+    // After Back, the bar of the opened application is shown if the window has room for it.
     await link('Person 1').click()
     await heading('Person 1').waitFor()
     await link('Back').click()
@@ -742,7 +742,7 @@ test('after a failed second decision the first one remains, and a third is not r
     return calls === 2 ? refuse(route) : route.continue()
   })
   await select('Person 1').check()
-  // Both at once, so that the second decision is pending before the first response.
+  // Presses both buttons at once, so that the second decision is pending before the first response.
   await page.evaluate(() => {
     for (const label of ['Accept', 'Decline']) {
       const found = [...document.querySelectorAll('.decisions-bar button')].find(

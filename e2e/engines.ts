@@ -510,7 +510,7 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
   },
 }
 
-let failed = false
+let hasFailed = false
 const mailServer = await startMailServer()
 
 const starts = Object.entries(engines)
@@ -518,7 +518,7 @@ const starts = Object.entries(engines)
   .flatMap(([name, find]) => {
     const start = find()
     if (start) return [{ name, start }]
-    failed ||= requestedEngines.includes(name)
+    hasFailed ||= requestedEngines.includes(name)
     console.log(
       requestedEngines.includes(name)
         ? `✗ ${name} is not installed`
@@ -564,7 +564,7 @@ async function startWorker() {
       await within(journeyTimeout, 'the journey', Promise.resolve(journeys[journey]?.(context)))
       console.log(`✓ ${name}: ${journey}`)
     } catch (error) {
-      failed = true
+      hasFailed = true
       console.error(`✗ ${name}: ${journey}`, error)
     } finally {
       // A browser that is stuck ends with its engine.
@@ -593,4 +593,4 @@ await Promise.all(
   }),
 )
 await mailServer.close()
-process.exit(failed ? 1 : 0)
+process.exit(hasFailed ? 1 : 0)

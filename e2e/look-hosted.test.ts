@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../testing/server.ts'
 import { buildCopy, copyCheckout } from '../testing/static-site.ts'
 import { accessibilityProblems, test } from '../testing/visitor.ts'
 
-const own = {
+const ownLook = {
   VITE_SITE_TITLE: 'Slow & <Steady>',
   VITE_SITE_TAGLINE: 'Four days by the lake',
   VITE_SITE_BADGE: 'Ten places, "free"',
@@ -61,7 +61,7 @@ test('a build with the default words as settings has the same bytes as a build w
 test('a build with words that the operator set works in a folder of any host, with and without JavaScript', async ({
   visitor,
 }) => {
-  await build({ ...own, VITE_SUPABASE_URL: backend.origin, VITE_SUPABASE_ANON_KEY: 'public' })
+  await build({ ...ownLook, VITE_SUPABASE_URL: backend.origin, VITE_SUPABASE_ANON_KEY: 'public' })
   const host = fastify()
   await host.register(fastifyStatic, { root: join(checkout, 'dist'), prefix: '/retreat/' })
   await host.listen({ host: '127.0.0.1', port: 0 })
@@ -71,12 +71,12 @@ test('a build with words that the operator set works in a folder of any host, wi
   for (const javaScriptEnabled of [false, true]) {
     // The policy is in the document: a style or a script that it does not allow would be a console error.
     const page = await visitor.open(origin, { javaScriptEnabled })
-    expect(await page.title()).toBe(own.VITE_SITE_TITLE)
-    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(own.VITE_SITE_TITLE)
-    expect(await page.locator('.tagline').innerText()).toBe(own.VITE_SITE_TAGLINE)
-    expect(await page.locator('.badge').innerText()).toBe(own.VITE_SITE_BADGE)
+    expect(await page.title()).toBe(ownLook.VITE_SITE_TITLE)
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(ownLook.VITE_SITE_TITLE)
+    expect(await page.locator('.tagline').innerText()).toBe(ownLook.VITE_SITE_TAGLINE)
+    expect(await page.locator('.badge').innerText()).toBe(ownLook.VITE_SITE_BADGE)
     const link = page.getByRole('link', { name: 'Privacy' })
-    expect(await link.getAttribute('href')).toBe(own.VITE_SITE_PRIVACY_URL)
+    expect(await link.getAttribute('href')).toBe(ownLook.VITE_SITE_PRIVACY_URL)
     const form = getForm(page)
     expect(await form.button.evaluate((button) => getComputedStyle(button).backgroundColor)).toBe(
       'rgb(122, 0, 25)',
@@ -85,7 +85,7 @@ test('a build with words that the operator set works in a folder of any host, wi
     await form.fill(anApplication())
     await form.button.click()
     await form.success.waitFor()
-    expect(await page.locator('#outcome-text').innerText()).toBe(own.VITE_SITE_SUCCESS)
+    expect(await page.locator('#outcome-text').innerText()).toBe(ownLook.VITE_SITE_SUCCESS)
     expect(await accessibilityProblems(page)).toEqual([])
   }
   const answer = await visitor.open(`${origin}answer/`)

@@ -12,7 +12,7 @@ import { accessibilityProblems, test, waitForHydration } from '../testing/visito
 
 const siteUrl = 'https://slow.example/'
 /** Words that would break a document, a script or an attribute. */
-const own = {
+const ownLook = {
   SITE_TITLE: 'Slow & <Steady> "now"',
   SITE_TAGLINE: `Four days' quiet</title><script>alert(1)</script>`,
   SITE_BADGE: '<img src=x onerror=alert(2)> ‏חינם',
@@ -39,7 +39,11 @@ beforeAll(async () => {
   privacy = await startReceiver((_request, response) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Privacy</title>'),
   )
-  origin = await serverWith({ ...own, SITE_URL: siteUrl, SITE_PRIVACY_URL: `${privacy.origin}/a?b=1&c="2"` })
+  origin = await serverWith({
+    ...ownLook,
+    SITE_URL: siteUrl,
+    SITE_PRIVACY_URL: `${privacy.origin}/a?b=1&c="2"`,
+  })
 })
 
 test('the default words as settings give the same bytes as no settings', async () => {
@@ -86,10 +90,10 @@ test('words that the operator set are the same without JavaScript', async ({ vis
 })
 
 async function expectOwnWords(page: Page) {
-  expect(await page.title()).toBe(own.SITE_TITLE)
-  expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(own.SITE_TITLE)
-  expect(await page.locator('.tagline').innerText()).toBe(own.SITE_TAGLINE)
-  expect(await page.locator('.badge').innerText()).toBe(own.SITE_BADGE)
+  expect(await page.title()).toBe(ownLook.SITE_TITLE)
+  expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(ownLook.SITE_TITLE)
+  expect(await page.locator('.tagline').innerText()).toBe(ownLook.SITE_TAGLINE)
+  expect(await page.locator('.badge').innerText()).toBe(ownLook.SITE_BADGE)
   // No part of the words has become an element.
   expect(await page.locator('img').count()).toBe(0)
   expect(await page.locator('body script').count()).toBe(2)
@@ -100,12 +104,14 @@ async function applyOn(page: Page) {
   await form.fill(anApplication())
   await form.button.click()
   await form.success.waitFor()
-  expect(await page.locator('#outcome-text').innerText()).toBe(own.SITE_SUCCESS)
+  expect(await page.locator('#outcome-text').innerText()).toBe(ownLook.SITE_SUCCESS)
 }
 
 test("previews of a link have the operator's title and tagline, and the picture keeps its description", async () => {
   const { tags, image } = await readLinkPreview(`${origin}/`, siteUrl)
-  const tagline = own.SITE_TAGLINE.replaceAll("'", '&#x27;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  const tagline = ownLook.SITE_TAGLINE.replaceAll("'", '&#x27;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
   expect(tags).toMatchObject({
     description: tagline,
     'og:title': 'Slow &amp; &lt;Steady&gt; &quot;now&quot;',
@@ -162,15 +168,15 @@ for (const scheme of ['light', 'dark'] as const) {
     await answer.getByRole('button', { name: 'I am coming' }).waitFor()
     expect(await styleOf('#place > button', 'background-color', answer)).toBe(accent[scheme])
     expect(await answer.getByRole('heading', { level: 1 }).innerText()).toBe(
-      `Your place at ${own.SITE_TITLE}`,
+      `Your place at ${ownLook.SITE_TITLE}`,
     )
-    expect(await answer.title()).toBe(`Your place at ${own.SITE_TITLE}`)
+    expect(await answer.title()).toBe(`Your place at ${ownLook.SITE_TITLE}`)
     expect(await accessibilityProblems(answer)).toEqual([])
 
     const desk = await visitor.open(`${origin}/desk`, options)
     await desk.getByRole('button', { name: 'Send code' }).waitFor()
-    await expect.poll(() => desk.title()).toBe(`Sign in · ${own.SITE_TITLE}`)
-    expect(await desk.locator('.desk-brand').innerText()).toBe(own.SITE_TITLE)
+    await expect.poll(() => desk.title()).toBe(`Sign in · ${ownLook.SITE_TITLE}`)
+    expect(await desk.locator('.desk-brand').innerText()).toBe(ownLook.SITE_TITLE)
     expect(await styleOf('form button', 'background-color', desk)).toBe(accent[scheme])
     expect(await accessibilityProblems(desk)).toEqual([])
   })

@@ -99,12 +99,12 @@ test('the document says from the start that the door is closed, and does not men
     return document()
   }
 
-  const open = await document()
-  expect(open.html).not.toMatch(/door|closed/)
+  const whenOpen = await document()
+  expect(whenOpen.html).not.toMatch(/door|closed/)
   const sentence = 'We are full. <b>See you</b> next year.'
   await door('--close', '--sentence', sentence)
-  const closed = await documentAfter(open.etag)
-  expect((await document(closed.etag)).status).toBe(304)
+  const whenClosed = await documentAfter(whenOpen.etag)
+  expect((await document(whenClosed.etag)).status).toBe(304)
 
   for (const javaScriptEnabled of [true, false]) {
     visitor.allowConsoleError(/Failed to load resource/)
@@ -124,7 +124,7 @@ test('the document says from the start that the door is closed, and does not men
   }
 
   await door('--open')
-  expect(await documentAfter(closed.etag)).toEqual(open)
+  expect(await documentAfter(whenClosed.etag)).toEqual(whenOpen)
 })
 
 test('the page contains the specified texts in their order', async ({ visitor }) => {

@@ -27,15 +27,15 @@ async function accessibilityTree(page: Page) {
   const read = (id: string): { role: string; name: string; required: boolean }[] => {
     const node = byId.get(id)
     if (!node) return []
-    const below = (node.childIds ?? []).flatMap(read)
-    if (node.ignored) return below
+    const descendants = (node.childIds ?? []).flatMap(read)
+    if (node.ignored) return descendants
     const property = (name: string) => node.properties?.find((one) => one.name === name)?.value.value
-    const own = {
+    const ownNode = {
       role: String(node.role?.value),
       name: String(node.name?.value ?? ''),
       required: property('required') === true,
     }
-    return [own, ...below]
+    return [ownNode, ...descendants]
   }
   return read(nodes[0]?.nodeId ?? '')
 }

@@ -234,17 +234,17 @@ const failingMailServers: Record<string, () => Promise<{ port: number; close(): 
 /** A server that accepts connections and never responds. */
 async function startSilentServer() {
   const sockets = new Set<Socket>()
-  const silent = createServer((socket) => {
+  const silentServer = createServer((socket) => {
     sockets.add(socket)
     socket.on('error', () => {})
   })
-  silent.listen(0, '127.0.0.1')
-  await once(silent, 'listening')
+  silentServer.listen(0, '127.0.0.1')
+  await once(silentServer, 'listening')
   return {
-    port: (silent.address() as AddressInfo).port,
+    port: (silentServer.address() as AddressInfo).port,
     close() {
       for (const socket of sockets) socket.destroy()
-      return new Promise<void>((resolve) => silent.close(() => resolve()))
+      return new Promise<void>((resolve) => silentServer.close(() => resolve()))
     },
   }
 }

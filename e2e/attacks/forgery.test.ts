@@ -156,8 +156,8 @@ test('a correctly signed token that has expired, never expires, or is for anothe
     const { desk } = await responsesTo(await sign({ ...claims, role }))
     expect(desk, `for ${role}`).toBe(401)
   }
-  const good = await responsesTo(await sign(claims))
-  expect(good).toMatchObject({
+  const validResponses = await responsesTo(await sign(claims))
+  expect(validResponses).toMatchObject({
     user: { status: 200, text: expect.stringContaining(email) as string },
     desk: 200,
   })
@@ -435,7 +435,7 @@ test.each([
   async (_how, siteUrl) => {
     const freshServer = await server.another({ siteUrl })
     const site = siteUrl ?? freshServer.origin
-    const evil = [
+    const hostileHeaders = [
       'host: evil.example',
       'apikey: public-anon-key',
       'content-type: application/json',
@@ -453,25 +453,33 @@ test.each([
       'origin: https://evil.example',
     ]
     const email = await server.organiser()
-    await sendRaw(freshServer.origin, ['POST /auth/v1/otp HTTP/1.1', ...evil], JSON.stringify({ email }))
+    await sendRaw(
+      freshServer.origin,
+      ['POST /auth/v1/otp HTTP/1.1', ...hostileHeaders],
+      JSON.stringify({ email }),
+    )
     const [mail] = await server.mail.waitFor(1, email)
     expect(mail?.link).toMatch(new RegExp(`^${site}/desk#token_hash=[0-9a-f]{64}&type=magiclink$`))
     expect(mail?.text.toLowerCase()).not.toContain('evil')
     const body = JSON.stringify({ type: 'email', email, token: mail?.code })
-    const signedIn = await sendRaw(freshServer.origin, ['POST /auth/v1/verify HTTP/1.1', ...evil], body)
+    const signedIn = await sendRaw(
+      freshServer.origin,
+      ['POST /auth/v1/verify HTTP/1.1', ...hostileHeaders],
+      body,
+    )
     const [, payload = ''] = /"access_token":"[\w-]+\.([\w-]+)\./.exec(signedIn) ?? []
     expect(JSON.parse(Buffer.from(payload, 'base64url').toString())).toMatchObject({ iss: `${site}/auth/v1` })
     const secret = await operatorSecret(server.database.owner, email)
     const opened = await sendRaw(freshServer.origin, [
       `GET /auth/v1/verify?type=magiclink&token=${secret} HTTP/1.1`,
-      ...evil,
+      ...hostileHeaders,
     ])
     expect(opened).toMatch(/^HTTP\/1\.1 303 /)
     expect(opened).toContain(`\r\nlocation: ${site}/desk#access_token=`)
     // The request line may also have an absolute URL.
     const absolute = await sendRaw(freshServer.origin, [
       'GET http://evil.example/auth/v1/verify?type=magiclink&token=x HTTP/1.1',
-      ...evil,
+      ...hostileHeaders,
     ])
     expect(absolute).not.toMatch(/\r\nlocation: [^\r]*evil/)
   },

@@ -84,13 +84,13 @@ test('no log contains a code, token, secret, password or address of an organiser
     return { refresh_token, headers: { authorization: `Bearer ${access_token}` } }
   }
   const mailsTo = async (to: string, number: number) => {
-    const mails = await mail.waitFor(number, to)
-    for (const { code, link } of mails) {
+    const emails = await mail.waitFor(number, to)
+    for (const { code, link } of emails) {
       // The notice of a change has neither a code nor a link.
       if (code !== '') secrets.push(code)
       if (link !== '') secrets.push(secretOf(link))
     }
-    return mails.at(-1) ?? { code: '', link: '' }
+    return emails.at(-1) ?? { code: '', link: '' }
   }
 
   // Opens the operator's link twice, as in a browser.
@@ -123,9 +123,9 @@ test('no log contains a code, token, secret, password or address of an organiser
   await mailsTo(email, 2)
   await call('PUT', 'user', { email: newEmail, data: { name: 'MARK-name', other: 'MARK\u0000' } }, headers)
   await call('PUT', 'user', { email: newEmail, data: { name: 'MARK-name' } }, headers)
-  const old = await mailsTo(email, 3)
+  const toOldAddress = await mailsTo(email, 3)
   await mailsTo(newEmail, 1)
-  await call('POST', 'verify', { type: 'email_change', email, token: old.code })
+  await call('POST', 'verify', { type: 'email_change', email, token: toOldAddress.code })
 
   // Sets up and uses a second factor.
   const enrolment = { factor_type: 'totp', friendly_name: 'MARK-factor', issuer: 'MARK-issuer' }

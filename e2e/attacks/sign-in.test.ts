@@ -181,20 +181,20 @@ test('after 25 wrong codes, emails have only a link until the organiser signs in
       )
     }
   }
-  const hasCode = expect.stringMatching(/^\d{6} is your code/) as unknown
-  const withoutCode = 'Your link for Unplugged.'
+  const subjectWithCode = expect.stringMatching(/^\d{6} is your code/) as unknown
+  const subjectWithoutCode = 'Your link for Unplugged.'
   for (let round = 0; round < 4; round += 1) await guess((await requestNext()).code, 5)
   // Guesses count too at codes that they did not invalidate. A program that opens a link does not count as a sign-in.
   const opened = await requestNext({ code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' })
   await guess(opened.code, 4)
   expect((await fetch(opened.link, { redirect: 'manual' })).headers.get('location')).toContain('?code=')
   const last = await requestNext()
-  expect(last.subject).toEqual(hasCode)
+  expect(last.subject).toEqual(subjectWithCode)
   await guess(last.code, 1)
 
   const linkOnly = await requestNext()
   expect(linkOnly).toMatchObject({
-    subject: withoutCode,
+    subject: subjectWithoutCode,
     link: expect.stringContaining('/desk#token_hash=') as unknown,
   })
   expect(linkOnly.text).not.toMatch(/Your code is/)
@@ -203,7 +203,7 @@ test('after 25 wrong codes, emails have only a link until the organiser signs in
     await readResponse(server.call('POST', 'verify', { type: 'email', token_hash: secretOf(link) })),
   ).toMatchObject({ status: 200 })
   const { code, subject } = await requestNext()
-  expect(subject).toEqual(hasCode)
+  expect(subject).toEqual(subjectWithCode)
   expect(
     await readResponse(server.call('POST', 'verify', { type: 'email', email, token: code })),
   ).toMatchObject({
@@ -536,9 +536,9 @@ test('an address is changed even if both confirmations arrive at the same time',
     const { client, email } = await server.signedIn()
     const to = `changed-${randomUUID()}@example.org`
     expect((await client.auth.updateUser({ email: to })).error).toBeNull()
-    const mails = [...(await server.mail.waitFor(1, email)), ...(await server.mail.waitFor(1, to))]
+    const emails = [...(await server.mail.waitFor(1, email)), ...(await server.mail.waitFor(1, to))]
     const responses = await Promise.all(
-      mails.map(({ code, to: [address = ''] }) =>
+      emails.map(({ code, to: [address = ''] }) =>
         server.call('POST', 'verify', { type: 'email_change', email: address, token: code }),
       ),
     )

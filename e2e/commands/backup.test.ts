@@ -536,9 +536,9 @@ test('a restore of an automatic backup erases again the applications that were e
     `${(await list()).replace('\n', '\nof the retreat\n')}${'a'.repeat(9)}`,
   )
 
-  const from = ['restore', '--from', join(dir, name)]
+  const restoreBackup = ['restore', '--from', join(dir, name)]
   const copy = await prepareDatabase(join(directory.path, 'copy'))
-  const restored = await runCommand(from, copy)
+  const restored = await runCommand(restoreBackup, copy)
   expect(restored).toMatchObject({ code: 0 })
   expect(restored.stdout).toMatch(/^Restored 1 application .*\nErased 2 applications again, .*\.\n$/)
   expect(idsOf((await runCommand(['applications', '--json'], copy)).stdout)).toEqual([notErased])
@@ -550,8 +550,8 @@ test('a restore of an automatic backup erases again the applications that were e
   expect(await list()).toMatch(/aaa$/)
 
   const whole = await prepareDatabase(join(directory.path, 'whole'))
-  const kept = await runCommand([...from, '--keep-erased'], whole)
-  expect(kept.stdout).toMatch(/^Restored 3 applications to .*\n$/)
+  const withErased = await runCommand([...restoreBackup, '--keep-erased'], whole)
+  expect(withErased.stdout).toMatch(/^Restored 3 applications to .*\n$/)
   // If the backup is in another folder, the list in BACKUP_DIR is used too.
   await cp(join(dir, name), join(directory.path, 'elsewhere'), { recursive: true })
   await rm(whole.DATA_DIR, { recursive: true })

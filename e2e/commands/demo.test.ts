@@ -93,7 +93,9 @@ test('the demonstration has people and letters, ignores all settings, and remove
   const used = await createFolder('used')
   await (await createFolder('killed')).abandon()
   const demo = runDemo()
-  const [page, link, mails] = await Promise.all(['The page', 'The desk', 'Its emails'].map(demo.waitForValue))
+  const [page, link, emailsAddress] = await Promise.all(
+    ['The page', 'The desk', 'Its emails'].map(demo.waitForValue),
+  )
   expect(await (await fetch(page ?? '')).text()).toContain('Unplugged.')
   // The folder of another running demonstration is kept, and the folder of a killed one is removed.
   expect(await readdir(temporary)).toEqual(expect.arrayContaining([basename(used.path)]))
@@ -126,7 +128,7 @@ test('the demonstration has people and letters, ignores all settings, and remove
   await desk('desk_release', { act, letters: [{ id, seen }], number: 1, again: false })
   await sql`update private.deliveries set due_at = now() where letter_id = ${id}`
   const mail = async () => {
-    const text = await (await fetch(mails ?? '')).text()
+    const text = await (await fetch(emailsAddress ?? '')).text()
     return text.split('<article>').find((each) => each.includes(String(letter.to))) ?? ''
   }
   await expect.poll(mail).toContain('Your place at Unplugged')

@@ -36,7 +36,7 @@ test("a command closes, opens and shows the door while a server runs, with times
     [['--close', '--open'], 'Use either --close or --open.\n'],
     [['--close', '--until', '2999-01-01T00:00'], 'Use either --close or --until.\n'],
     [['--close', '--after', '1'], 'Use either --close or --after.\n'],
-    // The database refuses this one.
+    // The database refuses this sentence.
     [['--sentence', 'x'.repeat(301)], 'The sentence has at most 300 characters.\n'],
   ] as const) {
     const { code, stdout, stderr } = await run(...args)

@@ -6,12 +6,12 @@ import { startPostgres } from '../../testing/postgres.ts'
 import { runCommand, startServer } from '../../testing/server.ts'
 
 test('a command counts, lists, retries and stops letters while a server runs', async () => {
-  let refuses = true
+  let isRefusing = true
   const [postgres, mailServer] = await Promise.all([
     startPostgres(),
     startMailServer({
       refusalAt: (at, address) =>
-        at === 'RCPT TO' && address.startsWith('a1@') && refuses
+        at === 'RCPT TO' && address.startsWith('a1@') && isRefusing
           ? { code: 550, text: 'no \u001b[31msuch user' }
           : undefined,
     }),
@@ -56,7 +56,7 @@ test('a command counts, lists, retries and stops letters while a server runs', a
     '',
   ])
   await rename('a1@example.org')
-  refuses = false
+  isRefusing = false
   expect(await letters('--retry')).toBe('1 letter will be tried again.\n')
   await expect.poll(states).toBe('sent,sent,sent')
   expect(await letters('--list')).toBe('')

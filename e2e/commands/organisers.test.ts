@@ -38,8 +38,8 @@ test('an added organiser signs in once with the printed link, and loses access a
   expect(await signInByLink(server.origin, added.stdout)).toMatchObject({ refused: 'otp_expired' })
   expect((await organisers()).stdout).toMatch(/^ada@example\.org {2}signed in last on \d{4}-\d\d-\d\d\n$/)
 
-  const again = await organisers('--add', 'ada@example.org')
-  expect(again.stderr).toContain('ada@example.org is an organiser already.')
+  const addedAgain = await organisers('--add', 'ada@example.org')
+  expect(addedAgain.stderr).toContain('ada@example.org is an organiser already.')
   expect(await organisers('--remove', 'ada@example.org')).toMatchObject({ code: 0 })
   expect(await client.rpc('desk_me')).toMatchObject({ status: 403, error: { code: '42501' } })
   expect((await client.auth.getUser()).error).toMatchObject({ code: 'user_not_found' })
@@ -47,7 +47,7 @@ test('an added organiser signs in once with the printed link, and loses access a
   expect((await organisers()).stdout).toBe('')
 })
 
-test('organisers can be added before a server runs, and sessions, keys and links survive a restart', async () => {
+test('organisers can be added while no server runs, and sessions, keys and links survive a restart', async () => {
   const directory = await dataDirectory()
   const port = await freePort()
   const settings = { DATA_DIR: directory.path, PORT: String(port) }
@@ -282,7 +282,7 @@ test("for a hosted project, the command changes only who is an organiser, and no
     stderr: expect.stringMatching(/Supabase project's, which sends the links/) as string,
   })
 
-  // These are the steps of a project's data interface for a call with the token of a session.
+  // These are the steps that a project's data interface takes for a call with the token of a session.
   const [account] = await project.asSupabase<{ id: string }[]>`select id from auth.users`
   const session = crypto.randomUUID()
   await project.asSupabase`insert into auth.sessions (id, user_id, aal) values (${session}, ${account?.id ?? ''}, 'aal1')`

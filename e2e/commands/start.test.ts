@@ -188,8 +188,8 @@ describe.sequential('a checkout that is built repeatedly', { shuffle: false }, (
     const { client } = await signInByLink(older.origin, link)
 
     const packageFile = join(checkout, 'package.json')
-    const written = await readFile(packageFile, 'utf8')
-    await writeFile(packageFile, written.replace(/"version": "[^"]*"/, '"version": "99.0.0"'))
+    const packageText = await readFile(packageFile, 'utf8')
+    await writeFile(packageFile, packageText.replace(/"version": "[^"]*"/, '"version": "99.0.0"'))
     await writeFile(
       join(checkout, 'supabase', 'migrations', '29990101000000_newer.sql'),
       `create table private.newer (id uuid primary key references public.retreat_applications on delete cascade);

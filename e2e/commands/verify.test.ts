@@ -143,7 +143,7 @@ test('a backend that stores everything and allows reads fails the checks, and it
   expect(stdout).toMatch(/may be left\. Their email is verify\+\w+@example\.com/)
   expect(stderr).toBe(`${checks.length - 2} of ${checks.length} checks failed.\n`)
 
-  // As in a browser, a preflight request names the headers but does not have them.
+  // Like a browser's, the preflight request names the headers and does not have them.
   const preflight = received.find(({ method }) => method === 'OPTIONS')
   expect(preflight?.headers['access-control-request-headers']).toContain('apikey')
   expect(preflight?.headers).not.toHaveProperty('apikey')
@@ -188,10 +188,10 @@ test.each([
 })
 
 test('a backend that cannot be reached is reported in one sentence', async () => {
-  const ended: Receiver = await startReceiver()
-  await ended.close()
-  const { code, stdout, stderr } = await verify('--url', `${ended.origin}/`, '--key', key)
+  const endedReceiver: Receiver = await startReceiver()
+  await endedReceiver.close()
+  const { code, stdout, stderr } = await verify('--url', `${endedReceiver.origin}/`, '--key', key)
   expect(code).toBe(1)
-  expect(stderr).toBe(`--url is "${ended.origin}", where nothing answers (ECONNREFUSED).\n`)
+  expect(stderr).toBe(`--url is "${endedReceiver.origin}", where nothing answers (ECONNREFUSED).\n`)
   expect(stdout).toBe('')
 })

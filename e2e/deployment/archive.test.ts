@@ -166,7 +166,7 @@ async function formerMachine(settings: Record<string, string>, moveDataAside = a
     product,
     backups,
     output: () => server?.output() ?? '',
-    /** The values that replace those in the commands of the docs. */
+    /** Texts in the commands of the docs, with the values that replace them on this machine. */
     replacements: {
       [folder.inDocs]: folder.ours,
       '/opt': opt,
@@ -266,12 +266,14 @@ test('an update from 1.0.0 can be installed and undone as documented, and later 
   await expect(command('backup', '--check', '--from', join(backups, 'since'))).rejects.toMatchObject({
     stderr: expect.stringContaining('was made by a newer version') as string,
   })
-  const kept = emailsOf(before).filter((email) => email !== erased)
-  expect(emailsOf(await command('applications', '--json'))).toEqual(kept)
+  const remaining = emailsOf(before).filter((email) => email !== erased)
+  expect(emailsOf(await command('applications', '--json'))).toEqual(remaining)
 
   const carriedOver = await machine.paste(`${readAside}${sendAgain}`)
   expect(carriedOver).toMatchObject({ code: 0, stdout: expect.stringMatching(/^(409\n)*201\n$/) as string })
-  expect(emailsOf(await command('applications', '--json'))).toEqual([...kept, 'since@example.org'].toSorted())
+  expect(emailsOf(await command('applications', '--json'))).toEqual(
+    [...remaining, 'since@example.org'].toSorted(),
+  )
   expect(await readFile(join(machine.root, 'since.csv'), 'utf8')).toContain('since@example.org')
   await machine.paste('systemctl stop unplugged')
 })

@@ -33,7 +33,7 @@ async function startServerIn(volumes: string, settings: Record<string, string>, 
 
 test('the image is at most 200 MB larger than its base, and does not run as root', () => {
   const megabytes = image.size - image.baseSize
-  console.log(`The image takes ${megabytes.toFixed(0)} MB over its base.`)
+  console.log(`The image takes ${megabytes.toFixed(0)} MB more than its base.`)
   expect(megabytes).toBeLessThan(200)
   expect(megabytes).toBeGreaterThan(0)
   expect(image.config.User).toBe('node')
@@ -115,9 +115,9 @@ test('the image updates the volumes of 1.0.0 after a backup, and 1.0.0 runs agai
     })
     expect([await container.exited, container.output()]).toEqual([0, expect.any(String)])
   }
-  const again = await startServerIn(volumes, settings, former)
-  expect(emailsIn(await again.exec(...list))).toEqual([before.email])
-  expect(await again.stop(60)).toBe(0)
+  const formerAgain = await startServerIn(volumes, settings, former)
+  expect(emailsIn(await formerAgain.exec(...list))).toEqual([before.email])
+  expect(await formerAgain.stop(60)).toBe(0)
   const reader = await startContainer(image, volumes, {
     settings: { ...settings, DATA_DIR: '/data/newer' },
     command: list,

@@ -30,13 +30,13 @@ test('`npm run schema` writes the changed functions into the one open migration,
   const [file = '', ...others] = (await readdir(folder)).filter((name) => !released.includes(name))
   expect([file, others]).toEqual([expect.stringMatching(/^\d{14}_a_few_words\.sql$/), []])
   const read = () => readFile(join(folder, file), 'utf8')
-  const written = await read()
-  expect(written).toMatch(
+  const migrationText = await read()
+  expect(migrationText).toMatch(
     /^-- The functions that changed\. .*\n[^]*create or replace function private\.has_room\(/,
   )
 
   const byHand = 'alter table private.door add column reason text;\n\n'
-  await writeFile(join(folder, file), byHand + written)
+  await writeFile(join(folder, file), byHand + migrationText)
   await declare('08_door.sql', 'create table private.door (', 'create table private.door (\n  reason text,')
   await declare('23_mails.sql', 'postman.in_hour < 200', 'postman.in_hour < 300')
   await schema()

@@ -104,10 +104,10 @@ test('while two servers behind nginx restart one after the other, no application
 
 test('servers that start make the deliveries that an earlier server left, each once', async () => {
   const database = await startPostgres()
-  const alone = await startServer({ DATABASE_URL: database.url() })
+  const firstServer = await startServer({ DATABASE_URL: database.url() })
   const applications = [anApplication(), anApplication()]
-  for (const application of applications) expect(await send(alone.origin, application)).toBe(201)
-  await alone.stop()
+  for (const application of applications) expect(await send(firstServer.origin, application)).toBe(201)
+  await firstServer.stop()
   const hook = await startReceiver()
   const servers = await Promise.all(
     [1, 2].map(() => startServer({ DATABASE_URL: database.url(), WEBHOOK_URL: hook.origin })),

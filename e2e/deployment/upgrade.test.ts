@@ -40,8 +40,8 @@ async function csvOf(dataDir: string) {
 
 beforeAll(async () => {
   if (programs === undefined) return
-  const made = await dataDirectory()
-  const desk = await startDesk({}, made)
+  const currentData = await dataDirectory()
+  const desk = await startDesk({}, currentData)
   const client = await desk.signedIn('ada@example.org')
   refreshToken = (await client.auth.getSession()).data.session?.refresh_token ?? ''
   const reasons = ['Ünï¢ode \\ "quoted"\n{"json": null}', '=1+1', ' '.repeat(3), '🏕'.repeat(50)]
@@ -54,19 +54,19 @@ beforeAll(async () => {
     })
     .throwOnError()
   await desk.close()
-  csv = await csvOf(made.path)
+  csv = await csvOf(currentData.path)
   // The data are copied from a current server, because no earlier server is available here.
-  const currentFiles: Files = { dataDir: made.path, folder: 'pgdata', port: 5432 }
-  const old: Files = { dataDir: filesOf17.path, folder: 'pgdata', port: 5432, programs }
-  await makeFiles(old)
-  await Promise.all([startFiles(currentFiles), startFiles(old)])
-  const from = connectToEmbedded(currentFiles.dataDir)
-  const to = connectToEmbedded(old.dataDir, 2)
-  await migrate(to)
-  await from.begin((transaction) => copyDatabase(transaction, to))
-  await Promise.all([from.end(), to.end()])
-  await Promise.all([stopFiles(currentFiles), stopFiles(old)])
-  await made.remove()
+  const currentFiles: Files = { dataDir: currentData.path, folder: 'pgdata', port: 5432 }
+  const oldFiles: Files = { dataDir: filesOf17.path, folder: 'pgdata', port: 5432, programs }
+  await makeFiles(oldFiles)
+  await Promise.all([startFiles(currentFiles), startFiles(oldFiles)])
+  const source = connectToEmbedded(currentFiles.dataDir)
+  const target = connectToEmbedded(oldFiles.dataDir, 2)
+  await migrate(target)
+  await source.begin((transaction) => copyDatabase(transaction, target))
+  await Promise.all([source.end(), target.end()])
+  await Promise.all([stopFiles(currentFiles), stopFiles(oldFiles)])
+  await currentData.remove()
 })
 
 /** Makes a folder as an earlier server left it. Without `hasPrograms` the server has to fetch the old programs. */
@@ -133,20 +133,20 @@ async function contentOf(sql: Sql) {
 }
 
 /** Makes files of PostgreSQL 17 with the schema of 1.0.0 and the contents of its backup. Returns the contents. */
-async function filesOf100(old: Files, schema: string) {
-  const made = await dataDirectory()
-  const currentFiles: Files = { dataDir: made.path, folder: 'pgdata', port: 5432 }
-  await makeFiles(old)
+async function filesOf100(oldFiles: Files, schema: string) {
+  const currentData = await dataDirectory()
+  const currentFiles: Files = { dataDir: currentData.path, folder: 'pgdata', port: 5432 }
+  await makeFiles(oldFiles)
   // Autovacuum writes too, which would look like a change that the server made.
-  await appendFile(join(old.dataDir, old.folder, 'postgresql.conf'), 'autovacuum = off\n')
-  await Promise.all([startFiles(currentFiles), startFiles(old)])
-  const from = connectToEmbedded(currentFiles.dataDir)
-  const to = connectToEmbedded(old.dataDir, 2)
+  await appendFile(join(oldFiles.dataDir, oldFiles.folder, 'postgresql.conf'), 'autovacuum = off\n')
+  await Promise.all([startFiles(currentFiles), startFiles(oldFiles)])
+  const source = connectToEmbedded(currentFiles.dataDir)
+  const target = connectToEmbedded(oldFiles.dataDir, 2)
   for (const ledger of ['supabase_migrations.schema_migrations', 'private.server_migrations'])
-    await from`delete from ${identifier(ledger)} where version > ${schema}`
-  await repeatMigrations(from, to)
+    await source`delete from ${identifier(ledger)} where version > ${schema}`
+  await repeatMigrations(source, target)
   const names = backupTables.filter((name) => existsSync(join(backup100, fileOf(name))))
-  await to.begin(async (transaction) => {
+  await target.begin(async (transaction) => {
     await transaction`set local session_replication_role = replica`
     await transaction.unsafe(`truncate ${names.join(', ')} cascade`)
     for (const name of names) {
@@ -160,10 +160,10 @@ async function filesOf100(old: Files, schema: string) {
       }
     }
   })
-  const content = await contentOf(to)
-  await Promise.all([from.end(), to.end()])
-  await Promise.all([stopFiles(currentFiles), stopFiles(old)])
-  await made.remove()
+  const content = await contentOf(target)
+  await Promise.all([source.end(), target.end()])
+  await Promise.all([stopFiles(currentFiles), stopFiles(oldFiles)])
+  await currentData.remove()
   return content
 }
 
@@ -179,8 +179,8 @@ test('a conversion leaves the old files unchanged for a way back, and changes th
     files: Record<string, { rows: number }>
   }
   const applications = 'public.retreat_applications.jsonl'
-  const old: Files = { dataDir: directory.path, folder: 'pgdata', port: 5432, programs }
-  const content = await filesOf100(old, schema)
+  const oldFiles: Files = { dataDir: directory.path, folder: 'pgdata', port: 5432, programs }
+  const content = await filesOf100(oldFiles, schema)
 
   const server = await startServer({ DATA_DIR: directory.path, BACKUP_DIR: backups })
   const sql = connectToEmbedded(directory.path)
@@ -191,10 +191,10 @@ test('a conversion leaves the old files unchanged for a way back, and changes th
   await server.stop()
   // One backup is from before the change of the schema, with the rows of that time.
   const folders = (await readdir(backups)).filter((name) => name !== 'erasures')
-  const made = await Promise.all(
+  const manifests = await Promise.all(
     folders.map(async (name) => readFile(join(backups, name, 'manifest.json'), 'utf8')),
   )
-  expect(made.map((text) => JSON.parse(text) as unknown)).toContainEqual(
+  expect(manifests.map((text) => JSON.parse(text) as unknown)).toContainEqual(
     expect.objectContaining({
       schema,
       files: expect.objectContaining({
@@ -203,7 +203,7 @@ test('a conversion leaves the old files unchanged for a way back, and changes th
     }),
   )
 
-  const former = { ...old, folder: 'pgdata-17' }
+  const former = { ...oldFiles, folder: 'pgdata-17' }
   await startFiles(former)
   const formerDatabase = connectToEmbedded(directory.path)
   expect(await schemaVersion(formerDatabase)).toBe(schema)
@@ -261,12 +261,12 @@ test('a table that is not ours prevents the conversion of older files, and the m
 }) => {
   if (programs === undefined) return cannotRun(skip, noFetchedPostgres(17))
   const directory = await oldDirectory()
-  const old = { dataDir: directory.path, folder: 'pgdata', port: 5432, programs }
-  await startFiles(old)
+  const oldFiles = { dataDir: directory.path, folder: 'pgdata', port: 5432, programs }
+  await startFiles(oldFiles)
   const sql = connectToEmbedded(directory.path)
   await sql`create table public.guests (name text)`
   await sql.end()
-  await stopFiles(old)
+  await stopFiles(oldFiles)
   const { code, stderr } = await runCommand([], { DATA_DIR: directory.path })
   expect(code).toBe(1)
   expect(stderr).toContain('cannot copy (public.guests)')

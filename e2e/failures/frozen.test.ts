@@ -58,10 +58,10 @@ test('a server stops even while the database hangs', async () => {
 
 test('a hanging start ends at the first signal', async () => {
   // This database accepts connections and never responds.
-  const silent = createServer()
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-  const { port } = silent.address() as AddressInfo
-  const connected = new Promise<void>((resolve) => silent.once('connection', () => resolve()))
+  const silentServer = createServer()
+  await new Promise<void>((resolve) => silentServer.listen(0, '127.0.0.1', resolve))
+  const { port } = silentServer.address() as AddressInfo
+  const connected = new Promise<void>((resolve) => silentServer.once('connection', () => resolve()))
   const running = runCommand(
     [],
     { DATABASE_URL: `postgres://u@127.0.0.1:${port}/d` },
@@ -76,12 +76,12 @@ test('a hanging start ends at the first signal', async () => {
 
 test('a start fails with a sentence if the database closes each connection, and it backs off between its attempts', async () => {
   let connectionCount = 0
-  const closing = createServer((socket) => {
+  const closingServer = createServer((socket) => {
     connectionCount += 1
     socket.end()
   })
-  await new Promise<void>((resolve) => closing.listen(0, '127.0.0.1', resolve))
-  const { port } = closing.address() as AddressInfo
+  await new Promise<void>((resolve) => closingServer.listen(0, '127.0.0.1', resolve))
+  const { port } = closingServer.address() as AddressInfo
   const { code, stderr } = await runCommand([], { DATABASE_URL: `postgres://u:hunter2@127.0.0.1:${port}/d` })
   expect(code).toBe(1)
   expect(stderr).toMatch(/^The PostgreSQL at .*, which DATABASE_URL names, cannot be used \(.*\): .*\n$/)

@@ -179,10 +179,10 @@ async function expectHistory(
   intended: readonly string[],
   statusOfDecision: (id: string) => Status | null,
 ) {
-  const written = await historySince(model.lastChecked)
-  model.lastChecked = written.at(-1)?.id ?? model.lastChecked
+  const newDecisions = await historySince(model.lastChecked)
+  model.lastChecked = newDecisions.at(-1)?.id ?? model.lastChecked
   expect(
-    written.map(({ application_id: id, author, status }) => ({ id, author, status })).toSorted(byId),
+    newDecisions.map(({ application_id: id, author, status }) => ({ id, author, status })).toSorted(byId),
   ).toEqual(intended.map((id) => ({ id, author: screen.email, status: statusOfDecision(id) })).toSorted(byId))
 }
 const expectNoDecision = async (model: DeskModel, screen: OrganiserScreen) =>
@@ -424,11 +424,11 @@ const acts = {
           order by id desc limit 1)`
       expect(await undo.textContent()).toMatch(/^Undo: (\d+|.+,) /)
       const words = await announcementAfter(screen, () => undo.click())
-      const written = await historySince(model.lastChecked)
-      model.lastChecked = written.at(-1)?.id ?? model.lastChecked
+      const newDecisions = await historySince(model.lastChecked)
+      model.lastChecked = newDecisions.at(-1)?.id ?? model.lastChecked
       const unsaved = Number(/(\d+) not saved/.exec(words)?.[1] ?? (words.endsWith(': not saved') ? 1 : 0))
       // Only decisions of this act are undone, each to its former status.
-      for (const { application_id: id, author, status } of written) {
+      for (const { application_id: id, author, status } of newDecisions) {
         expect(author).toBe(screen.email)
         expect(decisions.find((each) => each.application_id === id)?.former).toBe(status)
       }
