@@ -61,7 +61,7 @@ const recipient = (page: Page, name: string | RegExp = '') => page.getByRole('ra
 const foundApplicant = (page: Page, name: string) =>
   page.locator('.templates-with li').getByRole('button', { name })
 
-test('two decisions make drafts, one draft is changed, and both letters are sent and then stopped in time', async ({
+test('two decisions make drafts, one draft is changed, and both letters are released and then stopped in time', async ({
   visitor,
 }) => {
   const stored = await desk.store([zoe, alan])
@@ -148,7 +148,9 @@ test.for([
   },
 )
 
-test('the result of stopping a letter is announced, even after the letter’s minute', async ({ visitor }) => {
+test('the result of stopping a letter is announced, even after the minute in which it can be stopped', async ({
+  visitor,
+}) => {
   visitor.allowConsoleError(failedRequest)
   const [id] = await desk.store([zoe])
   await storeLetter(desk.sql, id?.id ?? '', { template: 'Travel', dueIn: 40 })

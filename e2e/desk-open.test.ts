@@ -72,7 +72,7 @@ test('if an update removed the script of a screen, the screen says so, and works
   await heading('Door').waitFor()
 })
 
-test('if an update removed the script for drafting letters, the dialog says so, and not the bar', async ({
+test('if an update removed the script for drafting letters, the dialog says so, and the rest of the screen stays', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(/Failed to load resource|dynamically imported module/)

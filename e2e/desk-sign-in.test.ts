@@ -150,7 +150,7 @@ test('an organiser signs in with an emailed code, stays signed in after a reload
   await desk.email.waitFor()
 })
 
-test('an unknown address gets the same response as a known one, here and from a hosted project', async ({
+test('an unknown address gets the same response as a known one, from our server and from a hosted project', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(refusedRequest)

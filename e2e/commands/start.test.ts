@@ -176,7 +176,7 @@ describe.sequential('a checkout that is built repeatedly', { shuffle: false }, (
     expect(await readFile(join(checkout, 'dist', after), 'utf8')).toContain('a new version')
   })
 
-  test('an older server keeps serving while a newer version starts, but an older version cannot start again after it', async () => {
+  test('an older server keeps serving while a newer version starts, but an older version cannot start afterwards', async () => {
     const postgres = await startPostgres()
     const receiver = await startReceiver()
     const settings = { DATABASE_URL: postgres.url(), WEBHOOK_URL: receiver.origin }

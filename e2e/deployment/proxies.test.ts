@@ -439,7 +439,7 @@ describe.each([
 
   if (name !== 'nginx') return
 
-  test('if the response to an application is lost before nginx, nginx retries, and the application is stored once', async () => {
+  test('if the response to an application is lost on its way to nginx, nginx retries, and the application is stored once', async () => {
     const [native, sent] = [anApplication(), anApplication()]
     await server.stop()
     // A relay takes the server's port, and loses the first two responses.

@@ -84,7 +84,7 @@ async function oldDirectory({ hasPrograms = true, hasFiles = true } = {}) {
 
 const majorIn = async (path: string) => Number(await readFile(join(path, 'PG_VERSION'), 'utf8'))
 
-test('a server converts all files of an older PostgreSQL, sessions and sequences included, and serves', async ({
+test('a server converts all files of an older PostgreSQL, sessions and sequences included, and then serves requests', async ({
   skip,
 }) => {
   if (programs === undefined) return cannotRun(skip, noFetchedPostgres(17))
