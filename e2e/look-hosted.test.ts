@@ -58,7 +58,7 @@ test('a build with the default words as settings has the same bytes as a build w
   expect(await build({ ...words, SITE_TITLE: 'Slow', SITE_ACCENT: '7a0019' })).toEqual(withoutSettings)
 })
 
-test('a build with words that the operator set works in a folder of any host, with and without JavaScript', async ({
+test("a build with an operator's own words works in a folder of a foreign host, with and without JavaScript", async ({
   visitor,
 }) => {
   await build({ ...ownLook, VITE_SUPABASE_URL: backend.origin, VITE_SUPABASE_ANON_KEY: 'public' })

@@ -71,9 +71,7 @@ test('the default words as settings give the same bytes as no settings', async (
   expect(documents[0]?.html).not.toMatch(/privacy|success"|--word|dir="auto"/i)
 })
 
-test('words that the operator set are shown as text, before and after an application', async ({
-  visitor,
-}) => {
+test("an operator's own words are shown as text, before and after an application", async ({ visitor }) => {
   const page = await visitor.open(origin)
   await expectOwnWords(page)
   await waitForHydration(page)
@@ -82,7 +80,7 @@ test('words that the operator set are shown as text, before and after an applica
   expect(await accessibilityProblems(page)).toEqual([])
 })
 
-test('words that the operator set are the same without JavaScript', async ({ visitor }) => {
+test("an operator's own words are the same without JavaScript", async ({ visitor }) => {
   const page = await visitor.open(origin, { javaScriptEnabled: false })
   await expectOwnWords(page)
   await applyOn(page)

@@ -50,7 +50,7 @@ export const browser: readonly Break[] = [
     find: "return json.replaceAll('<', '\\\\u003c')",
     replace: 'return json',
     testFile: 'e2e/look.test.ts',
-    testTitle: 'words that the operator set are shown as text, before and after an application',
+    testTitle: "an operator's own words are shown as text, before and after an application",
   },
   {
     promise: "an operator's own words are shown as text, and their link leads to the web",
