@@ -23,7 +23,7 @@ interface DeskProps {
   session: WatchedSession
   /** The unconfirmed session from a hosted project's link. */
   linkSession: LinkSession | undefined
-  /** Whether organisers sign in at a hosted project. This server then knows only the project's database. */
+  /** Whether organisers sign in at a hosted project. This server is then connected only to the project's database. */
   signInIsElsewhere: boolean
   /** The version of the desk. */
   version: string
@@ -92,7 +92,7 @@ function SignedInOrOut({ auth, session, linkSession, signInIsElsewhere, version 
     case 'stranger':
       return <NotAnOrganiser session={session} email={state.email} />
     case 'unreachable':
-      return <Unreachable sentence={state.sentence} onAgain={session.recheck} />
+      return <Unreachable sentence={state.sentence} onTryAgain={session.recheck} />
     case 'in':
       return (
         <SignedIn key={state.account} me={state}>
@@ -115,7 +115,7 @@ function useHeadingAfterSignIn(step: ReturnType<WatchedSession['state']>['step']
   }, [step])
 }
 
-/** The desk of a signed-in organiser. It drops the unsent text of others when it opens, and its data when it closes. */
+/** The desk of a signed-in organiser. On opening it deletes other people's unsent text, and on closing its own data. */
 function SignedIn({ me, children }: { me: Me; children: ReactNode }) {
   const { account } = me
   const [queries] = useState(createQueries)

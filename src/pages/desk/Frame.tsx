@@ -71,7 +71,7 @@ function editionOf(route: Route) {
   return 'filters' in route ? route.filters.edition : 'edition' in route ? route.edition : undefined
 }
 
-/** A screen of the navigation for a retreat. An earlier one has been decided, so its list has all applications. */
+/** A link's route for an earlier retreat. Its list begins with the tab All, because its applications have been decided. */
 function inEdition(to: Route, edition: number): Route {
   if (to.screen === 'list') return { ...to, filters: { ...to.filters, status: 'all', edition } }
   return to.screen === 'places' ? { ...to, edition } : to
@@ -82,7 +82,10 @@ function mountKeyOf(route: Route) {
   return route.screen === 'application' ? hrefOf(unfilteredList) : hrefOf(route).split('?')[0]
 }
 
-/** The numbers of drafts and refused letters, as attributes of a link. The link's accessible name does not change. */
+/**
+ * The numbers of drafts and refused letters, as attributes of a link. `!` shows refused letters if there are no drafts. The
+ * link's accessible name does not change.
+ */
 function countsOf({ templates, personal, states }: LettersOverview) {
   const drafts = templates.reduce((sum, template) => sum + template.drafts.count, personal.count)
   const refused = states.refused.count

@@ -26,7 +26,7 @@ interface OtherScreenProps {
   session: WatchedSession
 }
 
-/** All screens except the applications. They are in a separate script, so that the first list does not wait for them. */
+/** All screens except the applications. They are in a separate script, so that the list opens without waiting for them. */
 export function OtherScreen({ route, auth, session }: OtherScreenProps) {
   // For the numbers in the navigation.
   useQuery(useDesk().letters())

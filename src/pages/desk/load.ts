@@ -19,12 +19,12 @@ import { siteRoot } from '../site-root.ts'
 
 declare global {
   interface Window {
-    /** The button pressed in the sign-in form before the page's script loaded; null once the script runs. */
+    /** The button pressed in the sign-in form before the page's script ran; null once the sign-in form works. */
     heldPress?: HTMLElement | null
   }
 }
 
-/** Maximum milliseconds that the page's script waits for the first rows. The rows would load more slowly beside it. */
+/** Maximum milliseconds that the page's script waits for the first rows. Loading both at once would delay the rows. */
 const maxWait = 1_000
 
 const { backend, signInIsElsewhere } = readPageData() as DeskData
@@ -40,7 +40,7 @@ const fetchScript = () => document.head.append(preload)
 
 const stored = storedSession()
 const list = stored && !needsSecondFactor(stored) ? startFirstCalls(stored.access_token) : undefined
-// The sign-in form needs no script. Loading the script here would delay the document.
+// Without a session nothing is preloaded: the sign-in form works without the script, which would delay the document.
 if (list) void list.then(fetchScript)
 else if (stored !== null) fetchScript()
 // Other fragments come from sign-in links.
@@ -70,7 +70,10 @@ document.addEventListener('DOMContentLoaded', () => {
     .finally(() => afterFrame(run))
 })
 
-/** Starts the desk's first calls. Returns the response with the first list; undefined if the address is another screen's. */
+/**
+ * Starts the desk's first calls. Returns a promise of the response with the first rows, or of undefined if that call fails.
+ * Returns undefined if the address shows another screen.
+ */
 function startFirstCalls(token: string) {
   const calls: EarlyCalls = new Map()
   window.earlyCalls = calls
@@ -103,8 +106,8 @@ function showSignIn(page: HTMLElement) {
     if (event.submitter) holdPress(event.submitter)
   })
   page.addEventListener('click', ({ target }) => {
-    const other = target instanceof Element ? target.closest<HTMLElement>('button[type=button]') : null
-    if (other) holdPress(other)
+    const button = target instanceof Element ? target.closest<HTMLElement>('button[type=button]') : null
+    if (button) holdPress(button)
   })
   page.querySelector('input')?.focus()
 }

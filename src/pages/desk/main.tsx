@@ -5,7 +5,7 @@ import { createDesk } from '../../client/desk.ts'
 import { sessionKey } from '../../client/stored-session.ts'
 import { createSession } from '../../client/session.ts'
 import { readPageData } from '../page-data.ts'
-import { elementToRender } from './applications/take-over.ts'
+import { elementForReact } from './applications/take-over.ts'
 import type { DeskData } from './desk-data.ts'
 import { Desk } from './Desk.tsx'
 import { watchConnection } from './kit/connection.ts'
@@ -53,5 +53,5 @@ if (root) {
   window.heldPress?.removeAttribute('aria-busy')
   // Hydrating keeps the text that was already typed into the form.
   if (session.state().step === 'out' && root.querySelector('form')) hydrateRoot(root, desk)
-  else createRoot(elementToRender(root, session)).render(desk)
+  else createRoot(elementForReact(root, session)).render(desk)
 }

@@ -39,7 +39,7 @@ export interface DeskOptions {
   look: Look
   /** The path from the document to the site's root. */
   root: './' | '../'
-  /** Whether the document includes its policy, because no server sends the policy as a header. */
+  /** Whether the document includes its content security policy, because no server sends it as a header. */
   policyInDocument: boolean
 }
 
@@ -65,13 +65,13 @@ const screenStyles = [
   accountStyle,
 ]
 
-/** The server renders the form but never submits it. */
+/** The server renders the sign-in form but never submits it. */
 const never = () => Promise.reject(new Error('the sign-in is the browser’s'))
 
 /**
  * Renders the organisers' page.
  *
- * @param given The data that the page's script reads, except the look.
+ * @param given The data that the page's script reads, except the title, which is part of the look.
  * @returns The document and its policy.
  */
 export function renderDesk(

@@ -56,11 +56,11 @@ export function AccountShow({ auth, session }: { auth: LoadAuth; session: Watche
 function BlindEdit() {
   const desk = useDesk()
   const { data, error, refetch } = useQuery(desk.blind())
-  const change = useDeskAct('desk_set_blind', {
+  const setBlind = useDeskAct('desk_set_blind', {
     success: ({ blind }) => (blind ? 'Blind reading is on.' : 'Blind reading is off.'),
     failure: 'Not switched.',
   })
-  const only = useDeskAct('desk_set_reads_only', {
+  const setReadsOnly = useDeskAct('desk_set_reads_only', {
     success: ({ reads_only }) => (reads_only ? 'You only read.' : 'You read and mark.'),
     failure: 'Not switched.',
   })
@@ -70,25 +70,25 @@ function BlindEdit() {
         label="Blind reading"
         hint="Hides names, emails, phone numbers, LinkedIn and companies, for you alone. Search then covers only the reasons and custom answers. You can reveal single applications, and their history shows it."
         isOn={data?.blind}
-        pending={change.isPending ? change.args?.blind : undefined}
-        onSwitch={(blind) => change.press({ blind })}
+        pending={setBlind.isPending ? setBlind.args?.blind : undefined}
+        onSwitch={(blind) => setBlind.press({ blind })}
       />
       {data?.is_shared && (
         <ActSwitch
           label="I only read"
           hint="You do not mark applications, and nobody waits for your marks."
           isOn={data.reads_only}
-          pending={only.isPending ? only.args?.reads_only : undefined}
-          onSwitch={(reads_only) => only.press({ reads_only })}
+          pending={setReadsOnly.isPending ? setReadsOnly.args?.reads_only : undefined}
+          onSwitch={(reads_only) => setReadsOnly.press({ reads_only })}
         />
       )}
       <Problem error={error} onTryAgain={() => void refetch()} />
-      <ActProblems acts={[change, only]} />
+      <ActProblems acts={[setBlind, setReadsOnly]} />
     </Sheet>
   )
 }
 
-const choices: [Notices['notices'], string][] = [
+const noticeChoices: [Notices['notices'], string][] = [
   ['off', 'None'],
   ['each', 'One for each application: at most ten an hour, the rest in one daily email'],
   ['daily', 'One a day, with the number and the names'],
@@ -118,7 +118,7 @@ function NoticesEdit() {
         <>
           <fieldset aria-busy={save.isPending || undefined}>
             <legend>Emails to {settings.email}</legend>
-            {choices.map(([notices, words]) => (
+            {noticeChoices.map(([notices, words]) => (
               <label key={notices} className="choice">
                 <input
                   type="radio"
@@ -148,7 +148,7 @@ function NoticesEdit() {
 function PasswordEdit({ auth, asMe }: AccountPartProps) {
   const { email } = useDesk()
   const [needsCode, setNeedsCode] = useState(false)
-  /** The number of passwords set here. Each one resets the form. */
+  /** The number of times that the password was set here. A new number resets the form. */
   const [savedCount, setSavedCount] = useState(0)
   const { problem, isPending, onSubmit } = useForm(
     asMe(async (fields) => {

@@ -101,7 +101,10 @@ type Counts = Overview['counts']
 
 const tabs = [...Object.entries(statuses), ['all', 'All']] as [Status | 'all', string][]
 
-/** A tab for each status, with its count once the count is known. */
+/**
+ * A tab for each status and one for all, with its count once that is known. Put aside has a tab only if it is open or has
+ * applications.
+ */
 export function ApplicationTabs({ filters, counts }: { filters: Filters; counts: Counts | undefined }) {
   return (
     <nav className="list-tabs" aria-label="Status">

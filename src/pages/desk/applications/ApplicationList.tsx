@@ -75,13 +75,13 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
   useEffect(() => {
     if (hasFirstRows) onFirstRows()
   }, [hasFirstRows])
-  // Loaded after the list. Without it, the list is complete.
+  // Loaded after the list. If it cannot be loaded, the list works without it.
   const [ListExtras, setListExtras] = useState<typeof import('./deferred.ts').ListExtras>()
-  const isRead = overview !== undefined
+  const hasOverview = overview !== undefined
   useEffect(() => {
-    if (isRead)
+    if (hasOverview)
       import('./deferred.ts').then((deferred) => setListExtras(() => deferred.ListExtras), reportError)
-  }, [isRead])
+  }, [hasOverview])
   const ErrorNotice = list ? StaleProblem : Problem
   return (
     <div className="list-screen" data-tab={filters.status}>
@@ -140,8 +140,8 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
  * Changes the filters in the current address: by the time a typed search is applied, another tab or an application may be open.
  */
 function changeFilters(change: Partial<Filters>) {
-  const now = routeOf(location.hash)
-  if ('filters' in now) go({ ...now, filters: { ...now.filters, ...change } }, { replace: true })
+  const route = routeOf(location.hash)
+  if ('filters' in route) go({ ...route, filters: { ...route.filters, ...change } }, { replace: true })
 }
 
 interface ResultCountProps {

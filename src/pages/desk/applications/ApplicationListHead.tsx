@@ -17,7 +17,7 @@ interface ApplicationListHeadProps {
   isEmpty: boolean
   /** Whether all rows that match the current tab are selected. */
   isAllSelected: boolean
-  selected: number
+  selectedCount: number
   /** Number of applications that match the filter, once known. */
   matching: Count | undefined
   changes: Changes
@@ -26,9 +26,9 @@ interface ApplicationListHeadProps {
   onRefresh: () => void
 }
 
-/** The head of the list: the box that selects all rows, and a button for new applications. */
+/** The head of the list: the box that selects all rows, and a button that reads the list again if there are other applications. */
 export function ApplicationListHead(props: ApplicationListHeadProps) {
-  const { filter, isEmpty, isAllSelected, selected, matching, changes } = props
+  const { filter, isEmpty, isAllSelected, selectedCount, matching, changes } = props
   const { onSelectShown, onSelectMatching, onRefresh } = props
   const { newer, older, more } = changes
   const plus = more ? '+' : ''
@@ -42,7 +42,7 @@ export function ApplicationListHead(props: ApplicationListHeadProps) {
           Select all shown
         </Tick>
       )}
-      {isAllSelected && matching && Math.min(matching.count, maxPerCall) > selected && (
+      {isAllSelected && matching && Math.min(matching.count, maxPerCall) > selectedCount && (
         <SelectMatching
           {...{ filter, matching }}
           onSelect={(all) => {
@@ -89,11 +89,11 @@ function SelectMatching({ filter, matching, onSelect }: SelectMatchingProps) {
       },
     },
   )
-  const isCut = matching.count > maxPerCall || (matching.more && matching.count === maxPerCall)
+  const exceedsLimit = matching.count > maxPerCall || (matching.more && matching.count === maxPerCall)
   return (
     <>
       <Button isOff={isPending} onPress={() => press(undefined)}>
-        {isCut
+        {exceedsLimit
           ? `Select the first ${formatNumber(maxPerCall)} that match`
           : `Select all ${formatCount(matching)} that match`}
       </Button>

@@ -72,10 +72,10 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
   )
 }
 
-/** A click anywhere in the row opens the application, except on its checkbox and while text is selected. */
+/** A click anywhere in the row opens the application, except on its checkbox, while text is selected, or with a modifier key. */
 function openRow({ target, currentTarget, ctrlKey, metaKey, shiftKey }: MouseEvent<HTMLElement>) {
-  const isElsewhere = target instanceof Element && target.closest('a, label') !== null
-  if (isElsewhere || ctrlKey || metaKey || shiftKey || getSelection()?.isCollapsed === false) return
+  const isOnLinkOrBox = target instanceof Element && target.closest('a, label') !== null
+  if (isOnLinkOrBox || ctrlKey || metaKey || shiftKey || getSelection()?.isCollapsed === false) return
   const click = { bubbles: true, cancelable: true, detail: 1 }
   currentTarget.querySelector('a')?.dispatchEvent(new window.MouseEvent('click', click))
 }

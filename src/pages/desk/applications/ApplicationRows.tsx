@@ -22,12 +22,12 @@ import { LetterWriteMany } from '../letters/LetterWriteMany.tsx'
 import { ApplicationListFoot } from './ApplicationListFoot.tsx'
 import { ApplicationListHead } from './ApplicationListHead.tsx'
 import { ApplicationTable } from './ApplicationTable.tsx'
-import { emptySelection, rangeTo, select, selectBeyond, selectedOf } from './selection.ts'
+import { emptySelection, rangeTo, select, selectAllMatching, selectedOf } from './selection.ts'
 import type { Changes } from './useList.ts'
 import { useRowFocus } from './useRowFocus.ts'
 
-/** The window sizes in which the decision bar covers much of the list. Keep them equal to decisions.css. */
-const phone = '(max-width: 44rem), (max-height: 28rem)'
+/** The window sizes in which the decision bar covers much of the list. Keep them the same as in decisions.css. */
+const smallWindow = '(max-width: 44rem), (max-height: 28rem)'
 
 interface ApplicationRowsProps {
   list: List
@@ -55,14 +55,14 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   const { erased, letters, answers, marks } = changes
   const [selection, setSelection] = useState(emptySelection)
   const { current, setCurrent, move, rowFrom, goBack, onMore } = useRowFocus(rows, openId)
-  // The recipients in the letter dialog. The bar stays open for them while the list changes.
+  // The recipients in the letter dialog. The bar stays visible for them while the list changes.
   const [recipients, setRecipients] = useState<readonly SeenApplication[]>([])
   useOnHidden(recipients.length > 0, goBack)
 
   const rowIds = new Set(rows.map(({ id }) => id))
   const presentRows = rows.filter(({ id }) => !erased.has(id))
-  const beyond = selection.beyond.filter(({ id }) => !rowIds.has(id) && !erased.has(id))
-  const known: SelectedApplication[] = [...presentRows, ...beyond]
+  const notShown = selection.allMatching.filter(({ id }) => !rowIds.has(id) && !erased.has(id))
+  const known: SelectedApplication[] = [...presentRows, ...notShown]
   const versions = known.map((row) => ({ id: row.id, version: queue.currentOf(row).version }))
   const selected = selectedOf(selection, versions)
   const choose = (ids: readonly string[], isOn: boolean) =>
@@ -90,7 +90,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   // While no row is ticked, the application beside the list has the bar and its keys.
   const takesDecisions = openId === null || isTicking || recipients.length > 0
   // On small windows the bar would cover the list, so it is hidden while no row is ticked.
-  const isBarHidden = useMedia(phone) && selected.size === 0
+  const isBarHidden = useMedia(smallWindow) && selected.size === 0
 
   // If all ticked rows have changed, the next key applies to the focused row.
   const leftOutCount = selection.ticked.size - selected.size
@@ -120,9 +120,9 @@ export function ApplicationRows(props: ApplicationRowsProps) {
       <ApplicationListHead
         {...{ filter, matching, changes, isAllSelected }}
         isEmpty={rows.length === 0}
-        selected={selected.size}
+        selectedCount={selected.size}
         onSelectShown={(isOn) => (isOn ? choose(selectableIds, true) : selectNone())}
-        onSelectMatching={(all) => setSelection(selectBeyond(all))}
+        onSelectMatching={(all) => setSelection(selectAllMatching(all))}
         onRefresh={() => {
           focusHeading()
           void queries.resetQueries({ queryKey: desk.list(filter).queryKey })
@@ -165,7 +165,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
     if (isAutoAdvancing) document.getElementById(id)?.focus()
   }
 
-  /** Moves by this many rows. If an application is shown beside the list, shows the application of the new row. */
+  /** Moves the focus by this many rows. If an application is shown beside the list, shows the application of the new row. */
   function step(by: number) {
     if (openId === null) return move(by)
     const id = rowFrom(by)

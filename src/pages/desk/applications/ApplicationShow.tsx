@@ -83,8 +83,8 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const markDraft = useMark(id, name, marks?.own ?? null)
   const list: Route = { screen: 'list', filters }
   const listeners = { onDecided, onUndone: advanceTo }
-  const routeTo = (other: string | undefined): Route | undefined =>
-    other === undefined ? undefined : { screen: 'application', id: other, filters }
+  const routeTo = (otherId: string | undefined): Route | undefined =>
+    otherId === undefined ? undefined : { screen: 'application', id: otherId, filters }
   const [toPrevious, toNext] = [routeTo(previous), routeTo(next)]
   useKeys({
     n: () => note.current?.focus(),
@@ -181,8 +181,8 @@ export function ApplicationShow(props: ApplicationShowProps) {
     if (status !== 'new') advanceTo(nextUndecided())
   }
 
-  function advanceTo(other: string | undefined) {
-    const route = routeTo(other)
+  function advanceTo(otherId: string | undefined) {
+    const route = routeTo(otherId)
     if (isAutoAdvancing && route) go(route, { replace: true })
   }
 }
@@ -206,8 +206,8 @@ interface OtherApplicationsProps {
 
 /** The other applications of the same email, to any retreat. */
 function OtherApplications({ filters, details: { edition, others } }: OtherApplicationsProps) {
-  const isElsewhere = (other: { edition?: number }) => other.edition !== edition
-  const { data: places } = useQuery({ ...useDesk().places(), enabled: others.some(isElsewhere) })
+  const isOfAnotherRetreat = (other: { edition?: number }) => other.edition !== edition
+  const { data: places } = useQuery({ ...useDesk().places(), enabled: others.some(isOfAnotherRetreat) })
   if (others.length === 0) return null
   return (
     <Sheet title="Other applications with this email">
@@ -215,7 +215,7 @@ function OtherApplications({ filters, details: { edition, others } }: OtherAppli
         {others.map((other) => {
           const { id, created_at, company, status } = other
           const retreat = places?.editions?.find((each) => each.id === other.edition)
-          const inItsRetreat = isElsewhere(other) ? { edition: other.edition } : {}
+          const inItsRetreat = isOfAnotherRetreat(other) ? { edition: other.edition } : {}
           return (
             <li key={id}>
               <a

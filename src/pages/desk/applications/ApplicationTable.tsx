@@ -16,6 +16,7 @@ import { ApplicationRow } from './ApplicationRow.tsx'
 interface RowListeners {
   /** Called when a box is ticked or unticked. `isRange`: this applies to all rows from the one ticked last. */
   onSelect: (id: string, isOn: boolean, isRange: boolean) => void
+  /** Called when a row gets the focus. */
   onCurrent: (id: string) => void
   /** Called when an application is opened by keyboard. */
   onEnter: (id: string) => void
@@ -33,6 +34,7 @@ interface ApplicationTableProps extends RowListeners {
   marks: Readonly<Record<string, MarkCounts>>
   filters: Filters
   selected: ReadonlySet<string>
+  /** The id of the row that keys act on. */
   current: string | null
   /** Ids of applications that were erased meanwhile. */
   erased: ReadonlySet<string>
@@ -161,13 +163,13 @@ function markWords(marks: MarkCounts | undefined) {
 type RsvpOrLetterProps = Pick<RowProps, 'status' | 'letter' | 'answer'>
 
 /**
- * The line under the status. For accepted people who were told, it shows the RSVP. For others, or if the letter was not
- * delivered and not answered, it shows the state of the letter. Rows have room for exactly one line.
+ * The line under the status. For accepted people it shows the RSVP, unless they have not answered and their letter was not
+ * sent yet or not delivered. Otherwise it shows the state of the letter, if there is one. Rows have room for exactly one line.
  */
 function RsvpOrLetter({ status, letter, answer: { answer, answer_state: state } }: RsvpOrLetterProps) {
   const isUndelivered = letter?.state === 'refused' || letter?.state === 'given up'
-  const letterMatters = letter !== undefined && answer === null && (state === 'not told' || isUndelivered)
-  if (status === 'accepted' && state !== null && !letterMatters)
+  const needsLetter = letter !== undefined && answer === null && (state === 'not told' || isUndelivered)
+  if (status === 'accepted' && state !== null && !needsLetter)
     return (
       <span className={state === 'late' ? 'rows-letter rows-late' : 'rows-letter'}>{rsvpStates[state]}</span>
     )

@@ -53,7 +53,7 @@ export function FilterFields({ filters, onChange }: FilterFieldsProps) {
         label="Order"
         options={isShared ? [...orders, ...ordersByMarks] : orders}
         value={order}
-        // Shuffled is for reading what is left.
+        // The shuffled order is for reading, so it comes with the filter for applications without the organiser's own mark.
         onChoose={(chosen) =>
           onChange(chosen === 'shuffled' ? { order: chosen, marks: 'none of mine' } : { order: chosen })
         }

@@ -11,7 +11,7 @@ import { useDecisionQueue, useDesk } from '../kit/useDesk.tsx'
 /** Milliseconds between two searches for junk, which read many applications. */
 const interval = 300_000
 
-/** A button beside the heading, and the applications that look as if a program had sent them. One press puts a group aside. */
+/** A button beside the heading, and a dialog with applications that a program seems to have sent, to put aside in groups. */
 export function JunkSuggestions() {
   const { queue } = useDecisionQueue()
   const { call } = useDesk()

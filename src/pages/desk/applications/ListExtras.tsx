@@ -13,11 +13,11 @@ interface ListExtrasProps {
   onRefresh: () => void
 }
 
-/** The parts of the list's head that few lists have: the retreats where there are several, and suggestions of junk. */
+/** The parts of the list's head that are often absent: the choice among several retreats, and the suggestions of junk. */
 export function ListExtras({ filters, editions = [], onChange, onRefresh }: ListExtrasProps) {
   const { edition, status } = filters
   const isEarlier = edition !== undefined && edition !== editions[0]?.id
-  useOnBegun(editions[0]?.id, onRefresh)
+  useOnNewRetreat(editions[0]?.id, onRefresh)
   return (
     <>
       <EarlierNotice
@@ -39,8 +39,8 @@ export function ListExtras({ filters, editions = [], onChange, onRefresh }: List
   )
 }
 
-/** Calls a function when a retreat begins while the list is shown, which still has the rows of the previous retreat. */
-function useOnBegun(newest: number | undefined, onBegun: () => void) {
+/** Calls a function when a retreat begins while the list is shown: the list then has the rows of the previous retreat. */
+function useOnNewRetreat(newest: number | undefined, onBegun: () => void) {
   const former = useRef(newest)
   const onNewest = useEffectEvent((id: number) => {
     if (former.current !== undefined && id !== former.current) onBegun()

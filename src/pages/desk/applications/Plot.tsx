@@ -114,7 +114,7 @@ export function DaysPlot({ caption, things, days }: DaysPlotProps) {
 }
 
 interface DayBarsProps {
-  /** Null where the caption says it. */
+  /** The name above the bars; null if the caption says it. */
   thing: string | null
   rows: readonly { name: string; count: number }[]
 }
@@ -129,7 +129,7 @@ function DayBars({ thing, rows }: DayBarsProps) {
       </p>
       <svg
         className="plots-days"
-        // An empty box would draw nothing, not even its lines.
+        // With a height of 0, nothing would be drawn, not even the border.
         viewBox={`0 0 ${Math.max(rows.length, minDays)} ${max || 1}`}
         preserveAspectRatio="none"
       >

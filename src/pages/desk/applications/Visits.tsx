@@ -9,7 +9,7 @@ import { BarsPlot, DaysPlot } from './Plot.tsx'
 /** Milliseconds between two reads. */
 const interval = 60_000
 
-/** Visits to the page, whatever the list shows. Its query is here, so that the first list does not load it. */
+/** Charts of the visits to the form's page. The list's filters do not change them. */
 export function Visits() {
   const { call } = useDesk()
   const { data, error, refetch } = useQuery({
@@ -31,7 +31,7 @@ export function Visits() {
 function Counts({ is_counted, days, sources }: PageVisits) {
   if (!is_counted)
     return <p className="layout-quiet">Visits are counted only by a server that serves this page.</p>
-  const shown = fromFirst(days)
+  const shown = daysFromFirstCount(days)
   const total = (counted: 'visits' | 'starts' | 'applications') =>
     days.reduce((sum, day) => sum + day[counted], 0)
   return (
@@ -58,7 +58,7 @@ function Counts({ is_counted, days, sources }: PageVisits) {
           <BarsPlot
             caption={sources.length < 20 ? 'Visits by source' : 'Visits by source, the first 20'}
             heads={['Source', 'Visits']}
-            rows={sources.map(({ source, visits }) => ({ name: nameOf(source), count: visits }))}
+            rows={sources.map(({ source, visits }) => ({ name: sourceWords(source), count: visits }))}
           />
         )}
       </div>
@@ -66,14 +66,14 @@ function Counts({ is_counted, days, sources }: PageVisits) {
   )
 }
 
-/** Names as they are written in the page's address are lower case, so these are no names. */
-function nameOf(source: string) {
+/** A source in words. The names of sources are lower case, so they differ from these words. */
+function sourceWords(source: string) {
   if (source === '') return 'No source'
   return source === 'other' ? 'Other' : source
 }
 
-/** The days from the first on which anything happened. */
-export function fromFirst(days: readonly VisitedDay[]): readonly VisitedDay[] {
+/** The days from the first with a visit, a start or an application. */
+export function daysFromFirstCount(days: readonly VisitedDay[]): readonly VisitedDay[] {
   const first = days.findIndex(({ visits, starts, applications }) => visits + starts + applications > 0)
   return first < 0 ? [] : days.slice(first)
 }

@@ -1,4 +1,4 @@
-/** Everything that the first list does not need. It is one script: with two, the build would put React into a third. */
+/** Everything that the list does not need when it opens. It is one script: with two, the build would put React into a third. */
 export { ApplicationPlots } from './ApplicationPlots.tsx'
 export { ApplicationShow } from './ApplicationShow.tsx'
 export { readTable, saveTable } from './export.ts'

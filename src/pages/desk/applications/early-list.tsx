@@ -1,6 +1,6 @@
 /**
- * The first list. The document's inline script draws it as soon as its rows arrive, before the page's script has loaded. Keys and
- * ticks are held until then.
+ * The list that opens first. The document's inline script draws it as soon as its rows arrive, before the page's script has
+ * loaded. Keys and ticks are held until then.
  */
 import type { ListedApplication } from '../../../client/desk/applications.ts'
 import { Pill } from '../decisions/Pill.tsx'
@@ -39,8 +39,8 @@ export function isFirstList(): boolean {
 }
 
 /**
- * Starts to hold keys and ticks until the page's script replays them. Of the keys, only those that move between
- * rows are held: nobody may decide on a row that they have not seen. Text typed into the search field stays in the field.
+ * Starts to hold keys and ticks until the page's script replays them. Of the keys, only `j`, `k` and `/` are
+ * held: nobody may decide on a row that they have not seen. Text typed into the search field stays in the field.
  */
 export function holdEarlyInput(): void {
   const held: HeldInput = { keys: [], ticked: new Set(), isPressed: false }
@@ -76,8 +76,8 @@ export function drawEarlyList(page: HTMLElement, rows: readonly ListedApplicatio
   const visibleCount = Math.ceil(innerHeight / minRowHeight)
   body?.replaceChildren()
   draw(rows.slice(0, visibleCount))
-  const hint = content.getElementById(welcomeId)
-  if (!welcome.isOn()) hint?.remove()
+  const welcomeSection = content.getElementById(welcomeId)
+  if (!welcome.isOn()) welcomeSection?.remove()
   for (const each of content.querySelectorAll<HTMLElement>('button, .control-tick')) each.inert = true
   page.replaceChildren(content)
   afterFrame(() => draw(rows.slice(visibleCount)))

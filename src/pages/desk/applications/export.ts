@@ -61,7 +61,7 @@ export async function readTable(
 }
 
 /**
- * Saves a table as a file of today, and announces it.
+ * Saves a table as a file with today's date in its name, and announces it.
  *
  * @param edition The number of the earlier retreat whose table it is; undefined means the newest.
  */

@@ -55,7 +55,7 @@ test('the position stays correct while an organiser decides one application afte
   expect(see('c', { number: 1, count: 1 })).toEqual({ previous: 'b', next: undefined, position: '3 of 3' })
 })
 
-test('in a list that was read to its end, only its rows are neighbours and are counted', () => {
+test('if a list was read to its end, the neighbours and the count come from its rows alone', () => {
   const whole = withOpened(
     undefined,
     page(['a', 'b', 'c'], true),

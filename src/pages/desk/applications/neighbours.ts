@@ -4,8 +4,7 @@ import type { OpenedList } from '../kit/opened-list.ts'
 /**
  * The ids before and after an application, and its position in words; blank if unknown.
  *
- * @param decided In a list of undecided applications: how many of them were decided since the list was read. Null in other
- *   lists.
+ * @param decided Number of the ids whose applications have been decided; null unless the list is of new applications.
  */
 export function neighboursIn(
   { ids, first, count, more }: OpenedList,

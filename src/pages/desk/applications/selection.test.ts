@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { emptySelection, rangeTo, select, selectBeyond, selectedOf } from './selection.ts'
+import { emptySelection, rangeTo, select, selectAllMatching, selectedOf } from './selection.ts'
 
 const rows = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, version: 0 }))
 const decided = (...ids: string[]) => rows.map((row) => (ids.includes(row.id) ? { ...row, version: 1 } : row))
@@ -26,8 +26,8 @@ test('a changed row is dropped with the next tick and can be ticked again', () =
 
 test('selecting rows that are not shown replaces the selection and keeps their versions', () => {
   const hidden = { id: 'z', status: 'new' as const, version: 3 }
-  const all = selectBeyond([hidden])
-  expect(all.beyond).toEqual([hidden])
+  const all = selectAllMatching([hidden])
+  expect(all.allMatching).toEqual([hidden])
   expect([...selectedOf(all, [...rows, hidden])]).toEqual(['z'])
   expect([...selectedOf(select(all, [...rows, hidden], ['a'], true), [...rows, hidden])]).toEqual(['a', 'z'])
 })

@@ -7,14 +7,14 @@ type Versioned = Pick<SelectedApplication, 'id' | 'version'>
 export interface Selection {
   /** The version of each ticked application when it was ticked, by id. Applications that change later are not selected. */
   ticked: ReadonlyMap<string, number>
-  /** Selected applications that are not among the rows read. */
-  beyond: readonly SelectedApplication[]
+  /** The applications of the last `selectAllMatching`. Some may not be among the rows read. */
+  allMatching: readonly SelectedApplication[]
   /** The application that was ticked or unticked last, where a range begins. */
   last: string | null
 }
 
 /** The empty selection. */
-export const emptySelection: Selection = { ticked: new Map(), beyond: [], last: null }
+export const emptySelection: Selection = { ticked: new Map(), allMatching: [], last: null }
 
 /**
  * The ids that are still selected.
@@ -44,8 +44,8 @@ export function select(
 }
 
 /** Selects exactly these applications, shown or not. */
-export function selectBeyond(beyond: readonly SelectedApplication[]): Selection {
-  return { ticked: new Map(beyond.map(({ id, version }) => [id, version])), beyond, last: null }
+export function selectAllMatching(allMatching: readonly SelectedApplication[]): Selection {
+  return { ticked: new Map(allMatching.map(({ id, version }) => [id, version])), allMatching, last: null }
 }
 
 /** The ids from the row ticked last to this one, in that order. If the row ticked last is not shown, only this id. */

@@ -5,12 +5,12 @@ import { checkboxId } from './ApplicationRow.tsx'
 import { isFirstList, type HeldInput } from './early-list.tsx'
 
 /**
- * Lets React render outside the document until React has something to show: the document may already have the first list.
+ * Lets React render outside the document until React has something to show: the document may already show the early list.
  *
  * @param page The page element of the document.
  * @returns The element for React. It replaces `page` when React has the list or another screen to show.
  */
-export function elementToRender(page: HTMLElement, session: WatchedSession): HTMLElement {
+export function elementForReact(page: HTMLElement, session: WatchedSession): HTMLElement {
   if (!window.heldInput || !isFirstList()) {
     window.heldInput = null
     return page
@@ -33,7 +33,7 @@ export function elementToRender(page: HTMLElement, session: WatchedSession): HTM
     void replay(held)
   }
   onScreenLoaded(show)
-  // Runs after the click event.
+  // The timeout lets the click event run first.
   for (const end of ['pointerup', 'pointercancel'])
     addEventListener(end, () => setTimeout(() => isShowPending && show()))
   // Other screens take the focus when they are rendered, so they must be in the document.

@@ -193,12 +193,12 @@ async function askForCode(auth: LoadAuth, email: string): Promise<'sent' | 'no m
 }
 
 /** The page shown if the session cannot be checked. */
-export function Unreachable({ sentence, onAgain }: { sentence: string; onAgain: () => void }) {
-  useEffect(() => listenTo('online')(onAgain), [onAgain])
+export function Unreachable({ sentence, onTryAgain }: { sentence: string; onTryAgain: () => void }) {
+  useEffect(() => listenTo('online')(onTryAgain), [onTryAgain])
   return (
     <Step title="The desk cannot be opened now">
       <NoticeBox text={sentence} isProblem />
-      <button onClick={onAgain}>Try again</button>
+      <button onClick={onTryAgain}>Try again</button>
     </Step>
   )
 }
@@ -206,7 +206,7 @@ export function Unreachable({ sentence, onAgain }: { sentence: string; onAgain: 
 /**
  * The page shown until the desk's script has loaded.
  *
- * @param props.children The sentence of the document for browsers without JavaScript. The script has no use for it.
+ * @param props.children The sentence for browsers without JavaScript. Only the document has it.
  */
 export function Opening({ children }: { children?: ReactNode }) {
   useTitle('Opening')
