@@ -26,7 +26,7 @@ interface ApplicationListHeadProps {
   onRefresh: () => void
 }
 
-/** The head of the list: the box that selects all rows, and a button that reads the list again if there are other applications. */
+/** The head of the list: the box that selects all rows, and a button that reads the list again if more applications match. */
 export function ApplicationListHead(props: ApplicationListHeadProps) {
   const { filter, isEmpty, isAllSelected, selectedCount, matching, changes } = props
   const { onSelectShown, onSelectMatching, onRefresh } = props

@@ -9,7 +9,7 @@ import { useDesk, useDecisionQueue } from '../kit/useDesk.tsx'
 import { timelineOf } from './ApplicationTimeline.tsx'
 
 /**
- * Keeps an open application up to date and marks new events.
+ * Keeps a shown application up to date and finds its new events.
  *
  * @param filter The filter of the list that it was opened from.
  * @returns `data`, `error` and `refetch` of the query; `isErased`, whether it failed because the application was erased;
@@ -25,9 +25,9 @@ export function useApplicationUpdates(id: string, filter: Filter) {
     refetch,
   } = useQuery({
     ...desk.application(id, filter),
-    // Prefetched data is painted first.
+    // Prefetched data is painted before it is refetched.
     refetchOnMount: false,
-    // The application stays while it is read with another filter of the list beside it.
+    // If the list beside the application gets another filter, the application is read again and stays on screen.
     placeholderData: (former) => (former?.application.id === id ? former : undefined),
   })
   const wasPrefetched = useRef(data !== undefined)
@@ -43,7 +43,7 @@ export function useApplicationUpdates(id: string, filter: Filter) {
   const stampChanged = useRef(false)
   const [newKeys, setNewKeys] = useState<ReadonlySet<string>>(new Set())
 
-  // Refetching shows that the application was erased.
+  // The refetch below then fails, which shows that the application was erased.
   const isGone = isErased(stampQuery.error)
   // A stamp that was read before the last refetch does not count.
   const isChanged =
@@ -63,7 +63,7 @@ export function useApplicationUpdates(id: string, filter: Filter) {
     const hasStampChanged = stampChanged.current
     knownKeys.current = new Set(events.map(({ key }) => key))
     stampChanged.current = false
-    // Automatic events after the organiser's own act are not marked as new.
+    // Automatic events after the organiser's own act do not count as new.
     const newEvents = events.filter(
       ({ key, author }) =>
         former?.has(key) === false && (author === null ? hasStampChanged : author !== desk.email),

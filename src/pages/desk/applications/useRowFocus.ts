@@ -15,7 +15,7 @@ export function useRowFocus(rows: readonly { id: string }[], openId: string | nu
   const [focused, setFocused] = useState<string | null>(null)
   const setCurrent = useAfterPress(setFocused)
   const current = openId ?? focused
-  useRowOfOpen(openId)
+  useFocusOnOpenedRow(openId)
   const former = useRef(rows)
   const lostPosition = useRef(0)
   const pressed = useRef<Element>(null)
@@ -51,8 +51,8 @@ export function useRowFocus(rows: readonly { id: string }[], openId: string | nu
   }
 }
 
-/** Focuses the row of an application when it opens, unless the focus is in a field or on a heading. */
-function useRowOfOpen(openId: string | null) {
+/** Focuses an application's row when the application opens, unless the focus is in a field or on a heading. */
+function useFocusOnOpenedRow(openId: string | null) {
   const former = useRef(openId)
   useEffect(() => {
     if (openId === null || former.current === openId) return undefined

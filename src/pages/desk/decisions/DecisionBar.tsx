@@ -26,7 +26,7 @@ const decisionButtons = [
 export interface DecisionListeners {
   /** Called after a decision. */
   onDecided?: (status: Status) => void
-  /** Called with the application's id after undoing a decision on a single one. */
+  /** Called after undoing a decision on a single application, with its id. */
   onUndone?: (id: string) => void
 }
 
@@ -42,12 +42,12 @@ interface DecisionBarProps extends DecisionListeners {
 /** The decision bar at the bottom of the window. */
 export function DecisionBar({ applications, about, children, ...listeners }: DecisionBarProps) {
   const { queue, state } = useDecisionQueue()
-  const lastAct = undoableDecisions(state)
+  const undoable = undoableDecisions(state)
   const progress = progressIn(state)
   const keysAreOn = useSwitch(singleKeys)
   const isEmpty = applications.length === 0
-  if (isEmpty && lastAct.length === 0 && progress === null) return null
-  const isAll = (status: Status) => applications.every((each) => queue.currentOf(each).status === status)
+  if (isEmpty && undoable.length === 0 && progress === null) return null
+  const allHave = (status: Status) => applications.every((each) => queue.currentOf(each).status === status)
   return (
     <section className="decisions-bar" aria-label={isEmpty ? 'Last act' : `Decide: ${about}`}>
       <p className="decisions-about">{!isEmpty && <bdi>{about}</bdi>}</p>
@@ -57,8 +57,8 @@ export function DecisionBar({ applications, about, children, ...listeners }: Dec
             key={status}
             data-status={status}
             // "New" is no decision, so its button is disabled instead of pressed.
-            aria-pressed={status === 'new' ? undefined : isAll(status)}
-            aria-disabled={status === 'new' ? isAll(status) : undefined}
+            aria-pressed={status === 'new' ? undefined : allHave(status)}
+            aria-disabled={status === 'new' ? allHave(status) : undefined}
             aria-keyshortcuts={keysAreOn ? key : undefined}
             onPress={() => decide(queue, applications, status, listeners)}
           >
@@ -74,14 +74,14 @@ export function DecisionBar({ applications, about, children, ...listeners }: Dec
       <Button
         className="control-quiet decisions-undo"
         aria-keyshortcuts="z"
-        aria-disabled={lastAct.length === 0}
+        aria-disabled={undoable.length === 0}
         onPress={() => {
           undo(queue, listeners)
           // The bar disappears, and the pressed button with it.
           if (isEmpty) focusHeading()
         }}
       >
-        <UndoLabel decisions={lastAct} />
+        <UndoLabel decisions={undoable} />
       </Button>
     </section>
   )
@@ -142,7 +142,7 @@ export function DecisionProblems() {
     <div role="alert" className="decisions-problems">
       {groupAlike(state.refusals.values()).map((refusals) => {
         const [{ application, wanted, reason }, ...others] = refusals
-        const choose = (act: () => void) => {
+        const actAndFocus = (act: () => void) => {
           act()
           // The pressed button disappears.
           focusApplication(application.id)
@@ -153,11 +153,11 @@ export function DecisionProblems() {
             <p>{sentenceOfRefusal(refusals[0], others.length)}</p>
             <p className="layout-row">
               {reason.kind !== 'gone' && (
-                <Button onPress={() => choose(() => queue.repeat(refusals))}>
+                <Button onPress={() => actAndFocus(() => queue.repeat(refusals))}>
                   {reason.kind === 'failed' ? 'Try again' : `${label} anyway`}
                 </Button>
               )}
-              <Button onPress={() => choose(() => queue.dismiss(refusals))}>
+              <Button onPress={() => actAndFocus(() => queue.dismiss(refusals))}>
                 {isStatusKnown(reason)
                   ? `Leave ${others.length === 0 ? 'it' : 'them'} ${statuses[application.status]}`
                   : 'Close'}

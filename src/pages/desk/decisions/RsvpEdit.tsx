@@ -9,7 +9,7 @@ import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useUnsentText } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 
-/** The RSVP of an accepted applicant, in words; nothing until they are asked. */
+/** The RSVP of an accepted applicant, in words; nothing until it was read. */
 export function RsvpSentence({ rsvp }: { rsvp: RsvpDetails }) {
   const { answer_state: state, answer, answered_at: at, kept_until: until } = rsvp
   if (state === null) return null

@@ -2,7 +2,7 @@ import type { SeenApplication } from '../kit/decision-state.ts'
 import { useDecisionQueue } from '../kit/useDesk.tsx'
 import { Pill } from './Pill.tsx'
 
-/** An application's status, with a mark while it is pending or after somebody else changed it. */
+/** An application's status. It shows whether the status is being saved, or was changed by somebody else. */
 export function StatusPill({ application }: { application: Omit<SeenApplication, 'name'> }) {
   const { queue } = useDecisionQueue()
   const { status, isPending } = queue.currentOf(application)

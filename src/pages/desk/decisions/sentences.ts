@@ -40,7 +40,7 @@ function outcomeOfDone(done: readonly Decision[]) {
   return `${subject}: ${status ?? 'as they were before'}${isOne && state !== 'saved' ? ' already' : formerOf(done)}`
 }
 
-/** The words for a decision that was not saved, or that may have been saved because no response came. */
+/** The words for a decision that was not saved, or for one without a response, which may have been saved. */
 function wordsForNotSaved({ reason }: Refusal) {
   return reason.kind === 'failed' && reason.isUncertain ? 'not confirmed' : 'not saved'
 }
@@ -69,7 +69,7 @@ export function undoneWord(status: Status): string {
   return status === 'new' ? 'back to new' : statuses[status].toLowerCase()
 }
 
-/** The progress in words: `300 of 1,000 saved`. It changes once a quarter, so that screen readers do not read every step. */
+/** The progress in words: `300 of 1,000 saved`. It changes at each quarter, so that screen readers do not read every step. */
 export function progressOf(progress: Progress): string {
   const quarters = Math.floor((progress.done * 4) / progress.count)
   if (quarters === 0) return ''
@@ -90,7 +90,7 @@ export function groupAlike(refusals: Iterable<Refusal>): [Refusal, ...Refusal[]]
   return [...groups.values()]
 }
 
-/** Whether the current status is known, so that the organiser can leave the application at the status that somebody else set. */
+/** Whether the refusal came with the current status, so that the organiser can choose to leave the application at it. */
 export function isStatusKnown({ kind }: Refusal['reason']): boolean {
   return kind === 'stale' || kind === 'told'
 }

@@ -132,10 +132,10 @@ function countHint({ is_open: isOpen, opened_at: openedAt }: Door) {
   return `Counts ${isOpen ? since : 'from when you save'}. Somebody who sends many applications can close the door this way.`
 }
 
-/** The notice for a change of the door during the input, with its current state. */
-function conflictNotice(door: DoorState, over: number) {
+/** The notice that the door was changed while the organiser typed, with its current state. */
+function conflictNotice(door: DoorState, baseVersion: number) {
   // Closing automatically adds one version. More versions mean that somebody changed the door too.
-  const isAutomatic = !door.is_open && !door.closed && door.version === over + 1
+  const isAutomatic = !door.is_open && !door.closed && door.version === baseVersion + 1
   const last = isAutomatic ? undefined : door.history[0]
   const who = last
     ? `${last.author} changed the door meanwhile, ${momentOf(last.at)}.`

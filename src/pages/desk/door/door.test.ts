@@ -45,11 +45,11 @@ test.each<[Door, string]>([
     { ...open, is_open: false, closes_at: at },
     `The door has been closed since ${momentOf(at)}. Applicants read: “Applications are closed.”`,
   ],
-])('the state of the door is one sentence: %j', (door, sentence) => {
+])('the state of the door in words: %j', (door, sentence) => {
   expect(doorSentence(door)).toBe(sentence)
 })
 
-test('each entry of the history has its words', () => {
+test('the history shows changes of the door and letters, erasures and blind reading in words', () => {
   const by = { at, author: 'ada@example.org' }
   expect(wordsOf({ ...by, kind: 'door', detail: limited })).toBe(
     `Door open, until ${momentOf(at)}, for 1,200 applications`,

@@ -4,7 +4,7 @@ import { countOf, formatNumber, localTimeOf, momentOf } from '../kit/format.ts'
 
 type DoorState = Omit<Door, 'version' | 'opened_at'>
 
-/** The state of the door, in one sentence. */
+/** The state of the door, in a sentence, and the sentence that applicants read if it is closed. */
 export function doorSentence(door: DoorState): string {
   if (!door.is_open) return `The door ${closedWords(door)}. Applicants read: “${sentenceFor(door)}”`
   const { received } = door
@@ -66,7 +66,8 @@ export function entriesOf(door: Door, now: number): Entries {
 }
 
 /**
- * The change that saves these values.
+ * The arguments of `desk_set_door` that save these values. Closing the door drops a newly entered time and the limit of
+ * applications.
  *
  * @param door The door as it was read.
  */

@@ -31,7 +31,7 @@ export function DraftEdit({ letter, input, setIsOpen }: DraftEditProps) {
     argsOf: (text) => ({ letter: id, seen, ...text }),
     versionOf: (saved) => saved.seen,
     success: () => `${nameOfLetter(letter)}: changed`,
-    // Text entered while saving is kept, and keeps the form open.
+    // The form stays if text was entered while saving.
     onSaved: () => setIsOpen(false),
   })
   const enter = (entered: Partial<LetterContent>) => {

@@ -36,14 +36,14 @@ const initialReview: Review = { chosen: '', place: 0, unticked: [] }
 export function DraftReview({ occasion, drafts: unsorted, isByHand, more, children }: DraftReviewProps) {
   const changes = useDraftChanges(occasion)
   const drafts = useEditedFirst(unsorted)
-  // Stored in the tab, so that unticked drafts stay unticked after a look at an application.
+  // Stored in the browser tab, so that unticked drafts stay unticked after a visit to another screen.
   const [review, setReview] = useUnsentText<Review>(`review ${occasion}`)
   const { chosen, place: formerPosition, unticked } = review ?? initialReview
   const isBeside = useMedia('screen and (width > 52rem)')
   const isPrinting = useMedia('print')
-  const found = drafts.findIndex(({ id }) => id === chosen)
+  const chosenPosition = drafts.findIndex(({ id }) => id === chosen)
   // If the chosen draft is gone, shows the draft at its former position.
-  const position = found === -1 ? Math.min(formerPosition, drafts.length - 1) : found
+  const position = chosenPosition === -1 ? Math.min(formerPosition, drafts.length - 1) : chosenPosition
   const shown = drafts[position]
   const choose = (to: number) => setReview({ chosen: drafts[to]?.id ?? '', place: to, unticked })
   const goTo = (to: number) => {
@@ -110,7 +110,7 @@ export function DraftReview({ occasion, drafts: unsorted, isByHand, more, childr
             </Tick>
           )}
           <ul aria-label="Recipients">
-            {drafts.map((draft, at) => (
+            {drafts.map((draft, index) => (
               <li key={draft.id}>
                 <div className="drafts-row">
                   {sendable.includes(draft) && (
@@ -131,7 +131,7 @@ export function DraftReview({ occasion, drafts: unsorted, isByHand, more, childr
                       type="radio"
                       name="recipient"
                       checked={draft === shown}
-                      onChange={() => choose(at)}
+                      onChange={() => choose(index)}
                     />
                     <bdi>{nameOfLetter(draft)}</bdi>{' '}
                     <span className="layout-quiet">{wordsOf(draft, isSaved(draft))}</span>
@@ -155,7 +155,7 @@ export function DraftReview({ occasion, drafts: unsorted, isByHand, more, childr
   )
 }
 
-/** Puts drafts first that were edited when they were first read. Editing a draft later does not move its row. */
+/** Puts those drafts first that were already edited when they were read first. Editing a draft later does not move its row. */
 function useEditedFirst(drafts: readonly Letter[]): readonly Letter[] {
   const [wasEdited, setWasEdited] = useState<Readonly<Record<string, boolean>>>({})
   const isNew = ({ id }: Letter) => !(id in wasEdited)
@@ -177,7 +177,7 @@ function wordsOf(draft: Letter, isSaved: boolean) {
   return words.join(', ')
 }
 
-/** The numbers of ticked drafts like their template, of edited drafts, and of drafts that cannot be sent. */
+/** The numbers of ticked drafts that equal their template, of edited ticked drafts, and of drafts that cannot be sent. */
 function sentencesOf(ticked: readonly Letter[], unsendable: number) {
   const edited = ticked.filter(isEdited).length
   const unedited = ticked.filter(({ occasion }) => occasion !== '').length - edited

@@ -24,17 +24,17 @@ interface DraftSendProps {
   onSent: (unsent: readonly Unsent[]) => void
 }
 
-/** A dialog that sends drafts after the organiser has confirmed their number. */
+/** A dialog that sends drafts after a confirmation. Above `maxUnconfirmed` letters, the organiser types their number. */
 export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
   const { hold_seconds: holdSeconds } = overview.settings
   const dialog = useRef<DialogHandle>(null)
-  // The drafts when the dialog opened.
+  // The drafts that were ticked when the dialog opened.
   const [draftsToSend, setDraftsToSend] = useState<readonly Letter[]>([])
-  const [again, setAgain] = useState(false)
+  const [sendsAgain, setSendsAgain] = useState(false)
   const [typed, setTyped] = useState('')
   const [isNumberWrong, setIsNumberWrong] = useState(false)
-  const repeated = draftsToSend.filter(wasSentBefore).length
-  const letters = draftsToSend.filter((letter) => again || !wasSentBefore(letter))
+  const sentBeforeCount = draftsToSend.filter(wasSentBefore).length
+  const letters = draftsToSend.filter((letter) => sendsAgain || !wasSentBefore(letter))
   const isMany = letters.length > maxUnconfirmed
   const isOne = letters.length === 1
   const they = isOne ? 'It' : 'They'
@@ -61,7 +61,7 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
     send.press({
       letters: letters.map(({ id, seen }) => ({ id, seen })),
       number: isMany ? Number(typed) : null,
-      again,
+      again: sendsAgain,
     })
   }
   return (
@@ -73,7 +73,7 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
       title={`Send ${countOf(letters.length, 'letter')}?`}
       onOpen={() => {
         setDraftsToSend(drafts.slice(0, maxPerCall))
-        setAgain(false)
+        setSendsAgain(false)
         setTyped('')
         setIsNumberWrong(false)
       }}
@@ -90,9 +90,9 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
         isPending={send.isPending}
         onSend={release}
       >
-        {repeated > 0 && (
-          <Tick isOn={again} onTick={setAgain}>
-            Send again to people who already have this letter ({repeated})
+        {sentBeforeCount > 0 && (
+          <Tick isOn={sendsAgain} onTick={setSendsAgain}>
+            Send again to people who already have this letter ({sentBeforeCount})
           </Tick>
         )}
         {isMany && (

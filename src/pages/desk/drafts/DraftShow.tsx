@@ -61,7 +61,7 @@ interface DraftShowProps {
   input: DraftInput
   isAtApplication?: boolean
   isSheet?: boolean
-  /** Called when this draft disappears and the focus is lost. */
+  /** Called after this draft was removed or noted as sent: the button that had the focus disappears. */
   onGone: () => void
   children?: ReactNode
 }
@@ -69,7 +69,7 @@ interface DraftShowProps {
 /** One draft as it would be sent, with its buttons. */
 export function DraftShow({ letter, isByHand, input, onGone, children, ...articleProps }: DraftShowProps) {
   const { id, seen } = letter
-  const isOffTemplate = isEdited(letter)
+  const differsFromTemplate = isEdited(letter)
   const [isOpen, setIsOpen] = useState(false)
   const isEditing = isOpen || input[0] !== null
   const editButton = useRef<HTMLButtonElement>(null)
@@ -98,7 +98,7 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
     link.href = mailProgramLink({ ...letter, ...text }) ?? ''
     link.click()
   })
-  // Waits for the end of the act: until then, leaving the page asks for confirmation.
+  // The link opens after the act has ended: until then, the browser would ask whether to leave the page.
   useEffect(() => {
     if (handedOver) openInMailProgram(handedOver)
   }, [handedOver])
@@ -117,7 +117,7 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
             To <LongText text={letter.to} />
           </>
         )}
-        {isOffTemplate && '. Edited for this person.'}
+        {differsFromTemplate && '. Edited for this person.'}
         {wasSentBefore(letter) && ' They already have this letter.'}
       </p>
       {isEditing ? (
@@ -158,7 +158,7 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
                 Edit
               </Button>
             )}
-            {isOffTemplate && letter.name !== null && (
+            {differsFromTemplate && letter.name !== null && (
               <ActButton
                 about={name}
                 isPending={restore.isPending}

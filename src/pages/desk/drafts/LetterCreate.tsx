@@ -19,7 +19,7 @@ import { Drafts } from './DraftShow.tsx'
 interface LetterCreateProps {
   application: string
   letters: readonly Letter[]
-  /** Whether the applicant is asked for an RSVP. */
+  /** Whether the applicant is accepted, so that a letter may ask for an RSVP. */
   mayAnswer: boolean
   /** Whether the organiser reads blind and cannot write to anybody. */
   isBlind: boolean

@@ -4,7 +4,7 @@ import { useUnsentText, type Change } from '../kit/useUnsentText.ts'
 import type { Unsaved } from '../kit/useVersionedDraft.tsx'
 import type { DraftInput } from './DraftEdit.tsx'
 
-/** The id of a draft, its application and the recipient. */
+/** The id of a draft, its application and the recipient's name. */
 export type Recipient = Pick<Letter, 'id' | 'application' | 'name'>
 
 /** The unsaved text of a draft, with its recipient. */
@@ -22,7 +22,7 @@ export function useDraftChanges(occasion: string) {
     })
   return {
     all: Object.entries(changes ?? {}).map(([id, change]) => ({ id, ...change })),
-    /** The unsaved text of a draft. Text equal to the saved text is no change: its save may have lost only the response. */
+    /** The unsaved text of a draft. Text equal to the saved text counts as saved: only the response may have been lost. */
     of(draft: Letter): DraftInput {
       const { [draft.id]: change = null } = changes ?? {}
       const isSame = change?.value.subject === draft.subject && change.value.body === draft.body

@@ -50,7 +50,7 @@ export function EditionCreate({ newest }: { newest: Edition }) {
     failure: 'Not begun.',
     onSuccess(places) {
       setTyped(null)
-      // Otherwise Undo would offer a decision about the former retreat. A decision that is being sent stays.
+      // Otherwise Undo would offer a decision about the former retreat. While a decision is being sent, nothing is forgotten.
       if (!queue.isWaiting()) queue.forget()
       queries.setQueryData(placesOf().queryKey, places)
       // The lists and positions of the former retreat must not appear for a moment.
@@ -83,7 +83,7 @@ export function EditionCreate({ newest }: { newest: Edition }) {
           hint="Such as “Spring 2028”."
           autoComplete="off"
           required
-          // A name has more than blanks.
+          // A name of spaces would be blank.
           pattern=".*\S.*"
           maxLength={maxCharacters.edition}
           value={entered.name}

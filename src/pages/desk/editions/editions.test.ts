@@ -26,7 +26,7 @@ test('the days of a retreat are blank until they are known', () => {
   )
 })
 
-test('an earlier retreat is found by its number, and the newest retreat is none', () => {
+test('an earlier retreat is found by its number, and the newest retreat is not', () => {
   const editions = [edition(2), edition(1)]
   expect(findEarlierEdition(editions, 1)).toBe(editions[1])
   for (const other of [undefined, 2, 3]) expect(findEarlierEdition(editions, other)).toBeUndefined()

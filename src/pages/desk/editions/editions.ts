@@ -1,7 +1,7 @@
 import { daysOf } from '../../../application/calendar.ts'
 import type { Edition } from '../../../client/desk/editions.ts'
 
-/** The name of a retreat. Without one, it gets its number: the first retreat began before it could have a name. */
+/** The name of a retreat; if it has none, words with its number. */
 export function nameOfEdition({ id, name }: Pick<Edition, 'id' | 'name'>): string {
   if (name !== '') return name
   return id === 1 ? 'First retreat' : `Retreat ${id}`

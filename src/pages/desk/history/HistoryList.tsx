@@ -9,7 +9,7 @@ import { retentionWordsOf } from '../retention/retention.ts'
 import { MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 
-/** The screen with changes of the door, letters, seats, questions and blind reading, and with erasures, newest first. */
+/** The screen of events that belong to no single application, such as changes of the door and erasures, newest first. */
 export function HistoryList() {
   const { call } = useDesk()
   const query = useInfiniteQuery({
@@ -48,7 +48,7 @@ export function HistoryList() {
 /** The details of one kind of event. */
 type EntryDetail<Kind> = Extract<GeneralHistoryEntry, { kind: Kind }>['detail']
 
-/** The author of an event. A server erases what is due automatically. */
+/** The author of an event, or `automatically` if a server erased data that was due. */
 function authorOf({ author }: GeneralHistoryEntry) {
   return author === 'server' ? 'automatically' : author
 }

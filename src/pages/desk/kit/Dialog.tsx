@@ -24,6 +24,7 @@ interface DialogProps {
   /** The words of the close button. */
   close?: string
   onOpen?: () => void
+  /** Called when it closes; twice if the close button was pressed. */
   onClose?: () => void
   /** Called after it has closed. Its button must not disappear before this call. */
   onClosed?: () => void

@@ -19,15 +19,19 @@ const application = (id: string, status: Status = 'new', version = 0): SeenAppli
   version,
 })
 
-/** Runs a queue at a desk. If `isHeld`, each response waits for `reply`. */
-function runQueue({ onFinished = (_act: DecisionAct): void => {}, isHeld = false, isOffline = false } = {}) {
+/** Runs a queue at a desk. If `waitsForReply`, each response waits until `reply` is called. */
+function runQueue({
+  onFinished = (_act: DecisionAct): void => {},
+  waitsForReply = false,
+  isOffline = false,
+} = {}) {
   const calls: Args[] = []
   const finished: string[] = []
   const waiting: (() => void)[] = []
   const callDesk = (async (_name: string, args: Args, signal: AbortSignal) => {
     calls.push(args)
     if (isOffline) throw new OfflineError(new TypeError('no connection'))
-    if (isHeld)
+    if (waitsForReply)
       await new Promise<void>((resolve, reject) => {
         waiting.push(resolve)
         signal.addEventListener('abort', () => reject(signal.reason as Error))
@@ -55,11 +59,11 @@ function runQueue({ onFinished = (_act: DecisionAct): void => {}, isHeld = false
   }
 }
 
-/** Lets pending promises settle, except for responses that are held. */
+/** Lets pending promises settle, except for responses that wait for `reply`. */
 const promisesSettled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 test('acts are sent one after another, each with its own id, and reported when they are settled', async () => {
-  const { queue, calls, finished, reply, idle } = runQueue({ isHeld: true })
+  const { queue, calls, finished, reply, idle } = runQueue({ waitsForReply: true })
   queue.decide([application('1', 'new', 3)], 'accepted')
   queue.decide([application('1', 'new', 3), application('2')], 'declined')
   await promisesSettled()
@@ -106,7 +110,7 @@ test('an invalid reply or an error in onFinished does not block later decisions'
   const reported = vi.fn<(error: unknown) => void>()
   vi.stubGlobal('reportError', reported)
   const replies = [null, []]
-  const error = new Error('Nobody hears this.')
+  const error = new Error('The outcome cannot be shown.')
   const queue = createDecisionQueue((async () => replies.shift()) as unknown as CallDesk, () => {
     throw error
   })
@@ -119,7 +123,7 @@ test('an invalid reply or an error in onFinished does not block later decisions'
 })
 
 test('a queue that has ended sends nothing and ignores the pending response', async () => {
-  const { queue, calls, finished, end } = runQueue({ isHeld: true })
+  const { queue, calls, finished, end } = runQueue({ waitsForReply: true })
   queue.decide([application('1')], 'accepted')
   queue.decide([application('2')], 'accepted')
   await promisesSettled()
@@ -131,7 +135,7 @@ test('a queue that has ended sends nothing and ignores the pending response', as
 })
 
 test('a queue that ends and starts again sends its pending decisions, as in StrictMode', async () => {
-  const { queue, calls, finished, end, reply, idle } = runQueue({ isHeld: true })
+  const { queue, calls, finished, end, reply, idle } = runQueue({ waitsForReply: true })
   queue.decide([application('1')], 'accepted')
   end()
   queue.start()
@@ -173,7 +177,7 @@ test('a change by somebody else is distinguished from a decision made here', asy
 })
 
 test('stopping drops the unsent steps of an act', async () => {
-  const { queue, calls, finished, reply, idle } = runQueue({ isHeld: true })
+  const { queue, calls, finished, reply, idle } = runQueue({ waitsForReply: true })
   queue.decide(
     Array.from({ length: 250 }, (_, index) => application(String(index))),
     'accepted',

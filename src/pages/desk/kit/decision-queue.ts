@@ -55,14 +55,14 @@ export function createDecisionQueue(callDesk: CallDesk, onFinished: (act: Decisi
     while (isWaiting(state) && !signal.aborted) {
       const currentSignal = signal
       dispatch({ type: 'send' })
-      const event = await replyTo(sentDecisions(state), currentSignal)
+      const event = await callServer(sentDecisions(state), currentSignal)
       // An aborted call has an unknown outcome.
       if (!currentSignal.aborted) dispatch(event)
     }
     isSending = false
   }
 
-  const replyTo = async (decisions: readonly Decision[], callSignal: AbortSignal): Promise<QueueEvent> => {
+  const callServer = async (decisions: readonly Decision[], callSignal: AbortSignal): Promise<QueueEvent> => {
     try {
       const args = decisions.map(({ application: { id }, wanted, baseVersion, isUndo }) => ({
         id,
@@ -100,7 +100,7 @@ export function createDecisionQueue(callDesk: CallDesk, onFinished: (act: Decisi
     stop: () => dispatch({ type: 'stop' }),
     /** Records the status of an application as it was read, if its version is newer. */
     recordRead: (application: Omit<SeenApplication, 'name'>) => dispatch({ type: 'read', application }),
-    /** Forgets the decisions on these applications; without ids, all decisions. */
+    /** Forgets the decisions on these applications, or without ids all decisions, except pending ones. */
     forget: (ids?: readonly string[]) => dispatch({ type: 'forget', ids }),
     /** The status to show for an application, given the status that was read. */
     currentOf: (read: Omit<SeenApplication, 'name'>): CurrentStatus => currentStatusIn(state, read),

@@ -286,7 +286,7 @@ test('if an act is undone while it is pending, it is saved first and then undone
   })
 })
 
-test('Undo of a decision that the applicant was told is refused, unless the organiser repeats it', () => {
+test('Undo is refused if the applicant was told of the decision, unless the organiser repeats the undo', () => {
   const saved = reduce(finished(after(decide('accepted', application('1')))), undo)
   const state = finished(saved, { '1': { outcome: 'told', status: 'accepted', version: 1 } })
   expect([...state.refusals.values()]).toMatchObject([{ wanted: 'new', reason: { kind: 'told' } }])

@@ -58,7 +58,7 @@ export type DecisionAct = ReadonlyMap<string, Decision>
 export interface QueueState {
   /** All acts of the session, in order. They are sent one after another. */
   acts: readonly DecisionAct[]
-  /** Number of acts at the beginning without queued or sent decisions. */
+  /** Number of acts at the beginning of `acts` that have no queued or sent decisions. */
   finished: number
   /** The last known state of applications, by id. */
   known: ReadonlyMap<string, KnownStatus>

@@ -55,7 +55,7 @@ test('an act larger than one call is sent in steps and undone as one act', () =>
   const first = play(emptyQueue, decide('accepted'), send)
   expect(shown(first)).toEqual({ accepted: 250 })
   expect(sentDecisions(first)).toHaveLength(stepSize)
-  // Sending again, after the queue was started again, sends nothing more.
+  // A second `send`, as when the queue is started again, sends nothing more.
   expect(sentDecisions(reduce(first, send))).toHaveLength(stepSize)
   expect(progressIn(first)).toEqual({ done: 0, count: 250 })
   const second = reduce(saved(first), send)
@@ -91,17 +91,20 @@ test('stopping restores the unsent applications immediately, and the sent ones c
   expect(shown(ended(reduce(half, undo)))).toEqual({ new: 250 })
 })
 
-test.each(['before', 'after'])('an act undone %s it is stopped ends with the original statuses', (order) => {
-  const state = play(
-    next(reduce(emptyQueue, decide('accepted'))),
-    send,
-    ...(order === 'before' ? [undo, stop] : [stop, undo]),
-  )
-  const end = ended(saved(state))
-  expect(shown(end)).toEqual({ new: 250 })
-  // The remaining applications can be decided as usual.
-  expect(shown(ended(reduce(end, decide('accepted', many.slice(200)))))).toEqual({ new: 200, accepted: 50 })
-})
+test.each(['before', 'after'])(
+  'an act that is undone %s it is stopped ends with the original statuses',
+  (order) => {
+    const state = play(
+      next(reduce(emptyQueue, decide('accepted'))),
+      send,
+      ...(order === 'before' ? [undo, stop] : [stop, undo]),
+    )
+    const end = ended(saved(state))
+    expect(shown(end)).toEqual({ new: 250 })
+    // The remaining applications can be decided as usual.
+    expect(shown(ended(reduce(end, decide('accepted', many.slice(200)))))).toEqual({ new: 200, accepted: 50 })
+  },
+)
 
 test('later decisions on stopped applications are sent, based on the original version', () => {
   const [some, other] = [many.slice(200, 210), many.slice(205, 215)]

@@ -25,7 +25,7 @@ test('filters are unchanged after a conversion to an address and back', () => {
 })
 
 test.each(['team_size', 'paid_solution'])(
-  'a filter for blank form answers is called none in the address: %s',
+  'a filter for blank form answers is `none` in the address: %s',
   (name) => {
     const filters = filtersFrom(`${name}=none`)
     expect(filters).toMatchObject({ [name]: '' })
@@ -49,7 +49,7 @@ test.each(['2026-03-28(', '+002026-03-28'])(
 )
 
 test.each(['', '0', 'second'])(
-  'an address without the number of a retreat means the newest: %j',
+  'an address without a valid number of a retreat means the newest: %j',
   (edition) => {
     expect(filtersFrom(new URLSearchParams({ edition }).toString()).edition).toBeUndefined()
   },

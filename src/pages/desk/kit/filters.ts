@@ -21,6 +21,7 @@ export interface Filters {
   order: 'newest' | NonNullable<Filter['order']>
 }
 
+/** The value in the address for form answers that are blank. */
 const blank = 'none'
 
 /**

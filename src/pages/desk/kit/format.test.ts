@@ -16,19 +16,19 @@ import {
 
 afterEach(() => vi.restoreAllMocks())
 
-/** A moment in the time zone of these tests. */
-const here = (...parts: [number, number, number, number, number]) => new Date(...parts).toISOString()
+/** A moment in the time zone of these tests, in ISO 8601. */
+const localMoment = (...parts: [number, number, number, number, number]) => new Date(...parts).toISOString()
 
 test('a moment is shown as a local day and time; a value that cannot be parsed is unchanged', () => {
-  expect(momentOf(here(2026, 10, 2, 9, 3))).toBe('2 Nov 2026, 09:03')
+  expect(momentOf(localMoment(2026, 10, 2, 9, 3))).toBe('2 Nov 2026, 09:03')
   expect(momentOf('infinity')).toBe('infinity')
   expect(browserTimeZone()).toBe(Intl.DateTimeFormat().resolvedOptions().timeZone)
 })
 
 test.each([
-  ['today', here(2026, 10, 22, 9, 3), '09:03'],
-  ['this year', here(2026, 0, 2, 9, 3), '2 Jan'],
-  ['another year', here(2025, 10, 22, 9, 3), '22 Nov 2025'],
+  ['today', localMoment(2026, 10, 22, 9, 3), '09:03'],
+  ['this year', localMoment(2026, 0, 2, 9, 3), '2 Jan'],
+  ['another year', localMoment(2025, 10, 22, 9, 3), '22 Nov 2025'],
   ['no valid date', '-infinity', '-infinity'],
 ])('a moment of %s has a short form', (_when, iso, expected) => {
   expect(shortMomentOf(iso, new Date(2026, 10, 22, 23, 0))).toBe(expected)
@@ -39,10 +39,10 @@ test('a day is the same in every time zone', () => {
   expect(chartDayOf('2026-12-31')).toBe('31 Dec 2026')
 })
 
-test('formats are created on first use, once', () => {
+test('a format is created only once', () => {
   const createFormat = vi.spyOn(Intl, 'DateTimeFormat')
-  momentOf(here(2026, 10, 2, 9, 3))
-  momentOf(here(2026, 10, 3, 9, 3))
+  momentOf(localMoment(2026, 10, 2, 9, 3))
+  momentOf(localMoment(2026, 10, 3, 9, 3))
   expect(createFormat).not.toHaveBeenCalled()
 })
 

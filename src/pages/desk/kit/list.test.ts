@@ -46,7 +46,7 @@ test('a list begins with one page and continues with the next', async () => {
   expect(await readMore(call, whole)).toBe(whole)
 })
 
-test('a refresh reads as many rows as before, in as few calls as possible', async () => {
+test('reading a list again reads as many rows as before, in as few calls as possible', async () => {
   const { sizes, call } = deskOf(2 * maxPerCall)
   let list = await readList(call, {}, undefined, signal)
   for (let page = 1; page < 20; page += 1) list = await readMore(call, list)
@@ -59,7 +59,7 @@ test('a refresh reads as many rows as before, in as few calls as possible', asyn
   expect(sizes).toEqual([maxPerCall, pageSize])
 })
 
-test('a page with few matches takes a bounded number of calls and is marked as partial', async () => {
+test('a page with few matches takes a bounded number of calls, and the list says that it is partial', async () => {
   const some = deskOf(1000, 20)
   const list = await readList(some.call, {}, undefined, signal)
   expect(some.sizes).toEqual([50, 30, 10])

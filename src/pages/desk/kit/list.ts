@@ -19,7 +19,7 @@ const maxCalls = 10
 export const firstPageArguments = (filter: Filter) => ({ filter, after: null, most: pageSize })
 
 /**
- * Reads a list from its beginning. It reads as many rows as before, so that people who return find their position.
+ * Reads a list from its beginning, with as many rows as `former` has, so that people who return find their position.
  *
  * @throws The errors of the call.
  */

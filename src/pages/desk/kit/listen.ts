@@ -12,7 +12,7 @@ export function createListeners() {
   }
 }
 
-/** Returns a function that subscribes to these events of the window, and returns a function that unsubscribes. */
+/** Returns a function that adds a listener to these events of the window. That function returns one that removes it. */
 export function listenTo(...events: string[]) {
   return (listener: (event: Event) => void) => {
     for (const event of events) addEventListener(event, listener)

@@ -12,7 +12,7 @@ export interface OpenedList {
   ids: readonly string[]
   /** Position of the first id in the list, from 1; null if unknown. */
   first: number | null
-  /** Number of applications in the list. */
+  /** Number of applications in the list. `more`: whether there are more than were counted. */
   count: number
   more: boolean
   /** The `readAt` of the list that it was taken from. */

@@ -15,7 +15,7 @@ import type { DecisionQueue } from './decision-queue.ts'
 import { refreshArgumentsOf, readList, readMore, type List } from './list.ts'
 import { withOpened, type OpenedList } from './opened-list.ts'
 
-/** The first part of a query key. */
+/** The first part of the key of a query that acts refetch. */
 export type KeyPrefix =
   | 'list changes'
   | 'application'
@@ -25,7 +25,7 @@ export type KeyPrefix =
   | 'retention'
   | 'door'
 
-/** The data that decisions change. */
+/** The keys of the data that decisions change. */
 export const refetchedByDecisions: readonly KeyPrefix[] = ['list changes', 'application', 'letters', 'places']
 
 /** Milliseconds between two reads of the list, and of everything else that changes on the server. */
@@ -40,7 +40,7 @@ const freshDuration = 1_000
 /** The options of a query that is refetched regularly while it is shown. */
 export const polled = { refetchInterval: defaultInterval, refetchOnWindowFocus: 'always' } as const
 
-/** The queries of the desk, each with its key. Those of a single screen are with it, if it loads later. */
+/** The queries of the desk, each with its key. Queries of only one screen are in that screen's files, if it loads later. */
 export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryClient) {
   const read = <Name extends keyof Calls>(queryKey: QueryKey, name: Name, args: Arguments<Name>) =>
     queryOptions({ queryKey, queryFn: ({ signal }) => call(name, args, signal) })
@@ -51,12 +51,12 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
     refetchInterval: ({ state }) => (state.data?.postman.is_checking ? mailCheckInterval : defaultInterval),
     refetchOnWindowFocus: true,
   })
-  /** Makes a call whose response includes the overview of letters. Stores it unless a newer one was stored meanwhile. */
+  /** Makes a call whose response includes the overview of letters. Stores the overview unless a newer one is stored. */
   const withOverview = async <Response extends { overview: LettersOverview }>(
-    reading: () => Promise<Response>,
+    makeCall: () => Promise<Response>,
   ) => {
     const startedAt = Date.now()
-    const response = await reading()
+    const response = await makeCall()
     const { queryKey } = overviewOfLetters
     if ((queries.getQueryState(queryKey)?.dataUpdatedAt ?? 0) < startedAt)
       queries.setQueryData(queryKey, response.overview)
@@ -138,7 +138,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
           return opened
         },
       }),
-    /** A cheap read that shows whether an open application has changed. */
+    /** A cheap read that shows whether an application on screen has changed. */
     stamp: (application: string) => ({
       ...read(['stamp', application], 'desk_stamp', { application }),
       ...polled,
@@ -150,7 +150,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
     letters: () => overviewOfLetters,
     /** The overview of letters for a screen that shows no other data: it is always refetched when the screen opens. */
     freshLetters: () => ({ ...overviewOfLetters, refetchOnMount: 'always' as const }),
-    /** The number of seats, the people who come, and the waitlist, of a retreat or the newest. */
+    /** The seats, the people who are coming, and the waitlist of a retreat; by default, of the newest. */
     places: (edition?: number) =>
       queryOptions({
         queryKey: ['places', edition],

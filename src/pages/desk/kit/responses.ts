@@ -44,7 +44,7 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
     change(['account', 'blind'], () => mode)
     // Undo would show names.
     if (mode.blind) queue.forget()
-    // All data read before shows too much or too little.
+    // All data that was read before the switch shows too much or too little.
     void queries.resetQueries({ predicate: ({ queryKey: [subject] }) => subject !== 'account' })
   },
   desk_set_notices: ({ change }, notices) => change(['account', 'notices'], () => notices),

@@ -56,6 +56,6 @@ test.each([
   expect(hrefOf({ screen: 'unknown' })).toBe('#/')
 })
 
-test('an invalid escape in an address is kept as it is', () => {
+test('an invalid escape in an address is left unchanged', () => {
   expect(routeOf('#/letters/drafts/100%')).toEqual({ screen: 'drafts', occasion: '100%' })
 })

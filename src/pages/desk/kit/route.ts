@@ -85,7 +85,7 @@ function queryOf(filters: Filters) {
   return search === '' ? '' : `?${search}`
 }
 
-/** Template names may contain any character. A hand-made link may contain an invalid escape, which is kept as it is. */
+/** Template names may contain any character. A hand-made link may contain an invalid escape, which stays unchanged. */
 function decodePart(part: string) {
   try {
     return decodeURIComponent(part)
@@ -95,7 +95,7 @@ function decodePart(part: string) {
 }
 
 // Stryker disable all: the rest needs a window, so the browser tests test it
-// The first list is rendered on the server, where there is no window.
+// The blank list is rendered on the server, where there is no window.
 let currentHash = globalThis.window?.location.hash ?? ''
 let previousHash = currentHash
 

@@ -3,7 +3,7 @@ import { localTimeOf } from './format.ts'
 /** Milliseconds after which every browser has started to save the file. */
 const revokeDelay = 60_000
 
-/** Saves a file of today, such as `guests-2026-12-31.csv`. */
+/** Saves a file with today's date in its name, such as `guests-2026-12-31.csv`. */
 export function saveFile(file: Blob, name: string, extension: 'csv' | 'json'): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(file)

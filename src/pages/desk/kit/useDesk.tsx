@@ -36,7 +36,7 @@ function deskOf(
     email,
     call,
     queue,
-    /** Refetches data that became stale. */
+    /** Refetches the data whose keys have these prefixes. */
     refetch,
     ...queriesOf(call, queue, queries),
   }

@@ -42,7 +42,7 @@ interface DeskActOptions<Name extends ActName> {
   failure: string
   /** Called only while its screen is open. */
   onSuccess?: (response: Result<Name>, args: Args<Name>) => unknown
-  /** Keeps the last call that is made while one is running, and makes it then. */
+  /** If pressed again while pending, runs once more afterwards with the latest values. */
   queuesLatest?: boolean
 }
 
@@ -67,9 +67,9 @@ export function useDeskAct<Name extends ActName>(
   const handleResponse = responseHandlerOf(useQueryClient(), queue)
   const act = useAct<Args<Name>, Result<Name>>(
     async (args, signal, id) => {
-      const waiting = setTimeout(() => announce('Waiting for the server…'), waitingNoticeDelay)
+      const timer = setTimeout(() => announce('Waiting for the server…'), waitingNoticeDelay)
       const withAct = (name in withId ? { act: id(), ...args } : args) as Arguments<Name>
-      return call(name, withAct, signal, actRetryDelays).finally(() => clearTimeout(waiting))
+      return call(name, withAct, signal, actRetryDelays).finally(() => clearTimeout(timer))
     },
     {
       onSuccess,

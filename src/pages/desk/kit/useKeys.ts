@@ -8,7 +8,7 @@ export type Keys = Readonly<Partial<Record<string, () => void>>>
 /** The field that last received a character, and the event's time stamp in milliseconds. */
 let lastTyped: { field: Element; at: number } | undefined
 /** Milliseconds without a key after which somebody has stopped typing. */
-const pause = 2_000
+const typingPause = 2_000
 
 function rememberTyping({ target, key, timeStamp, ctrlKey, metaKey, altKey }: KeyboardEvent) {
   if (key.length > 1 || ctrlKey || metaKey || altKey) lastTyped = undefined
@@ -17,7 +17,8 @@ function rememberTyping({ target, key, timeStamp, ctrlKey, metaKey, altKey }: Ke
 
 /** Whether somebody is still typing into a field that has just disappeared, because of another organiser's change. */
 function isStillTyping({ timeStamp }: KeyboardEvent) {
-  if (lastTyped === undefined || lastTyped.field.isConnected || timeStamp - lastTyped.at > pause) return false
+  if (lastTyped === undefined || lastTyped.field.isConnected || timeStamp - lastTyped.at > typingPause)
+    return false
   lastTyped.at = timeStamp
   return true
 }
@@ -25,7 +26,7 @@ function isStillTyping({ timeStamp }: KeyboardEvent) {
 /** Sets the keyboard shortcuts of a screen. They do not work in fields and dialogs, or with a modifier key. */
 export function useKeys(keys: Keys): void {
   const onKeyDown = useEffectEvent((event: Event) => {
-    // Autofill in browsers dispatches a plain event of this name.
+    // Autofill in browsers dispatches a `keydown` that is not a keyboard event.
     if (!(event instanceof KeyboardEvent)) return
     rememberTyping(event)
     if (isStillTyping(event)) return
@@ -48,7 +49,7 @@ export function useKeys(keys: Keys): void {
   }, [])
 }
 
-/** Whether Enter activates this element automatically. */
+/** Whether the browser activates this element on Enter. */
 function activatesOnEnter(target: EventTarget | null) {
   return target instanceof Element && target.matches('a[href], button, summary')
 }

@@ -8,9 +8,10 @@ import { isConflict } from './Problem.tsx'
 import { useDeskAct, type Args } from './useDeskAct.ts'
 import type { Change } from './useUnsentText.ts'
 
-/** Unsaved input, and the version that it was based on. */
+/** Unsaved input. */
 export interface Unsaved<Value> {
   value: Value
+  /** The saved version that the input began from. */
   over: string | number | null
 }
 
@@ -20,7 +21,7 @@ interface VersionedDraftOptions<Name extends ActName, Value> {
   /** The saved value and its version. */
   stored: Value
   version: string | number | null
-  /** The call that saves the input over the version shown. */
+  /** The call that saves the input, if the version shown is still the saved one. */
   call: Name
   argsOf: (value: Value) => Args<Name>
   /** The version after saving, and the announcement. */
@@ -30,7 +31,7 @@ interface VersionedDraftOptions<Name extends ActName, Value> {
   onSaved?: () => void
 }
 
-/** A form over a saved value. Until something is entered, it shows the current saved value. */
+/** A form that edits a saved value. Until something is entered, it shows the current saved value. */
 export interface VersionedDraft<Value> {
   value: Value
   hasInput: boolean
@@ -44,7 +45,7 @@ export interface VersionedDraft<Value> {
   onSubmit: (event: SyntheticEvent) => void
 }
 
-/** Keeps the input of a form until it is saved. Nothing is saved over a value that the organiser has not seen. */
+/** Stores the input of a form until it is saved. A save never replaces a value that the organiser has not seen. */
 export function useVersionedDraft<Name extends ActName, Value extends object>(
   options: VersionedDraftOptions<Name, Value>,
 ): VersionedDraft<Value> {
@@ -56,7 +57,7 @@ export function useVersionedDraft<Name extends ActName, Value extends object>(
     failure: 'Not saved.',
     onSuccess(saved) {
       const over = versionOf(saved)
-      // Input entered while saving is kept.
+      // Input entered while saving stays.
       setInput((latest) =>
         latest === null || isSame(latest.value, saving.current) ? null : { ...latest, over },
       )

@@ -26,7 +26,7 @@ interface AutomaticLetterEditProps extends LettersOverview {
   setting: keyof typeof automaticLetters
 }
 
-/** The switch for letters that are sent automatically, and the way to their text. */
+/** The switch for letters that are sent automatically, and a link to their template. */
 export function AutomaticLetterEdit({ setting, settings, postman }: AutomaticLetterEditProps) {
   const { version, reply_to } = settings
   const { occasion, title, label, hint } = automaticLetters[setting]

@@ -35,7 +35,7 @@ function useOccasion(isOffered: (occasion: string) => boolean) {
   }
 }
 
-/** Drafts a letter to one applicant, from the template of the current status or from a named template. */
+/** Drafts a letter to one applicant, from the template of the current status or from another that fits this status. */
 export function LetterWrite({ application, status }: { application: string; status: Status }) {
   const {
     occasion: chosen,

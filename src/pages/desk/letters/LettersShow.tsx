@@ -145,15 +145,15 @@ function deliveryWords(postman: LettersOverview['postman']) {
 /** The templates, and a form for the name of a new one. The new template is stored when its text is saved. */
 function TemplateList({ templates }: LettersOverview) {
   const title = useContext(SiteTitle)
-  const saysFirstTitle =
+  const saysDefaultTitle =
     title !== defaultLook.title && templates.some(({ subject }) => subject.includes('Unplugged'))
   const [typed, setUnsent] = useUnsentText<string>('new template')
-  const named = typed?.trim() ?? ''
-  const exists = templates.some(({ occasion }) => occasion === named)
+  const name = typed?.trim() ?? ''
+  const exists = templates.some(({ occasion }) => occasion === name)
   const open = () => {
-    if (named === '') return
+    if (name === '') return
     setUnsent(null)
-    go({ screen: 'template', occasion: named })
+    go({ screen: 'template', occasion: name })
   }
   return (
     <Sheet title="Templates" isPart>
@@ -165,7 +165,7 @@ function TemplateList({ templates }: LettersOverview) {
           </li>
         ))}
       </ul>
-      {saysFirstTitle && (
+      {saysDefaultTitle && (
         <p className="layout-quiet">
           The page is called “<bdi>{title}</bdi>”. Templates say “Unplugged” until you edit them.
         </p>

@@ -11,23 +11,24 @@ import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { clockOf } from './letters.ts'
 
-/** The letters that one act released, and the time when they are sent, by this browser's clock. */
+/** The letters that one act released. */
 interface ReleasedLetters {
   act: string
   count: number
   /** Seconds until they are sent, from when the overview was read. */
   seconds: number
+  /** When they are sent, in milliseconds since 1970 by this browser's clock. */
   until: number
 }
 
 /**
  * A bar for each act, by any organiser, whose letters are not sent yet.
  *
- * @param letters The letters of one application. With it, an act has a bar only if it released one letter, and one of these.
+ * @param letters The letters of one application. Then an act has a bar only if it released a single letter, one of these.
  */
 export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
   const { data: overview, dataUpdatedAt } = useQuery(useDesk().letters())
-  // Letters that are being stopped stay until the outcome is known, even if they have been sent meanwhile.
+  // The bar of letters that are being stopped stays until the outcome is known, even if they have been sent meanwhile.
   const [stopping, setStopping] = useState<readonly ReleasedLetters[]>([])
   // A read that overlaps the release can report a longer wait than the setting.
   const maxSeconds = overview?.settings.hold_seconds ?? 0

@@ -171,19 +171,19 @@ test('a letter to an automation has a release event, unless an email was release
 })
 
 test.each([
-  ['accepted', 'Accepted', { decision: true, named: false, asks: true }],
-  ['waitlisted', 'Waitlisted', { decision: true, named: false, asks: false }],
-  ['declined', 'Declined', { decision: true, named: false, asks: false }],
-  ['received', 'Receipt', { decision: false, named: false, asks: false }],
-  ['reminder', 'Reminder', { decision: false, named: true, asks: true }],
-  ['new', 'new', { decision: false, named: true, asks: true }],
-  ['Travel', 'Travel', { decision: false, named: true, asks: true }],
-  ['', 'To one person', { decision: false, named: true, asks: true }],
-])('the occasion %j is called %s: %j', (occasion, name, { decision, named, asks }) => {
+  ['accepted', 'Accepted', { decision: true, neither: false, asks: true }],
+  ['waitlisted', 'Waitlisted', { decision: true, neither: false, asks: false }],
+  ['declined', 'Declined', { decision: true, neither: false, asks: false }],
+  ['received', 'Receipt', { decision: false, neither: false, asks: false }],
+  ['reminder', 'Reminder', { decision: false, neither: true, asks: true }],
+  ['new', 'new', { decision: false, neither: true, asks: true }],
+  ['Travel', 'Travel', { decision: false, neither: true, asks: true }],
+  ['', 'To one person', { decision: false, neither: true, asks: true }],
+])('the occasion %j is called %s: %j', (occasion, name, { decision, neither, asks }) => {
   expect(nameOfOccasion(occasion)).toBe(name)
   expect([isOfDecision(occasion), isNeitherDecisionNorReceipt(occasion), mayAskForRsvp(occasion)]).toEqual([
     decision,
-    named,
+    neither,
     asks,
   ])
 })
@@ -232,7 +232,7 @@ test('a draft with blank answers, unknown placeholders or too much text cannot b
   expect(isSendable({ ...mail, is_long: true })).toBe(false)
 })
 
-test('the second edition of a letter counts as sent before, unless it is a letter to one person', () => {
+test('the second letter of an occasion was sent before, unless it is a letter to one person', () => {
   expect([1, 2].map((edition) => wasSentBefore({ occasion: 'Travel', edition }))).toEqual([false, true])
   expect(wasSentBefore({ occasion: '', edition: 2 })).toBe(false)
   expect([triesOf({ attempts: 1 }), triesOf({ attempts: 2 })]).toEqual(['1 try', '2 tries'])

@@ -42,12 +42,12 @@ export const invitationWords = {
   reply_by: 'their deadline',
 }
 
-/** The hint about these placeholders for the writer of a letter. */
+/** The hint about the placeholders of the invitation for the writer of a letter. */
 export const invitationHint = `{{answer_link}} is ${invitationWords.answer_link}, {{reply_by}} is ${invitationWords.reply_by}.`
 
 const invitationPlaceholder = /\{\{\s*(answer_link|reply_by)\s*\}\}/
 
-/** Splits a text at these placeholders and replaces them with their words. */
+/** Splits a text at the placeholders of the invitation and replaces them with their words. */
 export function partsOf(text: string): { words: string; isFilledLater: boolean }[] {
   return text.split(invitationPlaceholder).map((part, index) => {
     const isPlaceholder = index % 2 === 1 && isInvitationPlaceholder(part)
@@ -76,8 +76,8 @@ export function siteOfDesk(): string {
 }
 
 /**
- * Whether letters of this occasion are sent automatically, by a mail sender or by an automation. An automation sends only
- * letters about decisions.
+ * Whether a mail sender or an automation sends the letters of this occasion, so that organisers need not. An automation sends
+ * only letters about decisions.
  */
 export function isSentByServer(occasion: string, postman: LettersOverview['postman']): boolean {
   return postman.is_there || (postman.is_automation_there && isOfDecision(occasion))
@@ -97,8 +97,8 @@ export function nameOfOccasion(occasion: string): string {
 }
 
 /**
- * Whether an earlier letter of this occasion was sent. `edition` counts the letters of an occasion here. Letters to one
- * person do not count, since each has its own text.
+ * Whether the applicant was sent an earlier letter of this occasion. Here `edition` counts these letters, not retreats. Letters
+ * to one person do not count, since each has its own text.
  */
 export function wasSentBefore({ occasion, edition }: Pick<Letter, 'occasion' | 'edition'>): boolean {
   return edition > 1 && occasion !== ''

@@ -25,12 +25,12 @@ export function Facts({ facts }: { facts: readonly Fact[] }) {
 
 interface PartProps {
   title: string
-  /** Whether there is something in it. */
+  /** Whether the part has any content. */
   isShown?: boolean
   children: ReactNode
 }
 
-/** A part of what is known about an application, with its heading; nothing if there is nothing in it. */
+/** A part of the data of an application, with its heading; nothing if the part is empty. */
 export function Part({ title, isShown = true, children }: PartProps) {
   if (!isShown) return null
   return (

@@ -4,11 +4,11 @@ import type { DeliveryAbout } from '../../../client/desk/person.ts'
 import { readSettings } from '../../../settings/server-settings.ts'
 import { backupWords, callWords, commandFor, deadlineWords, deliveryName, deliveryWords } from './person.ts'
 
-test('the number of backups is that of the settings', () => {
+test('the sentence about backups has the default number of the settings', () => {
   expect(backupWords).toContain(`the newest ${readSettings({}).backupKeep},`)
 })
 
-test('the command has the email as one word of a shell', () => {
+test('the email in the command is a single argument for a shell', () => {
   expect(commandFor("o'hara; rm@example.com")).toBe(
     String.raw`npm run -s applications -- --all-about 'o'\''hara; rm@example.com'`,
   )

@@ -1,13 +1,13 @@
 import type { AllAbout, DeliveryAbout } from '../../../client/desk/person.ts'
 import { countOf, dayOf, momentOf } from '../kit/format.ts'
 
-/** The sentence about backups. They are files of a server, which the desk cannot ask. */
+/** The sentence about backups. They are files on a server, which the desk cannot read. */
 export const backupWords =
   'Backups have this too, until they are removed: a server keeps the newest 14, one a day, unless its BACKUP_KEEP says otherwise.'
 
-/** The operator's command that names these backups. */
+/** The operator's command that names the backups with data about this person. */
 export function commandFor(email: string): string {
-  // The quotes of a shell: an email may have any character.
+  // Quoted for a shell, because an email may have any character.
   return `npm run -s applications -- --all-about '${email.replaceAll("'", `'\\''`)}'`
 }
 
@@ -26,7 +26,7 @@ export function deliveryName({ kind, recipient }: Pick<DeliveryAbout, 'kind' | '
   return `${kinds[kind]} to ${recipient === 'webhook' ? 'the connected system (webhook)' : recipient}`
 }
 
-/** The state of a delivery and its way there, in the order of time. */
+/** The steps and the state of a delivery, in words and in order of time. */
 export function deliveryWords(delivery: DeliveryAbout): string {
   const { state, by, attempts, due_at, done_at, recalled_at, reply_status, may_have_arrived, since, until } =
     delivery
@@ -39,7 +39,7 @@ export function deliveryWords(delivery: DeliveryAbout): string {
       (attempts > 1 || done_at === null) &&
       `the last ${momentOf(delivery.tried_at)}`,
     may_have_arrived > 0 && `${countOf(may_have_arrived, 'result')} unknown`,
-    done_at !== null && `${arrivals[by]} ${momentOf(done_at)}`,
+    done_at !== null && `${doneWords[by]} ${momentOf(done_at)}`,
     recalled_at !== null && `stopped ${momentOf(recalled_at)} ${recallerOf(delivery)}`,
     state === 'failed' && (delivery.is_refused ? 'refused' : 'given up'),
     state === 'cancelled' && recalled_at === null && 'stopped',
@@ -50,7 +50,7 @@ export function deliveryWords(delivery: DeliveryAbout): string {
   return words.filter((word) => word !== false).join(', ')
 }
 
-const arrivals = { server: 'sent', hand: 'sent by hand', elsewhere: 'told another way' }
+const doneWords = { server: 'sent', hand: 'sent by hand', elsewhere: 'told another way' }
 
 function recallerOf({ recalled_by }: DeliveryAbout) {
   return recalled_by === null ? 'automatically' : `by ${recalled_by}`
@@ -58,7 +58,7 @@ function recallerOf({ recalled_by }: DeliveryAbout) {
 
 const letterStates = { draft: 'Draft', released: 'Released for sending', dropped: 'Dropped' }
 
-/** A letter's state: `Draft of 31 Dec 2026, 10:03`. */
+/** A letter's state: `Draft, written 31 Dec 2026, 10:03`. */
 export function letterWords({
   state,
   drafted_at,
@@ -71,7 +71,7 @@ export function callWords(call: string): string {
   return call.replace(/^desk_/, '').replaceAll('_', ' ')
 }
 
-/** The deadline of an invitation, and whether an organiser set it. */
+/** The deadline of an invitation, and whether an organiser set it; null if there is none. */
 export function deadlineWords({
   deadline,
   is_deadline_set,

@@ -18,7 +18,7 @@ interface RetreatEditProps {
   children: ReactNode
 }
 
-/** The form for the days of the retreat and its venue, which people who are coming put into their calendar. */
+/** The form for the days and the venue of the retreat, which people who are coming can put into their calendar. */
 export function RetreatEdit({ retreat, edition, children }: RetreatEditProps) {
   const draft = useVersionedDraft({
     input: useUnsentText<Unsaved<{ start: string; end: string; venue: string }>>(`retreat ${edition ?? ''}`),
@@ -68,11 +68,11 @@ export function RetreatEdit({ retreat, edition, children }: RetreatEditProps) {
  */
 export function PlacesEdit({ places }: { places: Places }) {
   const { is_zone_set: isZoneSet } = places
-  const stored = isZoneSet ? places.zone : browserTimeZone()
+  const zone = isZoneSet ? places.zone : browserTimeZone()
   const draft = useVersionedDraft({
     input: useUnsentText<Unsaved<{ places: string; days: string; zone: string }>>('places'),
     call: 'desk_set_places',
-    stored: { places: String(places.places ?? ''), days: String(places.days), zone: stored },
+    stored: { places: String(places.places ?? ''), days: String(places.days), zone },
     version: places.version,
     argsOf: ({ places: seats, days, zone: chosen }) => ({
       version: places.version,

@@ -32,7 +32,7 @@ export function PlacesShow({ edition }: { edition: number | undefined }) {
   const { queue } = useDecisionQueue()
   const desk = useDesk()
   const query = useQuery(desk.places(edition))
-  // The field that selects a retreat stays while another one loads.
+  // The field that selects a retreat stays while another retreat loads.
   const { data: newest } = useQuery(desk.places())
   const { editions = [] } = newest ?? {}
   const isEarlier = findEarlierEdition(editions, edition) !== undefined
@@ -148,10 +148,10 @@ function Numbers({ places, edition }: EditionProps & { places: Places }) {
   )
 }
 
-/** A button that drafts a reminder to everybody who has not answered, with the result. */
+/** A button that drafts reminders to people who have not answered the invitation or a required question, and the result. */
 function Remind({ places: { edition, no_answer: noAnswer, questions } }: { places: Places }) {
-  const open = questions?.open ?? 0
-  const count = noAnswer + open
+  const questionCount = questions?.open ?? 0
+  const count = noAnswer + questionCount
   const remind = useDeskAct('desk_remind', {
     success: (outcome) => remindedSentences(outcome).join(' '),
     failure: 'No reminder drafted.',
@@ -169,13 +169,14 @@ function Remind({ places: { edition, no_answer: noAnswer, questions } }: { place
       </ActButton>
       <p className="control-hint" id="remind-hint">
         Drafts a reminder for everybody who has not answered
-        {open > 0 && ', and for people who are coming and have a required question open'}. People who have one
-        already get no second. Nothing is sent yet: you read the drafts first.
+        {questionCount > 0 && ', and for people who are coming and have a required question open'}. People who
+        have one already get no second. Nothing is sent yet: you read the drafts first.
       </p>
       <div aria-live="polite">
         {response && (
           <p className="places-reminded">
-            {remindedSentences(response).join(' ')} <DraftLinks outcome={response} open={open} />
+            {remindedSentences(response).join(' ')}{' '}
+            <DraftLinks outcome={response} questionCount={questionCount} />
           </p>
         )}
       </div>
@@ -185,14 +186,14 @@ function Remind({ places: { edition, no_answer: noAnswer, questions } }: { place
 }
 
 /** The links to the drafts of reminders: of those about the RSVP, and of those about questions. */
-function DraftLinks({ outcome, open }: { outcome: ReminderOutcome; open: number }) {
+function DraftLinks({ outcome, questionCount }: { outcome: ReminderOutcome; questionCount: number }) {
   const { drafted, questions = 0, waiting } = outcome
   return (
     <>
       {drafted - questions + waiting > 0 && (
         <a href={hrefOf({ screen: 'drafts', occasion: reminder })}>Review drafts</a>
       )}{' '}
-      {(questions > 0 || (waiting > 0 && open > 0)) && (
+      {(questions > 0 || (waiting > 0 && questionCount > 0)) && (
         <a href={hrefOf({ screen: 'drafts', occasion: questionReminder })}>Review drafts about questions</a>
       )}
     </>

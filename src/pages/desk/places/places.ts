@@ -40,20 +40,20 @@ export function zonesWith(zone: string): [string, string][] {
 /** The result of drafting reminders, in sentences. */
 export function remindedSentences(outcome: ReminderOutcome): string[] {
   const { drafted, questions = 0, late, waiting, reminded, more } = outcome
-  const one = (count: number, singular: string, plural: string) =>
+  const counted = (count: number, singular: string, plural: string) =>
     `${formatNumber(count)} ${count === 1 ? singular : plural}`
   return [
     drafted === 0
       ? 'No reminder was drafted.'
       : `${countOf(drafted, 'reminder')} drafted. Nothing has been sent.`,
-    ...(questions === 0 ? [] : [`${one(questions, 'is', 'are')} about questions.`]),
+    ...(questions === 0 ? [] : [`${counted(questions, 'is', 'are')} about questions.`]),
     ...(late === 0
       ? []
-      : [`${one(late, 'is', 'are')} late: move the deadline in their application before you send it.`]),
+      : [`${counted(late, 'is', 'are')} late: move the deadline in their application before you send it.`]),
     ...(waiting === 0
       ? []
-      : [`${one(waiting, 'already has', 'already have')} a reminder that has not been sent.`]),
-    ...(reminded === 0 ? [] : [`${one(reminded, 'was', 'were')} sent one in the last three days.`]),
+      : [`${counted(waiting, 'already has', 'already have')} a reminder that has not been sent.`]),
+    ...(reminded === 0 ? [] : [`${counted(reminded, 'was', 'were')} sent one in the last three days.`]),
     ...(more ? ['Not all reminders were drafted. Draft reminders again for the rest.'] : []),
   ]
 }

@@ -107,7 +107,7 @@ function AnswersEnter({ application, name, questions, isPartial }: AnswersEnterP
   )
 }
 
-/** Only these are sent: an answer that the guest changes meanwhile is not overwritten. */
+/** The answers that the organiser changed. Only these are sent, so that no answer that the guest changes meanwhile is lost. */
 function changedAnswers(answers: Record<string, string>, questions: readonly AnsweredQuestion[]) {
   return Object.fromEntries(
     questions.flatMap(({ id, answer }) => {
@@ -133,10 +133,10 @@ function AnswerField({ question, answer, onAnswer }: AnswerFieldProps) {
     autoComplete: 'off',
     maxLength: maxCharacters.answer,
   }
-  const choose = (options: readonly (readonly [string, string])[]) => (
+  const choiceOf = (options: readonly (readonly [string, string])[]) => (
     <Choice
       label={label}
-      // A stored answer stays, even if it is no option any more.
+      // A stored answer can be chosen even if it is no longer an option.
       options={[['', 'No answer'], ...options, ...unknownOption(answer, options)]}
       value={answer}
       onChoose={onAnswer}
@@ -148,9 +148,9 @@ function AnswerField({ question, answer, onAnswer }: AnswerFieldProps) {
     case 'long':
       return <TextField rows={3} {...field} />
     case 'yes-no':
-      return choose(yesNo)
+      return choiceOf(yesNo)
     case 'choice':
-      return choose(choices.map((option) => [option, option] as const))
+      return choiceOf(choices.map((option) => [option, option] as const))
   }
 }
 

@@ -71,7 +71,7 @@ function Guests({ guests, questions, places, edition }: GuestsProps & { places: 
   const columns = columnsOf(questions, isBlind)
   const [ticks, setTicks] = useState(storedTicks)
   const chosen = chosenOf(columns, ticks)
-  const open = guests.filter((guest) => openCount(guest, questions, isBlind) > 0).length
+  const incompleteCount = guests.filter((guest) => openCount(guest, questions, isBlind) > 0).length
 
   const tick = (id: string, isOn: boolean) => {
     const changed = { ...ticks, [id]: isOn }
@@ -91,10 +91,10 @@ function Guests({ guests, questions, places, edition }: GuestsProps & { places: 
       <p className="guests-paper">{paperWords(guests.length, places, siteTitle)}</p>
       <p className="guests-count">
         {countOf(guests.length, 'guest')}.{' '}
-        {open > 0 && (
+        {incompleteCount > 0 && (
           <>
-            {formatNumber(open)} {open === 1 ? 'has' : 'have'} not answered all required questions: draft
-            reminders under <a href={hrefOf({ screen: 'places', edition })}>Places</a>.
+            {formatNumber(incompleteCount)} {incompleteCount === 1 ? 'has' : 'have'} not answered all required
+            questions: draft reminders under <a href={hrefOf({ screen: 'places', edition })}>Places</a>.
           </>
         )}
       </p>
@@ -118,7 +118,7 @@ function Guests({ guests, questions, places, edition }: GuestsProps & { places: 
         </div>
       </form>
       <Sheet title="Everyone who is coming" className="guests-sheet">
-        {/* Keys scroll it where the table is wider than the window. */}
+        {/* With the focus here, keys scroll a table that is wider than the window. */}
         {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
         <section className="guests-scroll" aria-label="Table of guests" tabIndex={0}>
           <GuestTable {...{ guests, questions, isBlind, edition }} columns={chosen} />
@@ -174,14 +174,14 @@ function GuestTable({ guests, questions, columns, isBlind, edition }: GuestTable
 /** A word that would make its column wide. */
 const longWord = /\S{24}/
 
-/** The class of a cell. A phone number stays on one line, unless it is longer than any. */
+/** The class of a cell. A phone number stays on one line, unless it is too long to be one. */
 function classOf(column: string, text: string) {
   if (column === 'phone' && text.length <= 24) return 'guests-phone'
   return longWord.test(text) ? 'guests-long' : undefined
 }
 
 function GuestCell({ column: { id, label, kind, isPrivate }, text }: { column: GuestColumn; text: string }) {
-  const isOpen = text === '' && kind !== 'contact'
+  const isUnanswered = text === '' && kind !== 'contact'
   return (
     <td data-kind={text.length > 60 ? 'long' : kind} className={classOf(id, text)}>
       {/* In narrow windows each row is a card, whose lines have labels. Screen readers read the column's name. */}
@@ -189,7 +189,7 @@ function GuestCell({ column: { id, label, kind, isPrivate }, text }: { column: G
         {label}
         {isPrivate && ' (private)'}
       </span>
-      <bdi className={isOpen ? 'layout-quiet' : undefined}>{isOpen ? 'no answer' : text}</bdi>
+      <bdi className={isUnanswered ? 'layout-quiet' : undefined}>{isUnanswered ? 'no answer' : text}</bdi>
     </td>
   )
 }
@@ -216,10 +216,10 @@ function storedTicks(): Record<string, boolean> {
   }
 }
 
-/** Remembers ticks, except those of private columns: each printing of them is a choice. */
+/** Stores ticks, except those of private columns, which have to be chosen for each printing. */
 function storeTicks(ticks: Readonly<Record<string, boolean>>, columns: readonly GuestColumn[]) {
-  const kept = columns
+  const remembered = columns
     .filter(({ id, isPrivate }) => !isPrivate && id in ticks)
     .map(({ id }) => [id, ticks[id]])
-  storage.setItem(storageKey, JSON.stringify(Object.fromEntries(kept)))
+  storage.setItem(storageKey, JSON.stringify(Object.fromEntries(remembered)))
 }

@@ -18,7 +18,7 @@ interface PrivateDaysEditProps {
   onDays: (days: string) => void
 }
 
-/** The number of days after the retreat on which private answers are erased, and its effect. */
+/** The field for the number of days from the retreat to the erasure of private answers, and the day that results. */
 export function PrivateDaysEdit({ days, endsOn, edition, onDays }: PrivateDaysEditProps) {
   const count = Number(days)
   const isValid = Number.isInteger(count) && count >= 1 && count <= privateDays.max

@@ -77,7 +77,7 @@ function QuestionsForm({ edition, places, stored }: QuestionsFormProps) {
   const { value, enter } = draft
   const { questions } = value
 
-  /** Changes the questions at once, so that the focus can move to a part that has just appeared. */
+  /** Changes the questions immediately, so that the focus can move to a part that has just appeared. */
   const change = (changed: QuestionDraft[]) => flushSync(() => enter(withQuestions(value, changed)))
   const focusQuestion = (id: string) => document.getElementById(questionFieldId(id))?.focus()
 

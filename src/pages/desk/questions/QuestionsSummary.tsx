@@ -5,7 +5,7 @@ import { Sheet } from '../kit/Screen.tsx'
 import { closingSentence } from './questions.ts'
 import { useQuestions } from './useQuestions.ts'
 
-/** The number of questions to guests, and the links to them and to their answers. */
+/** The number of questions to guests, and links to the questions and to the guests' answers. */
 export function QuestionsSummary({
   counts: { questions, open },
   today,

@@ -73,7 +73,7 @@ test('open questions are the required ones without an answer; private ones are n
   expect(openCount({ ...answered, answers: {} }, questions, true)).toBe(1)
 })
 
-test('the file has the name and the chosen columns, by the rules for spreadsheets', async () => {
+test('the file has the names and the chosen columns, and no cell begins a formula', async () => {
   const columns = chosenOf(columnsOf(questions, false), { company: true, arrival: true, call: false })
   const file = guestsFile(
     [guest('1', 'Ada', 'Lovelace', { arrival: 'Friday,\nlate', car: 'yes', call: 'Mary' })],

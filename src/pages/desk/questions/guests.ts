@@ -53,13 +53,13 @@ export function chosenOf(
   return columns.filter(({ id, kind, isPrivate }) => ticks[id] ?? (kind !== 'contact' && !isPrivate))
 }
 
-const names = new Intl.Collator('en', { sensitivity: 'base' })
+const nameCollator = new Intl.Collator('en', { sensitivity: 'base' })
 
-/** The guests by their last names. Hidden names have the order of their ids. */
+/** The guests in the order of their last names, or of their ids if names are hidden. */
 export function sorted(guests: readonly Guest[]): Guest[] {
   const compare = (one: Guest, other: Guest) =>
-    names.compare(one.last_name ?? one.id, other.last_name ?? other.id) ||
-    names.compare(one.first_name ?? '', other.first_name ?? '') ||
+    nameCollator.compare(one.last_name ?? one.id, other.last_name ?? other.id) ||
+    nameCollator.compare(one.first_name ?? '', other.first_name ?? '') ||
     (one.id < other.id ? -1 : 1)
   return guests.toSorted(compare)
 }

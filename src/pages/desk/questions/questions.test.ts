@@ -80,7 +80,7 @@ test('texts are saved without spaces around them, and options without blank line
   })
 })
 
-test('the days are offered with the first private question, kept while there is one, and dropped with the last', () => {
+test('a number of days is offered with the first private question, and is removed with the last', () => {
   const without = withQuestions(
     draft,
     draft.questions.filter(({ id }) => id !== 'b'),
@@ -98,7 +98,7 @@ test('a question moves up or down', () => {
   expect(ids(1)).toEqual(['a', 'c', 'b'])
 })
 
-test('the draft says which answers saving erases', () => {
+test('a sentence says how many answers are erased if the draft is saved', () => {
   const without = (...ids: string[]) =>
     erasureSentence(
       { ...draft, questions: draft.questions.filter(({ id }) => !ids.includes(id)) },

@@ -23,10 +23,12 @@ export interface QuestionDraft extends Omit<Question, 'choices'> {
   options: string
 }
 
-/** The questions as they are edited. The days are as in their fields, blank if not set. */
+/** The questions as they are edited. */
 export interface QuestionsDraft {
   questions: QuestionDraft[]
+  /** The last day for answers, as `2026-12-31`; blank if not set. */
   until: string
+  /** The number of days until private answers are erased, as typed; blank without a private question. */
   days: string
 }
 
@@ -46,7 +48,7 @@ export function draftOf({ questions, until, private_days: days }: Questions): Qu
   }
 }
 
-/** The arguments that save a draft over a version. */
+/** The arguments that save a draft, if this version is still the stored one. */
 export function argumentsOf(draft: QuestionsDraft, version: number): Arguments<'desk_set_questions'> {
   return {
     version,
@@ -67,19 +69,19 @@ export function hasPrivate({ questions }: Pick<QuestionsDraft, 'questions'>): bo
   return questions.some((each) => each.is_private)
 }
 
-/** Replaces the questions of a draft. With the first private question, the offered number of days appears. */
+/** Replaces the questions of a draft. The first private question sets the offered number of days. */
 export function withQuestions(draft: QuestionsDraft, questions: QuestionDraft[]): QuestionsDraft {
   const offered = hasPrivate(draft) ? draft.days : String(privateDays.offered)
   return { ...draft, questions, days: hasPrivate({ questions }) ? offered : '' }
 }
 
-/** Moves a question up by -1 or down by 1. */
+/** Moves a question up if `by` is -1, and down if it is 1. */
 export function moved(questions: readonly QuestionDraft[], index: number, by: 1 | -1): QuestionDraft[] {
   const others = questions.toSpliced(index, 1)
   return others.toSpliced(index + by, 0, ...questions.slice(index, index + 1))
 }
 
-/** What saving a draft erases, in a sentence; blank if it erases nothing. */
+/** A sentence about the answers that are erased if the draft is saved; blank if there are none. */
 export function erasureSentence({ questions }: QuestionsDraft, stored: Questions['questions']): string {
   const removed = stored.filter(({ id, answers }) => answers > 0 && !questions.some((each) => each.id === id))
   const answers = removed.reduce((sum, each) => sum + each.answers, 0)
@@ -98,7 +100,7 @@ export function closingSentence(closesOn: string | null, today: string): string 
 
 const dayLength = 86_400_000
 
-/** The day this many days after another: `2026-12-31`. */
+/** The day `count` days after `day`, both as `2026-12-31`. */
 export function dayAfter(day: string, count: number): string {
   return new Date(Date.parse(day) + count * dayLength).toISOString().slice(0, '2026-12-31'.length)
 }

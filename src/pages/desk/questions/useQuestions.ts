@@ -4,7 +4,7 @@ import type { Guest, GuestPage } from '../../../client/desk/questions.ts'
 import { polled } from '../kit/queries.ts'
 import { useDesk } from '../kit/useDesk.tsx'
 
-/** The questions to the guests of a retreat, or of the newest. */
+/** The questions to the guests of a retreat; by default, of the newest. */
 export function useQuestions(edition?: number) {
   const { call } = useDesk()
   return useQuery({
@@ -14,7 +14,7 @@ export function useQuestions(edition?: number) {
   })
 }
 
-/** The questions, and all guests of a retreat or of the newest with their answers. */
+/** The questions and all guests, with their answers, of a retreat; by default, of the newest. */
 export function useGuests(edition?: number) {
   const { call } = useDesk()
   return useQuery({

@@ -2,7 +2,7 @@ import type { Announcement } from '../../../application/announcement.ts'
 import { hrefOf } from '../kit/route.ts'
 import { announcementOf } from './retention.ts'
 
-/** The notice that applications will be erased, with a link to why. */
+/** The notice that applications will be erased, with a link to the settings. */
 export function ErasingNotice({ announced }: { announced: Announcement }) {
   return (
     <p className="layout-notice">

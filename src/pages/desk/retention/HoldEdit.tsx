@@ -18,7 +18,7 @@ interface HoldEditProps {
   name: string
 }
 
-/** The day on which an application is erased, and the reason for which it is kept; nothing if it is never erased. */
+/** The reason why an organiser keeps an application, or else the day on which it is erased; nothing if there is neither. */
 export function HoldEdit({ details, name }: HoldEditProps) {
   const { application, erased_on: erasedOn, hold } = details
   const act = useDeskAct('desk_hold', {
@@ -32,7 +32,7 @@ export function HoldEdit({ details, name }: HoldEditProps) {
   const dialog = useRef<DialogHandle>(null)
   const [typed, setTyped] = useUnsentText<string>(`keep ${application.id}`)
   const isHeld = Boolean(hold)
-  // The pressed button disappears. A colleague's change takes the focus from nothing else.
+  // The pressed button disappears. A colleague's change must not move the focus from elsewhere.
   const focusIfLost = () => document.activeElement === document.body && focusHeading()
   useOnHidden(isHeld, focusIfLost)
   useOnHidden(!isHeld, focusIfLost)

@@ -52,11 +52,11 @@ interface RetentionProps {
   retention: Retention
 }
 
-/** Applications that will be erased, or that are due, with the button that erases those at once. */
+/** The number of applications that will be erased and that are due already, with a button that erases the due ones. */
 function DueApplications({ retention: { due, announced } }: RetentionProps) {
   const erase = useDeskAct('desk_erase_due', {
-    success: ({ erased, due: left }) =>
-      `${applicationsOf(erased)} erased.${left > 0 ? ` ${applicationsOf(left)} left: press again.` : ''}`,
+    success: ({ erased, due: remaining }) =>
+      `${applicationsOf(erased)} erased.${remaining > 0 ? ` ${applicationsOf(remaining)} left: press again.` : ''}`,
     failure: 'Not erased.',
   })
   const isShown = due > 0 || announced !== null
@@ -96,7 +96,7 @@ function DueApplications({ retention: { due, announced } }: RetentionProps) {
   )
 }
 
-/** The form for the months. */
+/** The form for the number of months that applications are kept. */
 function MonthsEdit({ retention }: RetentionProps) {
   const draft = useVersionedDraft({
     input: useUnsentText<Unsaved<{ months: string; guests: string }>>('retention'),
@@ -152,7 +152,7 @@ function EditionDays({ retention: { editions, months, months_for_guests: guests 
       <ul className="layout-lines">
         {editions.map((edition) => (
           <li key={edition.id}>
-            <bdi>{nameOfEdition(edition)}</bdi>: {daysOf(edition)}
+            <bdi>{nameOfEdition(edition)}</bdi>: {erasureWords(edition)}
           </li>
         ))}
       </ul>
@@ -160,7 +160,7 @@ function EditionDays({ retention: { editions, months, months_for_guests: guests 
   )
 }
 
-function daysOf({ ends_on, erased_on: all, guests_erased_on: guests }: Retention['editions'][number]) {
+function erasureWords({ ends_on, erased_on: all, guests_erased_on: guests }: Retention['editions'][number]) {
   if (ends_on === null) return 'not before its days are set under Places.'
   if (all === guests && all !== null) return `from ${dayOf(all)} on.`
   const parts = [
@@ -171,7 +171,7 @@ function daysOf({ ends_on, erased_on: all, guests_erased_on: guests }: Retention
   return `${parts.join(', ')}.`
 }
 
-/** The applications that organisers keep. */
+/** The applications that organisers keep until they erase them. */
 function Holds({ retention: { holds } }: RetentionProps) {
   if (holds.length === 0) return null
   return (

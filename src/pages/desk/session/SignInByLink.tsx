@@ -21,8 +21,8 @@ interface SignInByLinkProps {
  * with their own session, to make others act as them.
  */
 export function SignInByLink({ auth, link, onLeave }: SignInByLinkProps) {
-  /** The notice after the link was used. */
-  const [end, setEnd] = useState<Notice>()
+  /** The notice after the link was used or found invalid. */
+  const [endNotice, setEndNotice] = useState<Notice>()
   const leave = () => {
     onLeave()
     go(unfilteredList, { replace: true })
@@ -33,8 +33,8 @@ export function SignInByLink({ auth, link, onLeave }: SignInByLinkProps) {
     const { data, error } = isLinkSession ? await client.setSession(link) : await client.verifyOtp(link)
     const hasEnded = isLinkSession ? !isRetryable(error) : error?.code === 'otp_expired'
     if (error && !hasEnded) return sentenceOfSignIn(error)
-    if (error) setEnd(linkIsInvalid)
-    else if (data.session === null) setEnd(firstAddressConfirmed)
+    if (error) setEndNotice(linkIsInvalid)
+    else if (data.session === null) setEndNotice(firstAddressConfirmed)
     else leave()
     return undefined
   })
@@ -46,11 +46,11 @@ export function SignInByLink({ auth, link, onLeave }: SignInByLinkProps) {
         about: 'Press the button to sign in by your link. It works once.',
         button: 'Sign in',
       }
-  if (end) {
+  if (endNotice) {
     return (
-      <Step title={words.title} notice={end}>
+      <Step title={words.title} notice={endNotice}>
         <button ref={focus} onClick={leave}>
-          {end.isProblem ? 'Get a code by email' : 'Go to the desk'}
+          {endNotice.isProblem ? 'Get a code by email' : 'Go to the desk'}
         </button>
       </Step>
     )

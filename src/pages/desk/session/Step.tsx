@@ -66,7 +66,7 @@ export function StepForm({
   )
 }
 
-/** A button to another way to sign in, which keeps the typed email. */
+/** A button to another way to sign in. It passes on the typed email. */
 export function OtherWay({ onPress, children }: { onPress: (email: string) => void; children: string }) {
   return (
     <Button

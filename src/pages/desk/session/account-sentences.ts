@@ -2,7 +2,7 @@ import type { AuthError } from '@supabase/auth-js'
 
 import { sentenceIn, sentenceOfSignIn } from './sentences.ts'
 
-// These sentences are not in sentences.ts, since the first list does not need them.
+// These sentences are not in sentences.ts, so that the script that loads first stays small.
 // Stryker disable StringLiteral: a test would only repeat the words
 const factorSentences: Record<string, string> = {
   mfa_verification_failed:

@@ -33,7 +33,7 @@ export function sentenceOfSignIn(error: AuthError): string {
       ? 'The server could not respond. Please try again in a moment.'
       : 'The server could not be reached. Please check your connection, and try again.'
   }
-  if (error.code === 'over_email_send_rate_limit') return tooManyMails(error.message)
+  if (error.code === 'over_email_send_rate_limit') return tooManyEmails(error.message)
   return sentenceIn(sentences, error) ?? serverSentence(error)
 }
 
@@ -42,7 +42,7 @@ export function sentenceIn(known: Record<string, string>, { code }: AuthError) {
   return code === undefined ? undefined : known[code]
 }
 
-function tooManyMails(message: string) {
+function tooManyEmails(message: string) {
   const seconds = /(\d+) seconds?/.exec(message)?.[1]
   return seconds === undefined
     ? 'Too many emails were requested. Please wait an hour, and try again.'

@@ -36,7 +36,7 @@ export const firstAddressConfirmed: Notice = {
 }
 
 /**
- * Reads the content of a link and removes it from the address, so that no token stays there or in the history.
+ * Reads the content of a link and removes it from the address, so that no token stays there or in the browser's history.
  *
  * @param isHosted Whether organisers sign in at a hosted project. Otherwise a session in a link is refused: our own server's
  *   links contain none, so it comes from somebody who wants others to act as them.

@@ -43,7 +43,7 @@ export interface FormState {
   press: () => void
 }
 
-/** Calls the sign-in, one call at a time. After a failure, the first field gets the focus. */
+/** Runs `send` for a form or a button, one call at a time. After a failure, the first field gets the focus. */
 export function useForm(send: Send): FormState {
   const { error, isPending, press } = useAct(async (form: HTMLFormElement | undefined) => {
     const failure = await send(new FormData(form)).catch(reportUnexpected)

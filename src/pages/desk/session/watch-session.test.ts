@@ -27,8 +27,8 @@ const accountIn = ({ headers }: IncomingMessage) =>
     }
   ).sub
 
-/** A desk whose decisions get no response; `decided` lists the accounts that sent them. */
-async function deskWithoutResponses() {
+/** A desk whose decisions get the status 503, so that they are retried; `decided` lists the accounts that sent them. */
+async function deskWithFailingDecisions() {
   const decided: string[] = []
   const server = createServer((request, response) => {
     const account = accountIn(request)
@@ -57,15 +57,15 @@ async function deskWithoutResponses() {
     decided,
     session,
     nextDecision: () => once(server, 'decided'),
-    arrive: async (account: string) => {
+    signInAs: async (account: string) => {
       await (await signIn.auth()).setSession({ access_token: tokenOf(account), refresh_token: 'next' })
-      return arrivalOf(session, account)
+      return untilSignedIn(session, account)
     },
   }
 }
 
-/** Resolves when this account is at the desk. */
-function arrivalOf(session: WatchedSession, account: string): Promise<Me> {
+/** Resolves when this account is signed in at the desk. */
+function untilSignedIn(session: WatchedSession, account: string): Promise<Me> {
   return new Promise((resolve) => {
     const check = () => {
       const state = session.state()
@@ -81,16 +81,16 @@ const decision = { act: crypto.randomUUID(), decisions: [] }
 test.each(['signs out', 'is replaced by another organiser'])(
   'when an organiser %s, their pending call ends and is not sent with another token',
   async (how) => {
-    const { decided, nextDecision, arrive, session } = await deskWithoutResponses()
-    const ada = await arrive('ada')
+    const { decided, nextDecision, signInAs, session } = await deskWithFailingDecisions()
+    const ada = await signInAs('ada')
     const sent = nextDecision()
     const ended = ada.callDesk('desk_decide', decision).catch((error: unknown) => error)
     await sent
     // The call now waits for its retry.
     if (how === 'signs out') await session.signOut('local')
-    await arrive('bob')
+    await signInAs('bob')
     expect(await ended).toBeInstanceOf(SignedOutError)
-    // The next call in the queue is not sent either.
+    // A later call of the first organiser is not sent either.
     await expect(ada.callDesk('desk_decide', decision)).rejects.toThrow(SignedOutError)
     expect(decided).toEqual(['ada'])
     expect(session.state()).toMatchObject({ step: 'in', email: 'bob@example.org' })

@@ -33,7 +33,7 @@ import {
 import { LetterFields, LetterText, type LetterContent } from '../letters/LetterText.tsx'
 
 /** Milliseconds after the last key before the preview or search is updated. */
-const pause = 400
+const updateDelay = 400
 /** Maximum number of applications offered. */
 const maxOffered = 5
 
@@ -172,7 +172,7 @@ function TemplatePreview({ occasion, subject, body }: LetterContent & { occasion
     queryFn: ({ signal }) => desk.call('desk_preview', text, signal),
     placeholderData: keepPreviousData,
   })
-  const test = useDeskAct('desk_send_test', {
+  const sendTest = useDeskAct('desk_send_test', {
     success: ({ to }) => `A test is on the way to ${to}.`,
     failure: 'No test was sent.',
   })
@@ -202,13 +202,13 @@ function TemplatePreview({ occasion, subject, body }: LetterContent & { occasion
           )}
           {overview?.postman.is_there && (
             <ActButton
-              isPending={test.isPending}
-              onPress={() => test.press({ occasion, subject, body, application: preview.application })}
+              isPending={sendTest.isPending}
+              onPress={() => sendTest.press({ occasion, subject, body, application: preview.application })}
             >
               Send me a test
             </ActButton>
           )}
-          <ActProblems acts={[test]} />
+          <ActProblems acts={[sendTest]} />
         </>
       )}
     </Sheet>
@@ -229,14 +229,14 @@ function PreviewChoice({ chosen, isBlind, onChoose }: PreviewChoiceProps) {
   const [typed, setTyped] = useState('')
   const search = useDebounced(typed.trim())
   const { call } = useDesk()
-  const isAsked = typed.trim() !== '' && search !== ''
+  const isSearching = typed.trim() !== '' && search !== ''
   const { data: found, error } = useQuery({
     queryKey: ['letters', 'found', search],
     queryFn: ({ signal }) => readRows(call, { search }, null, maxOffered, signal),
     placeholderData: keepPreviousData,
-    enabled: isAsked,
+    enabled: isSearching,
   })
-  const offered = isAsked ? found?.applications.slice(0, maxOffered) : undefined
+  const offered = isSearching ? found?.applications.slice(0, maxOffered) : undefined
   const choose = (application: ListedApplication | null) => {
     onChoose(application)
     setTyped('')
@@ -271,7 +271,7 @@ function PreviewChoice({ chosen, isBlind, onChoose }: PreviewChoiceProps) {
           </ul>
         )}
       </div>
-      <Problem error={isAsked ? error : null} />
+      <Problem error={isSearching ? error : null} />
       {chosen && (
         <p className="layout-row">
           With <bdi>{nameOf(chosen)}</bdi>
@@ -286,7 +286,7 @@ function PreviewChoice({ chosen, isBlind, onChoose }: PreviewChoiceProps) {
 function useDebounced(typed: string): string {
   const [text, setText] = useState(typed)
   useEffect(() => {
-    const timer = setTimeout(() => setText(typed), pause)
+    const timer = setTimeout(() => setText(typed), updateDelay)
     return () => clearTimeout(timer)
   }, [typed])
   return text
