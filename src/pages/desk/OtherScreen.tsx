@@ -28,7 +28,7 @@ interface OtherScreenProps {
 
 /** All screens except the applications. They are in a separate script, so that the list opens without waiting for them. */
 export function OtherScreen({ route, auth, session }: OtherScreenProps) {
-  // For the numbers in the navigation.
+  // Reads the numbers in the navigation.
   useQuery(useDesk().letters())
   switch (route.screen) {
     case 'unknown':

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 
 /** The joined text of the files in these folders whose paths match the pattern. */
-const read = (pattern: RegExp, ...folders: string[]) =>
+const readFiles = (pattern: RegExp, ...folders: string[]) =>
   folders
     .flatMap((folder) => readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name))))
     .filter((file) => pattern.test(file))
@@ -13,14 +13,14 @@ const read = (pattern: RegExp, ...folders: string[]) =>
 const withoutComments = (code: string) => code.replaceAll(/\/\*.*?\*\/|^\s*\/\/[^\n]*$/gms, '')
 
 const desk = 'src/pages/desk'
-const styles = withoutComments(read(/\.css$/, desk, 'src/design'))
-const source = withoutComments(read(/(?<!\.test)\.tsx?$/, desk))
+const styles = withoutComments(readFiles(/\.css$/, desk, 'src/design'))
+const source = withoutComments(readFiles(/(?<!\.test)\.tsx?$/, desk))
 const classesIn = (sheet: string) =>
   [...sheet.matchAll(/([^{}]+)\{/g)].flatMap(([, selector = '']) =>
     [...selector.matchAll(/\.([a-z][a-z-]*)/g)].map(([, name = '']) => name),
   )
-const styled = classesIn(styles)
-const used = [...source.matchAll(/[cC]lass(?:Name)?="([^"]+)"/g)].flatMap(([, names = '']) =>
+const styledClasses = classesIn(styles)
+const usedClasses = [...source.matchAll(/[cC]lass(?:Name)?="([^"]+)"/g)].flatMap(([, names = '']) =>
   names.split(' '),
 )
 
@@ -37,25 +37,25 @@ test('a class of the desk begins with the name of its style sheet', () => {
     for (const name of classesIn(withoutComments(readFileSync(join(desk, sheet), 'utf8'))))
       if (prefix.test(name)) withPrefix.add(name)
   }
-  const deskClasses = classesIn(withoutComments(read(/\.css$/, desk)))
+  const deskClasses = classesIn(withoutComments(readFiles(/\.css$/, desk)))
   expect(deskClasses.filter((name) => !withPrefix.has(name) && !shared.includes(name))).toEqual([])
 })
 
 test('margins, gaps and text sizes use the custom properties of the scale, not rem', () => {
   const values = [
-    ...read(/\.css$/, desk).matchAll(/^\s*((?:margin|[a-z]*-?gap|font-size)[a-z-]*): ([^;]+);/gm),
+    ...readFiles(/\.css$/, desk).matchAll(/^\s*((?:margin|[a-z]*-?gap|font-size)[a-z-]*): ([^;]+);/gm),
   ]
   const offScale = values.filter(([, , value = '']) => /(?<![\w.-])[\d.]+rem/.test(value))
   expect(offScale.map(([line]) => line.trim())).toEqual([])
 })
 
 test('every class with a style is used', () => {
-  const allSource = source + withoutComments(read(/\.tsx$/, 'src/pages', 'src/design'))
-  expect(styled.filter((name) => !new RegExp(`['"\` ]${name}['"\` ]`).test(allSource))).toEqual([])
+  const allSource = source + withoutComments(readFiles(/\.tsx$/, 'src/pages', 'src/design'))
+  expect(styledClasses.filter((name) => !new RegExp(`['"\` ]${name}['"\` ]`).test(allSource))).toEqual([])
 })
 
-test('every class in use has a style, or a script or test looks for it', () => {
-  const lookedFor = source + read(/\.ts$/, 'e2e', 'testing')
+test('every class in use has a style, or is looked for by a script or a test', () => {
+  const lookedFor = source + readFiles(/\.ts$/, 'e2e', 'testing')
   const isLookedFor = (name: string) => new RegExp(`[.]${name}(?![\\w-])`).test(lookedFor)
-  expect(used.filter((name) => !styled.includes(name) && !isLookedFor(name))).toEqual([])
+  expect(usedClasses.filter((name) => !styledClasses.includes(name) && !isLookedFor(name))).toEqual([])
 })

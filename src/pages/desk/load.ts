@@ -1,7 +1,7 @@
 /**
  * The document's inline script. It loads the desk's script. If a signed-in organiser opens the list, it first requests the
- * first rows, and draws them when the document is parsed. Without a session it shows the sign-in form, and holds a pressed
- * button until the desk's script runs. The site's root comes from the address, since a static host may serve the document
+ * first rows, and draws them when the document is parsed. Without a session it shows the sign-in form, and remembers a
+ * pressed button until the desk's script runs. The site's root comes from the address, since a static host may serve the document
  * from a folder.
  */
 import { callKey, type EarlyCalls } from '../../client/early-calls.ts'
@@ -40,7 +40,7 @@ const fetchScript = () => document.head.append(preload)
 
 const stored = storedSession()
 const list = stored && !needsSecondFactor(stored) ? startFirstCalls(stored.access_token) : undefined
-// Without a session nothing is preloaded: the sign-in form works without the script, which would delay the document.
+// Without a session nothing is preloaded: the sign-in form is shown without the script, and loading it delays the document.
 if (list) void list.then(fetchScript)
 else if (stored !== null) fetchScript()
 // Other fragments come from sign-in links.

@@ -48,7 +48,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
   const [plots] = useState(() => createSwitch(`plots-${account}`, false))
   const plotsAreOpen = useSwitch(plots)
   const { list, key, isStale, error, refetch, overview, matchCounts, changes } = useList(filters)
-  // For the numbers in the navigation. The list does not wait for them.
+  // Reads the numbers in the navigation, for which the list does not wait.
   useQuery({ ...letters(), enabled: overview !== undefined })
   // Includes a typed search that is not applied yet.
   const currentFilter = () => filterOf({ ...filters, search: searchField.current?.value ?? filters.search })

@@ -92,7 +92,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   // On small windows the bar would cover the list, so it is hidden while no row is ticked.
   const isBarHidden = useMedia(smallWindow) && selected.size === 0
 
-  // If all ticked rows have changed, the next key applies to the focused row.
+  // If others changed all ticked rows, none is selected, and the next key applies to the focused row.
   const leftOutCount = selection.ticked.size - selected.size
   const isAllLeftOut = leftOutCount > 0 && selected.size === 0
   const leftOutWords = `${formatNumber(leftOutCount)} changed meanwhile and left out`

@@ -153,7 +153,7 @@ const Row = memo(function Row(props: RowProps) {
   )
 })
 
-/** Such as `2 yes, 1 no`. */
+/** The visible marks in words, such as `2 yes, 1 no`. */
 function markWords(marks: MarkCounts | undefined) {
   return (['yes', 'maybe', 'no'] as const)
     .flatMap((value) => (marks?.[value] ? `${marks[value]} ${value}` : []))

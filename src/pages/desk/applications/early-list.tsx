@@ -1,6 +1,6 @@
 /**
  * The list that opens first. The document's inline script draws it as soon as its rows arrive, before the page's script has
- * loaded. Keys and ticks are held until then.
+ * loaded. Until then, keys and ticks are stored, to be replayed.
  */
 import type { ListedApplication } from '../../../client/desk/applications.ts'
 import { Pill } from '../decisions/Pill.tsx'

@@ -35,7 +35,7 @@ export function useApplicationUpdates(id: string, filter: Filter) {
   const stampQuery = useQuery({
     ...desk.stamp(id),
     enabled: data !== undefined && error === null,
-    // The response with the application includes the stamp.
+    // The stamp changes whenever the application does. The response with the application includes it.
     ...(data && { initialData: { stamp: data.stamp } }),
     staleTime: Infinity,
   })

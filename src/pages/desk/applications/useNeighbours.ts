@@ -6,7 +6,7 @@ import { idsOf } from '../kit/opened-list.ts'
 import { useDecisionQueue, useDesk } from '../kit/useDesk.tsx'
 import { neighboursIn } from './neighbours.ts'
 
-/** The next page is read when this many applications are left. */
+/** The next page is read when at most this many rows of the list are left. */
 const nearEnd = 10
 
 /**

@@ -18,7 +18,7 @@ export function DraftList({ occasion }: { occasion: string }) {
     ...draftPages(desk, occasion),
     select: ({ pages }) => pages.flatMap(({ letters }) => letters),
   })
-  // The response with the drafts includes the overview.
+  // Waits for the drafts, because their response includes the overview.
   const { data: overview } = useQuery({ ...desk.letters(), enabled: query.data !== undefined })
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
   const isByHand = overview !== undefined && !isSentByServer(occasion, overview.postman)

@@ -68,7 +68,7 @@ export function DraftReview({ occasion, drafts: unsorted, isByHand, more, childr
   })
   const onChosen = useEffectEvent((id: string | undefined) => {
     if (position === 0) return
-    // In one column the letter opens below its row and needs the space. Closing the letter above has moved the row.
+    // In a single column the letter is below its row, so the row moves to the top. The former letter above it has disappeared.
     const block = isBeside ? 'nearest' : 'start'
     document.getElementById(`recipient-${id}`)?.closest('li')?.scrollIntoView({ block })
   })

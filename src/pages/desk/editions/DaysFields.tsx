@@ -6,7 +6,7 @@ interface Days {
   end: string
 }
 
-/** The fields for the days of a retreat: both, or neither. */
+/** The fields for the days of a retreat. If one is filled in, the other is required. */
 export function DaysFields({ start, end, onDays }: Days & { onDays: (change: Partial<Days>) => void }) {
   const required = start !== '' || end !== ''
   return (

@@ -70,7 +70,7 @@ function NameEdit({ edition }: { edition: Edition }) {
   )
 }
 
-/** Since when applications belong to a retreat; blank for the first. */
+/** A sentence about the day since which applications belong to a retreat; blank for the first. */
 function beginningOf({ began_at: at }: Edition) {
   return at === null ? '' : `Applications since ${dayOf(localTimeOf(Date.parse(at)).slice(0, 10))}.`
 }

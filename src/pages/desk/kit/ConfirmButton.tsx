@@ -8,7 +8,7 @@ interface ConfirmButtonProps {
   children: string
   /** The thing that it is about, if several buttons share the words. */
   about?: string | undefined
-  /** The question, and the buttons that confirm and cancel. */
+  /** The question, and the words of the buttons that confirm and cancel. */
   question: ReactNode
   confirm: string
   cancel: string

@@ -27,7 +27,7 @@ export function watchConnection(call: CallDesk): CallDesk {
 const subscribe = (listener: () => void) => onlineManager.subscribe(listener)
 const isOffline = () => !onlineManager.isOnline()
 
-/** Whether the last call failed because the browser was offline, and no later call got a response. */
+/** Whether a call failed because the browser was offline, and no later call got a response. */
 export function useIsOffline(): boolean {
   return useSyncExternalStore(subscribe, isOffline, isOffline)
 }

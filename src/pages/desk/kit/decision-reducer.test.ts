@@ -198,7 +198,7 @@ test('a newer status from a read is shown, unless a decision is pending', () => 
   })
 })
 
-test('a decision of the organiser’s own that is read before its reply is not a change by somebody else', () => {
+test('the organiser’s own decision, read before its reply arrives, is not a change by somebody else', () => {
   const state = finished(after(decide('accepted', application('1')), read('1', 'accepted', 1)))
   expect(currentStatusIn(state, application('1'))).toEqual({
     status: 'accepted',

@@ -86,7 +86,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
       const { queryKey } = list(filter)
       let former: List | undefined
       let longerList: List | undefined
-      // If the list was refreshed meanwhile, the next page must follow the refreshed list.
+      // If the list was read again meanwhile, the next page must follow the newer list.
       do {
         former = queries.getQueryData(queryKey)
         longerList = former && (await readMore(call, former, signal))

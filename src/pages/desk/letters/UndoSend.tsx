@@ -15,7 +15,7 @@ import { clockOf } from './letters.ts'
 interface ReleasedLetters {
   act: string
   count: number
-  /** Seconds until they are sent, from when the overview was read. */
+  /** Seconds from the read of the overview until they are sent. */
   seconds: number
   /** When they are sent, in milliseconds since 1970 by this browser's clock. */
   until: number

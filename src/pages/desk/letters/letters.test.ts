@@ -79,9 +79,12 @@ test.each<[Letter[], string[]]>([
       '“Accepted” not passed to the automation: stopped',
     ],
   ],
-])('a decision sent by email and automation has one release event, a receipt has none', (letters, words) => {
-  expect(eventsOf(letters).map(({ text }) => text)).toEqual(words)
-})
+])(
+  'a decision sent by email and to the automation has one release event, and a receipt has none',
+  (letters, words) => {
+    expect(eventsOf(letters).map(({ text }) => text)).toEqual(words)
+  },
+)
 
 test.each<[Partial<Letter>, string]>([
   [
@@ -188,7 +191,7 @@ test.each([
   ])
 })
 
-test('a mail server sends every letter, an automation only decisions', () => {
+test('a mail server sends every letter, and an automation only decisions', () => {
   type Postman = Parameters<typeof isSentByServer>[1]
   const postman = (is_there: boolean, is_automation_there: boolean) =>
     ({ is_there, is_automation_there }) as Postman

@@ -19,7 +19,7 @@ interface PersonShowProps {
   filters: Filters
 }
 
-/** Everything about the person of an application, to read, print and download, for a person who asks what is known of them. */
+/** Everything about the person of an application, to read, print and download, such as for a subject access request. */
 export function PersonShow({ id, filters }: PersonShowProps) {
   const { call } = useDesk()
   const query = useQuery({
@@ -28,7 +28,7 @@ export function PersonShow({ id, filters }: PersonShowProps) {
       const about = await call('desk_all_about', { application: id }, signal)
       return { ...about, at: new Date().toISOString() }
     },
-    // Nothing of it stays in memory when the screen closes.
+    // The data does not stay in memory after the screen closes.
     gcTime: 0,
   })
   return (

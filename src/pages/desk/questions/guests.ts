@@ -6,7 +6,7 @@ import { answerWords } from './questions.ts'
 
 /** A column of the guests' table that people choose. */
 export interface GuestColumn {
-  /** The name of a contact, or the id of a question. */
+  /** The name of a contact field, or the id of a question. */
   id: string
   label: string
   kind: 'contact' | Question['kind']
@@ -25,7 +25,7 @@ export function isReadBlind(guests: readonly Guest[]): boolean {
   return guests.some((guest) => guest.first_name === undefined)
 }
 
-/** The columns to choose from. Blind readers have no contacts and no private questions. */
+/** The columns to choose from. Blind readers have no contact fields and no private questions. */
 export function columnsOf(questions: readonly Question[], isBlind: boolean): GuestColumn[] {
   return [
     ...contacts.map(([id, label]) => ({

@@ -123,7 +123,7 @@ test('the day on which private answers are erased is counted over the end of a y
   expect(dayAfter('2027-03-15', 30)).toBe('2027-04-14')
 })
 
-test('yes and no have labels, and other answers are as they were given', () => {
+test('yes and no have labels, and other answers stay as they were given', () => {
   expect(answerWords({ kind: 'yes-no' }, 'yes')).toBe('Yes')
   expect(answerWords({ kind: 'yes-no' }, 'no')).toBe('No')
   expect(answerWords({ kind: 'yes-no' }, '')).toBe('')

@@ -52,7 +52,7 @@ interface RetentionProps {
   retention: Retention
 }
 
-/** The number of applications that will be erased and that are due already, with a button that erases the due ones. */
+/** The numbers of applications that will be erased and that are due already, with a button that erases the due ones. */
 function DueApplications({ retention: { due, announced } }: RetentionProps) {
   const erase = useDeskAct('desk_erase_due', {
     success: ({ erased, due: remaining }) =>

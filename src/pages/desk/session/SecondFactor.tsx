@@ -23,7 +23,7 @@ export function SecondFactor({ auth, session }: { auth: LoadAuth; session: Watch
   )
 }
 
-/** Tries the code with each authenticator of the account. Returns the reason if all fail. */
+/** Tries the code with each authenticator of the account. Returns a sentence if none succeeds. */
 async function tryCode(auth: LoadAuth, code: string): Promise<string | undefined> {
   const client = await auth()
   const { data, error } = await client.mfa.listFactors()

@@ -204,7 +204,7 @@ export function Unreachable({ sentence, onTryAgain }: { sentence: string; onTryA
 }
 
 /**
- * The page shown until the desk's script has loaded.
+ * The page shown until the desk's script has loaded and the session was checked.
  *
  * @param props.children The sentence for browsers without JavaScript. Only the document has it.
  */
