@@ -39,9 +39,9 @@ preload.href = script.src
 const fetchScript = () => document.head.append(preload)
 
 const stored = storedSession()
-const list = stored && !needsSecondFactor(stored) ? startFirstCalls(stored.access_token) : undefined
+const firstRows = stored && !needsSecondFactor(stored) ? startFirstCalls(stored.access_token) : undefined
 // Without a session nothing is preloaded: the sign-in form is shown without the script, and loading it delays the document.
-if (list) void list.then(fetchScript)
+if (firstRows) void firstRows.then(fetchScript)
 else if (stored !== null) fetchScript()
 // Other fragments come from sign-in links.
 if (stored === null && !signInIsElsewhere && /^(#(\/.*)?)?$/.test(location.hash)) {
@@ -60,9 +60,9 @@ document.addEventListener('DOMContentLoaded', () => {
   script.addEventListener('error', () => showNotLoaded(page))
   const run = () => document.head.append(script)
   // The form is painted before the script runs.
-  if (list === undefined) return void setTimeout(run)
+  if (firstRows === undefined) return void setTimeout(run)
   setTimeout(run, maxWait)
-  list
+  firstRows
     .then((response) => response?.clone().json())
     .then((firstPage?: ListPage) => firstPage && drawEarlyList(page, firstPage.applications))
     // The page's script repeats the call and shows the error.

@@ -52,7 +52,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   const queries = useQueryClient()
   const { queue } = useDecisionQueue()
   const { applications: rows, filter } = list
-  const { erased, letters, answers, marks } = changes
+  const { erased, letters, rsvps, marks } = changes
   const [selection, setSelection] = useState(emptySelection)
   const { current, setCurrent, move, rowFrom, goBack, onMore } = useRowFocus(rows, openId)
   // The recipients in the letter dialog. The bar stays visible for them while the list changes.
@@ -130,7 +130,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
       />
       {rows.length > 0 && (
         <ApplicationTable
-          {...{ rows, isStale, letters, answers, marks, filters, selected, current, erased }}
+          {...{ rows, isStale, letters, rsvps, marks, filters, selected, current, erased }}
           onSelect={(id, isOn, isRange) => choose(isRange ? rangeTo(selection, versions, id) : [id], isOn)}
           {...{ onEnter }}
           onCurrent={setCurrent}

@@ -29,7 +29,7 @@ interface ApplicationTableProps extends RowListeners {
   /** Letters of all rows, oldest first. */
   letters: readonly LetterState[]
   /** RSVPs that were read after the rows, by application id. */
-  answers: Readonly<Record<string, RsvpDetails>>
+  rsvps: Readonly<Record<string, RsvpDetails>>
   /** Visible marks, by application id. */
   marks: Readonly<Record<string, MarkCounts>>
   filters: Filters
@@ -56,7 +56,7 @@ function letterOf(letters: readonly LetterState[] | undefined, status: Status) {
 
 /** The table of rows. On a phone each row is a card. */
 export function ApplicationTable(props: ApplicationTableProps) {
-  const { rows, isStale, letters, answers, marks, filters, selected, current, erased } = props
+  const { rows, isStale, letters, rsvps, marks, filters, selected, current, erased } = props
   const { queue } = useDecisionQueue()
   const latest = useRef<RowListeners>(props)
   useLayoutEffect(() => void (latest.current = props))
@@ -92,7 +92,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
               day={day}
               isChanged={queue.isChanged(row)}
               letter={letterOf(lettersByApplication.get(row.id), status)}
-              answer={answers[row.id] ?? row}
+              rsvp={rsvps[row.id] ?? row}
               marks={markWords(marks[row.id])}
               isCurrent={row.id === current}
               isSelected={selected.has(row.id)}
@@ -115,7 +115,7 @@ interface RowProps {
   /** Whether somebody else has changed its status. */
   isChanged: boolean
   letter: LetterState | undefined
-  answer: RsvpDetails
+  rsvp: RsvpDetails
   /** The visible marks, in words. */
   marks: string
   isCurrent: boolean
@@ -160,13 +160,13 @@ function markWords(marks: MarkCounts | undefined) {
     .join(', ')
 }
 
-type RsvpOrLetterProps = Pick<RowProps, 'status' | 'letter' | 'answer'>
+type RsvpOrLetterProps = Pick<RowProps, 'status' | 'letter' | 'rsvp'>
 
 /**
  * The line under the status. For accepted people it shows the RSVP, unless they have not answered and their letter was not
  * sent yet or not delivered. Otherwise it shows the state of the letter, if there is one. Rows have room for exactly one line.
  */
-function RsvpOrLetter({ status, letter, answer: { answer, answer_state: state } }: RsvpOrLetterProps) {
+function RsvpOrLetter({ status, letter, rsvp: { answer, answer_state: state } }: RsvpOrLetterProps) {
   const isUndelivered = letter?.state === 'refused' || letter?.state === 'given up'
   const needsLetter = letter !== undefined && answer === null && (state === 'not told' || isUndelivered)
   if (status === 'accepted' && state !== null && !needsLetter)

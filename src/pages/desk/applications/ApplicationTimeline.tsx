@@ -16,7 +16,7 @@ import { LetterText } from '../letters/LetterText.tsx'
 import { HistoryText } from './HistoryText.tsx'
 
 /** An entry of the timeline. */
-interface Event {
+interface TimelineEvent {
   key: string
   at: string
   author: string | null
@@ -24,8 +24,13 @@ interface Event {
 }
 
 /** The events of an application, oldest first. */
-export function timelineOf({ application, delivery, history, letters }: OpenedApplication): Event[] {
-  const automatic = (key: string, at: string, text: string): Event => ({ key, at, author: null, text })
+export function timelineOf({ application, delivery, history, letters }: OpenedApplication): TimelineEvent[] {
+  const automatic = (key: string, at: string, text: string): TimelineEvent => ({
+    key,
+    at,
+    author: null,
+    text,
+  })
   const deliveredText = 'Passed on to the connected system (webhook)'
   return [
     automatic('received', application.created_at, 'Received'),

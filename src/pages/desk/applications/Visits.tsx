@@ -20,7 +20,7 @@ export function Visits() {
   return (
     <section aria-label="Visits">
       {data ? (
-        <Counts {...data} />
+        <VisitCharts {...data} />
       ) : (
         <Problem error={error} message="Visits were not loaded." onTryAgain={() => void refetch()} />
       )}
@@ -28,7 +28,7 @@ export function Visits() {
   )
 }
 
-function Counts({ is_counted, days, sources }: PageVisits) {
+function VisitCharts({ is_counted, days, sources }: PageVisits) {
   if (!is_counted)
     return <p className="layout-quiet">Visits are counted only by a server that serves this page.</p>
   const shown = daysFromFirstCount(days)

@@ -75,19 +75,19 @@ export function useApplicationUpdates(id: string, filter: Filter) {
     if (hasStampChanged) announce(`${authors.join(', ') || 'Something'} changed this just now`)
   }, [data, desk])
 
-  const last = data?.history.findLast(({ kind }) => kind === 'status')
+  const lastDecision = data?.history.findLast(({ kind }) => kind === 'status')
   const isChangeShown =
     data !== undefined &&
-    last?.kind === 'status' &&
-    newKeys.has(last.act) &&
-    queue.currentOf(data.application).status === last.detail.status
+    lastDecision?.kind === 'status' &&
+    newKeys.has(lastDecision.act) &&
+    queue.currentOf(data.application).status === lastDecision.detail.status
   return {
     data,
     error,
     refetch,
     isErased: isErased(error),
     newKeys,
-    changedBy: isChangeShown ? last.author : undefined,
+    changedBy: isChangeShown ? lastDecision.author : undefined,
   }
 }
 

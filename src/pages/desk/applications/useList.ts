@@ -47,7 +47,7 @@ export function useList(filters: Filters) {
         ...(data?.letters.filter(({ application }) => !refreshedIds.has(application)) ?? []),
         ...(changes?.letters ?? []),
       ],
-      answers: changes?.answers ?? {},
+      rsvps: changes?.answers ?? {},
       marks: { ...data?.marks, ...changes?.marks },
     },
   }

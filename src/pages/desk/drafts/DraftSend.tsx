@@ -37,7 +37,7 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
   const letters = draftsToSend.filter((letter) => sendsAgain || !wasSentBefore(letter))
   const isMany = letters.length > maxUnconfirmed
   const isOne = letters.length === 1
-  const they = isOne ? 'It' : 'They'
+  const pronoun = isOne ? 'It' : 'They'
   const send = useDeskAct('desk_release', {
     success(outcomes) {
       const released = outcomes.filter(({ outcome }) => outcome === 'released').length
@@ -80,9 +80,9 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
       onClose={send.cancel}
     >
       <p>
-        {holdSeconds === 0 && `${they} will be sent at once.`}
+        {holdSeconds === 0 && `${pronoun} will be sent at once.`}
         {holdSeconds > 0 &&
-          `${they} will be sent in ${holdSeconds === 60 ? 'a minute' : countOf(holdSeconds, 'second')}. Until then you can stop ${isOne ? 'it' : 'them'}.`}
+          `${pronoun} will be sent in ${holdSeconds === 60 ? 'a minute' : countOf(holdSeconds, 'second')}. Until then you can stop ${isOne ? 'it' : 'them'}.`}
       </p>
       <DialogForm
         act={`Send ${countOf(letters.length, 'letter')}`}

@@ -8,9 +8,9 @@ const chartDay = formatOf({ dateStyle: 'medium', timeZone: 'UTC' })
 /** Maximum characters of a name or a company in lists and sentences. */
 const shortLength = 120
 
-const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+const directionMarks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 const beginning = new RegExp(`^.{0,${shortLength}}`, 'su')
-const excessMarks = /(\p{M}{8})\p{M}+/gu
+const excessCombiningMarks = /(\p{M}{8})\p{M}+/gu
 
 /**
  * A moment in the organiser's time zone: `22 Nov 2026, 10:03`. Values that browsers cannot parse, such as `infinity`, are
@@ -96,8 +96,8 @@ export function formatCount({ count, more }: Count): string {
 export function shortOf(text: string): string {
   const begin = text
     .slice(0, shortLength * 10)
-    .replace(directions, '')
-    .replace(excessMarks, '$1')
+    .replace(directionMarks, '')
+    .replace(excessCombiningMarks, '$1')
   const short = begin.match(beginning)?.[0] ?? ''
   return short === begin && text.length <= shortLength * 10 ? begin : `${short.trimEnd()}…`
 }
