@@ -97,7 +97,7 @@ declare
     replace: 'if decision.version > current_status.version then',
     testFile: 'src/server/rest/desk.test.ts',
     testTitle:
-      'a decision with the current version is saved; any other is refused with the latest one and its author',
+      'a decision about the current version of a status is saved; any other is refused with the current status and its author',
   },
   {
     promise: 'a decision is not overwritten unseen, and one that is shown as saved is saved',
@@ -115,7 +115,8 @@ declare
     find: 'where id = any (hits) and coalesce(',
     replace: 'where id = any (hits) or coalesce(',
     testFile: 'src/server/rest/desk.test.ts',
-    testTitle: 'the search of a blind reader covers only reason and custom answer, even for common words',
+    testTitle:
+      'the search of a blind reader covers only the reason and the custom solution, even for common words',
   },
   {
     promise:

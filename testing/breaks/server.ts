@@ -70,7 +70,7 @@ const pace = Infinity
     replace: 'void countWrongToken, isInvalid',
     testFile: 'src/server/rest/data-interface.test.ts',
     testTitle:
-      'wrong letter tokens have a separate limit per address, which blocks no right token and no application',
+      'wrong tokens of links have a separate limit per address, which blocks no valid token and no application',
   },
   {
     promise: 'consent that nobody gave',

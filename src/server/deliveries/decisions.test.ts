@@ -39,8 +39,8 @@ beforeEach(async () => {
 
 const sql = () => server.database.owner
 
-/** An automation, and a server that sends decisions to it. */
-async function automation(...args: Parameters<typeof startReceiver>) {
+/** Starts an automation, and a server that sends decisions to the automation. Resolves when the desk shows the automation. */
+async function startAutomation(...args: Parameters<typeof startReceiver>) {
   const receiver = await startReceiver(...args)
   const { log, lines } = recordLog()
   const startServer = () => {
@@ -73,6 +73,7 @@ async function store(email = 'ada@example.org') {
   return row.id
 }
 
+/** The version of each application's status. */
 const versions = new Map<string, number>()
 async function decide(id: string, status: string) {
   const decisions = [{ id, status, version: versions.get(id) ?? 0 }]
@@ -86,13 +87,13 @@ async function send(occasion = 'accepted', act = crypto.randomUUID()) {
   return act
 }
 
-const mailIsThere = () => sql()`update private.postman set seen_at = now()`
+const simulateMailSender = () => sql()`update private.postman set seen_at = now()`
 const lettersOf = (id: string) => callDesk<Letter[]>('letters_of', { applications: [id] })
 const states = async (id: string) =>
   (await lettersOf(id)).map(({ way, state }) => `${way}: ${state}`).toSorted()
 
 test('an automation is told of a decision when an organiser sends it, not when an organiser makes it', async () => {
-  const { receiver } = await automation()
+  const { receiver } = await startAutomation()
   const id = await store('zoe+1@example.org')
   await decide(id, 'accepted')
   expect(await states(id)).toEqual(['mail: draft'])
@@ -121,13 +122,13 @@ test('an automation is told of a decision when an organiser sends it, not when a
   // The decision replaces the email.
   await expect.poll(() => states(id)).toEqual(['automation: sent'])
   expect(receiver.received).toHaveLength(1)
-  // It does not clear the mail server's problem.
+  // A decision that was sent does not clear the mail server's problem.
   expect(await sql()`select problem from private.postman`).toEqual([{ problem: 'no mail' }])
 })
 
-test('an automation is told the RSVP link and the deadline, and the RSVPs in their order', async () => {
+test('an automation gets the RSVP link and the deadline, and later each RSVP, in their order', async () => {
   await sql()`update private.places set site = 'https://unplugged.example', days = 7`
-  const { receiver } = await automation((_request, response) => response.writeHead(responseStatus).end())
+  const { receiver } = await startAutomation((_request, response) => response.writeHead(responseStatus).end())
   const id = await store()
   await decide(id, 'accepted')
   await send()
@@ -160,11 +161,11 @@ test('an automation is told the RSVP link and the deadline, and the RSVPs in the
   expect(await countLetters(sql())).toMatchObject({ webhooksWaiting: 3, webhooksFailed: 0 })
   responseStatus = 200
   await sql()`update private.deliveries set due_at = now() where kind = 'rsvp' and state = 'waiting' and attempts > 0`
-  const told = (await receiver.waitFor(5)).slice(1).map(({ body, headers }) => ({
+  const rsvps = (await receiver.waitFor(5)).slice(1).map(({ body, headers }) => ({
     ...Object.fromEntries(new URLSearchParams(body)),
     webhookId: headers['webhook-id'],
   }))
-  expect(told[0]).toEqual(told[1])
+  expect(rsvps[0]).toEqual(rsvps[1])
   const at = expect.stringMatching(/^\d{4}-.*Z$/) as string
   const webhookId = expect.any(String) as string
   const expected = (answer: string) => ({
@@ -175,7 +176,7 @@ test('an automation is told the RSVP link and the deadline, and the RSVPs in the
     answeredAt: at,
     webhookId,
   })
-  expect(told.slice(1)).toEqual([expected('coming'), expected('not coming'), expected('none')])
+  expect(rsvps.slice(1)).toEqual([expected('coming'), expected('not coming'), expected('none')])
   await expect
     .poll(
       () => sql()`select from private.deliveries where kind = 'rsvp' and state not in ('done', 'cancelled')`,
@@ -183,7 +184,7 @@ test('an automation is told the RSVP link and the deadline, and the RSVPs in the
     .toHaveLength(0)
 })
 
-test('an RSVP that was given up is never delivered after a later one, even if it is retried', async () => {
+test('an RSVP whose delivery was given up is never delivered after a later RSVP, even if somebody retries it', async () => {
   await sql()`update private.postman set automation_seen_at = now()`
   const id = await store()
   await decide(id, 'accepted')
@@ -197,24 +198,24 @@ test('an RSVP that was given up is never delivered after a later one, even if it
       Promise.all(
         claims.map((claim) => rsvps.record(sql(), claim, { delivered: status === 200, status, text: '' })),
       )
-    return { told: claims.map(({ body }) => body.get('answer')), end }
+    return { values: claims.map(({ body }) => body.get('answer')), end }
   }
   await answer('not coming')
   expect(await (await claimRsvps()).end(410)).toEqual(['given up'])
   await answer('coming')
   const coming = await claimRsvps()
-  expect(coming.told).toEqual(['coming'])
+  expect(coming.values).toEqual(['coming'])
   // The earlier RSVP is not retried while the later one is pending.
   expect(await retryUndelivered(sql())).toBe(0)
-  expect((await claimRsvps()).told).toEqual([])
+  expect((await claimRsvps()).values).toEqual([])
   expect(await coming.end(410)).toEqual(['given up'])
   // Both were given up, so both are retried, in their order.
   expect(await retryUndelivered(sql())).toBe(2)
   const first = await claimRsvps()
-  expect(first.told).toEqual(['not coming'])
+  expect(first.values).toEqual(['not coming'])
   expect(await first.end(410)).toEqual(['given up'])
   const second = await claimRsvps()
-  expect(second.told).toEqual(['coming'])
+  expect(second.values).toEqual(['coming'])
   expect(await second.end(200)).toEqual(['delivered'])
   expect(await retryUndelivered(sql())).toBe(0)
   expect(
@@ -242,8 +243,8 @@ async function handOver(outcome: 'sent' | 'retry' = 'sent') {
 }
 
 test('with a mail server, an automation is told of a decision only after its email was sent', async () => {
-  const { receiver } = await automation()
-  await mailIsThere()
+  const { receiver } = await startAutomation()
+  await simulateMailSender()
   const id = await store()
   await decide(id, 'accepted')
   const act = await send()
@@ -269,30 +270,34 @@ test('an automation is told once of a stopped letter that may have arrived, and 
   await record(sql(), mail, { outcome: 'retry', code: null, reply: 'It broke off.', isUncertain: true })
   await send('declined')
   await handOver()
-  const told = async () => {
+  const deliverNext = async () => {
     const [claim] = await claimDecisions()
     if (claim) await outbox.record(sql(), claim, { delivered: true, status: 200, text: '' })
     return claim?.body.get('status')
   }
-  expect([await told(), await told(), await told()]).toEqual(['accepted', 'declined', undefined])
+  expect([await deliverNext(), await deliverNext(), await deliverNext()]).toEqual([
+    'accepted',
+    'declined',
+    undefined,
+  ])
 })
 
-test('telling an automation of a rejection sets no deadline for a person who was accepted since', async () => {
+test('sending a rejection to an automation sets no deadline for a person who was accepted meanwhile', async () => {
   await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
   const id = await store()
   await decide(id, 'declined')
   await send('declined')
   await handOver()
   await decide(id, 'accepted')
-  const [told] = await claimDecisions()
-  expect(told?.body.get('status')).toBe('declined')
-  expect(told?.body.has('replyBy')).toBe(false)
+  const [claim] = await claimDecisions()
+  expect(claim?.body.get('status')).toBe('declined')
+  expect(claim?.body.has('replyBy')).toBe(false)
   expect(await sql()`select deadline from private.invitations where application_id = ${id}`).toEqual([
     { deadline: null },
   ])
 })
 
-test('an automation is not told of letters that were sent by hand, or sent while no server for it was running', async () => {
+test('an automation is not told of letters that were sent by hand, or while no server for the automation was running', async () => {
   await sql()`update private.postman set seen_at = now(), automation_seen_at = now()`
   const id = await store()
   await decide(id, 'accepted')
@@ -352,9 +357,9 @@ test('an acceptance that replaces the email is not sent to an automation after t
   const later = await dayIn(2)
   await setDeadline(later)
   expect(await callDesk('retry', { letters: [letter?.id] })).toEqual({ retried: 1 })
-  const [told] = await claimDecisions()
-  expect(told).toMatchObject({ id: letter?.id })
-  expect(told?.body.get('replyBy')).toBe(later)
+  const [claim] = await claimDecisions()
+  expect(claim).toMatchObject({ id: letter?.id })
+  expect(claim?.body.get('replyBy')).toBe(later)
 })
 
 test('an organiser who decides on several people and a server that claims their decisions do not deadlock', async () => {
@@ -387,13 +392,13 @@ test('an organiser who erases somebody and a server that records their RSVPs do 
   const [failed] = await rsvps.claimDue(sql(), 10)
   if (failed) await rsvps.record(sql(), failed, { delivered: false, status: 410, text: '' })
   await answer('not coming')
-  const [telling] = await rsvps.claimDue(sql(), 10)
+  const [pending] = await rsvps.claimDue(sql(), 10)
   const waiting = () => sql()`select pid from pg_stat_activity where wait_event_type = 'Lock'`
   const { erased, recorded } = await sql().begin(async (transaction) => {
     await transaction`select from private.deliveries where id = ${failed?.id ?? ''} for update`
     const erasing = callDesk('erase', { applications: [id], email: 'ada@example.org' })
     await expect.poll(waiting).toHaveLength(1)
-    const recording = telling && rsvps.record(sql(), telling, { delivered: true, status: 200, text: '' })
+    const recording = pending && rsvps.record(sql(), pending, { delivered: true, status: 200, text: '' })
     await expect.poll(waiting).toHaveLength(2)
     return { erased: erasing, recorded: recording }
   })
@@ -401,7 +406,7 @@ test('an organiser who erases somebody and a server that records their RSVPs do 
   expect(await recorded).toBe('lost')
 })
 
-test('if a decision changes before the automation gets it, its delivery is withdrawn, and a letter about the new one is drafted', async () => {
+test('if a decision changes before the automation gets it, its delivery is withdrawn, and a letter about the new decision is drafted', async () => {
   await sql()`update private.letter_settings set hold = '1 hour'`
   await sql()`update private.postman set automation_seen_at = now()`
   const id = await store()
@@ -413,9 +418,9 @@ test('if a decision changes before the automation gets it, its delivery is withd
   expect(await claimDecisions()).toEqual([])
 })
 
-test('if a decision changes while it is being sent, its delivery is not retried, and a letter about the new one is drafted', async () => {
+test('if a decision changes while it is being sent, its delivery is not retried, and a letter about the new decision is drafted', async () => {
   const pendingResponses: (() => void)[] = []
-  const { receiver } = await automation((_request, response) => {
+  const { receiver } = await startAutomation((_request, response) => {
     pendingResponses.push(() => response.writeHead(500).end())
   })
   const id = await store()
@@ -428,9 +433,9 @@ test('if a decision changes while it is being sent, its delivery is not retried,
   expect(receiver.received).toHaveLength(1)
 })
 
-test('a failed decision is retried with the same id, and a decision that gets 410 is not retried', async () => {
+test('a decision that gets 500 is retried with the same id, and a decision that gets 410 is not retried', async () => {
   let status = 500
-  const { receiver, lines } = await automation((request, response) =>
+  const { receiver, lines } = await startAutomation((request, response) =>
     response.writeHead(status, { 'retry-after': '3600' }).end(request.body.replace('%40', '@')),
   )
   const id = await store()
@@ -460,9 +465,9 @@ test('a failed decision is retried with the same id, and a decision that gets 41
   expect(JSON.stringify(lines)).not.toContain('ada@example.org')
 })
 
-test('if a decision did not reach the automation, the deadline counts from the try that does', async () => {
+test('the deadline of an acceptance counts from the try that reaches the automation', async () => {
   await sql()`update private.places set days = 7`
-  const { receiver } = await automation()
+  const { receiver } = await startAutomation()
   await receiver.close()
   const id = await store()
   await decide(id, 'accepted')
@@ -481,8 +486,8 @@ test('if a decision did not reach the automation, the deadline counts from the t
   expect(await invitation()).toEqual([{ told_at: expect.any(Date) as Date, days: 7 }])
 })
 
-test('a try that is aborted when the server stops may have arrived', async () => {
-  const { receiver, stop } = await automation(() => {})
+test('a decision may have arrived if its try is aborted because the server stops', async () => {
+  const { receiver, stop } = await startAutomation(() => {})
   const id = await store()
   await decide(id, 'accepted')
   await send()
@@ -491,8 +496,8 @@ test('a try that is aborted when the server stops may have arrived', async () =>
   expect(await lettersOf(id)).toMatchObject([{ state: 'waiting', attempts: 0, uncertain: 1 }])
 })
 
-test('an automation is told of no decision while organisers have stopped all letters', async () => {
-  const { receiver } = await automation()
+test('no decision is sent to an automation while organisers have stopped all letters', async () => {
+  const { receiver } = await startAutomation()
   const id = await store()
   await decide(id, 'accepted')
   await callDesk('stop', { stopped: true })
@@ -519,8 +524,8 @@ test('an automation is told of no decision while organisers have stopped all let
   expect(receiver.received).toHaveLength(2)
 })
 
-test('two servers send each decision to an automation once, and never send it other letters', async () => {
-  const { receiver, startServer } = await automation()
+test('two servers send each decision to an automation once, and send no other letters to the automation', async () => {
+  const { receiver, startServer } = await startAutomation()
   startServer()
   const ids = []
   for (let index = 0; index < 20; index += 1) ids.push(await store(`a${index}@example.org`))
@@ -528,14 +533,14 @@ test('two servers send each decision to an automation once, and never send it ot
   await send()
   await receiver.waitFor(20)
   await expect.poll(async () => (await countLetters(sql())).decisionsDelivered).toBe(20)
-  const told = receiver.received.map(({ body }) => new URLSearchParams(body).get('id'))
-  expect(new Set(told)).toEqual(new Set(ids))
-  expect(told).toHaveLength(20)
+  const receivedIds = receiver.received.map(({ body }) => new URLSearchParams(body).get('id'))
+  expect(new Set(receivedIds)).toEqual(new Set(ids))
+  expect(receivedIds).toHaveLength(20)
 
   await callDesk('set_template', { occasion: 'Travel', version: null, subject: 's', body: 'b' })
   await callDesk('write', { applications: ids.slice(0, 1), occasion: 'Travel' })
   await expect(send('Travel')).rejects.toMatchObject({ code: 'PT409' })
-  await mailIsThere()
+  await simulateMailSender()
   await send('Travel')
   expect(await states(ids[0] ?? '')).toEqual(['automation: sent', 'mail: waiting'])
   await callDesk('remove_template', { occasion: 'Travel', version: 0 })

@@ -30,7 +30,7 @@ beforeEach(async () => {
 })
 
 /** Collects the log; `written` resolves when this many lines with this message have been written. */
-function aLog() {
+function collectLog() {
   const lines: { message: string; details: Record<string, unknown> }[] = []
   const waiting = new Set<() => void>()
   const write = (details: object, message: string) => {
@@ -60,7 +60,7 @@ const outbox = () => database.owner`select state, attempts, reply_status, due_at
 test('a waiting delivery is sent once, form-encoded, and logged with a truncated response', async () => {
   await store()
   const receiver = await startReceiver((_request, response) => response.end('y'.repeat(500)))
-  const { log, lines, written } = aLog()
+  const { log, lines, written } = collectLog()
   const delivered = written('webhook delivered')
   const dispatcher = startDispatcher({
     sql: database.server,
@@ -81,7 +81,7 @@ test('a failed delivery is retried on the schedule, with the same id', async () 
   await store()
   let status = 500
   const receiver = await startReceiver((_request, response) => response.writeHead(status).end())
-  const { log, written } = aLog()
+  const { log, written } = collectLog()
   const failed = written('webhook failed; it will be tried again')
   const delivered = written('webhook delivered')
   const dispatcher = startDispatcher({
@@ -105,7 +105,7 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 /** Runs a dispatcher until it has logged this message. */
 async function runUntil(message: string, url: string) {
-  const { log, lines, written } = aLog()
+  const { log, lines, written } = collectLog()
   const done = written(message)
   const dispatcher = startDispatcher({ sql: database.server, receiver: { url, secret }, log })
   await done
@@ -131,7 +131,7 @@ test('the signature is the one that the Standard Webhooks library makes', async 
 test('without a secret, a delivery has no signature but all other headers', async () => {
   await store()
   const receiver = await startReceiver()
-  const { log, written } = aLog()
+  const { log, written } = collectLog()
   const done = written('webhook delivered')
   const dispatcher = startDispatcher({
     sql: database.server,
@@ -146,7 +146,7 @@ test('without a secret, a delivery has no signature but all other headers', asyn
   expect(Math.abs(Number(headers?.['webhook-timestamp']) * 1000 - Date.now())).toBeLessThan(60_000)
 })
 
-test('a redirect is not followed, and the delivery has failed', async () => {
+test('a redirect is not followed, and counts as a failed try', async () => {
   await store()
   const elsewhere = await startReceiver()
   const receiver = await startReceiver((_request, response) =>
@@ -196,11 +196,11 @@ test.each([
   ],
   ['never ends', (response: ServerResponse) => response.write('half')],
   ['never begins', (response: ServerResponse) => response.flushHeaders()],
-])('2xx is success even if the body of the response %s', async (_how, answer) => {
+])('2xx is success even if the body of the response %s', async (_how, sendBody) => {
   await store()
   const receiver = await startReceiver((_request, response) => {
     response.writeHead(200, { 'content-length': 100 })
-    answer(response)
+    sendBody(response)
   })
   const [line] = await runUntil('webhook delivered', receiver.origin)
   expect(line?.details).toMatchObject({ status: 200 })
@@ -260,7 +260,7 @@ test('a server with an expired lease records nothing, and gives nothing back', a
 
 test('the dispatcher polls without being woken', async () => {
   const receiver = await startReceiver()
-  const { log, written } = aLog()
+  const { log, written } = collectLog()
   let polled = () => {}
   const firstPoll = new Promise<void>((resolve) => (polled = resolve))
   const sql = wrapStatements(database.server, (run) => run().finally(() => polled()))
@@ -273,25 +273,25 @@ test('the dispatcher polls without being woken', async () => {
 })
 
 test('the dispatcher polls again whenever it is woken', async () => {
-  const { log } = aLog()
+  const { log } = collectLog()
   let polls = 0
   let afterPoll = () => {}
   const watched = {
     ...applications,
-    async claimDue(sql: Sql, most: number) {
+    async claimDue(sql: Sql, max: number) {
       polls += 1
-      const claims = await claimDue(sql, most)
+      const claims = await claimDue(sql, max)
       afterPoll()
       return claims
     },
   }
   const receiver = { url: 'http://127.0.0.1:1', secret }
   const options = { sql: database.server, outbox: watched, receiver, log, interval: 3_600_000 }
-  // Woken at each of ten moments around the end of a poll.
+  // Wakes the dispatcher up to nine microtasks after the end of a poll.
   for (let moment = 0; moment < 10; moment += 1) {
     const woken = new Promise<number>((resolve) => {
-      const wakeAfter = (turns: number) => {
-        if (turns > 0) return queueMicrotask(() => wakeAfter(turns - 1))
+      const wakeAfter = (microtasks: number) => {
+        if (microtasks > 0) return queueMicrotask(() => wakeAfter(microtasks - 1))
         const before = polls
         dispatcher.wake()
         resolve(before)
@@ -305,13 +305,13 @@ test('the dispatcher polls again whenever it is woken', async () => {
     const before = await woken
     await new Promise((resolve) => setImmediate(resolve))
     await dispatcher.stop()
-    expect(polls, `woken after ${moment} turns`).toBe(before + 1)
+    expect(polls, `polls after a wake that came ${moment} microtasks after a poll`).toBe(before + 1)
   }
 })
 
-test('a webhook that is down for hours gets its deliveries when it is back', async () => {
+test('a webhook that was down for days gets its deliveries when it is back', async () => {
   await store()
-  const { log, written } = aLog()
+  const { log, written } = collectLog()
   const receiver = await startReceiver()
   const { origin } = receiver
   await receiver.close()
@@ -345,7 +345,7 @@ test('deliveries become due at once if the clock was set back since they were sc
     update private.deliveries set due_at = due_at + interval '30 days', queued_at = queued_at + interval '30 days'`
   const due = await claimDue(database.owner, 10)
   expect(due).toHaveLength(3)
-  // How long they still had to wait is unknown, so each try counts.
+  // The remaining wait is unknown, so each try counts.
   for (const claim of due) {
     expect(await record(database.owner, claim, { ...busy, retryAfter: 1_000 })).toBe('retry')
   }
@@ -368,7 +368,7 @@ test('a delivery that gets no response does not delay the others', async () => {
   const receiver = await startReceiver(({ headers }, response) => {
     if (headers['webhook-id'] !== slowId) response.end()
   })
-  const { log } = aLog()
+  const { log } = collectLog()
   const dispatcher = startDispatcher({
     sql: database.server,
     receiver: { url: receiver.origin, secret },
@@ -384,7 +384,7 @@ test('a delivery that gets no response does not delay the others', async () => {
 test('two servers on one database send each delivery once', async () => {
   for (let index = 0; index < 60; index += 1) await store()
   const receiver = await startReceiver((_request, response) => setImmediate(() => response.end()))
-  const { log } = aLog()
+  const { log } = collectLog()
   const options = { sql: database.server, receiver: { url: receiver.origin, secret }, log }
   const dispatchers = [startDispatcher(options), startDispatcher(options)]
   await receiver.waitFor(60)
@@ -394,27 +394,27 @@ test('two servers on one database send each delivery once', async () => {
   expect(new Set(ids).size).toBe(60)
 })
 
-test('a server skips deliveries that another one is claiming, without waiting', async () => {
+test('a server skips deliveries that another server is claiming, without waiting', async () => {
   await store()
   await store()
-  await database.owner.begin(async (one) => {
-    expect(await claimDue(one, 1)).toHaveLength(1)
-    const others = await database.owner.begin(async (other) => {
-      await other`set local lock_timeout = '2s'`
-      return claimDue(other, 2)
+  await database.owner.begin(async (first) => {
+    expect(await claimDue(first, 1)).toHaveLength(1)
+    const claims = await database.owner.begin(async (second) => {
+      await second`set local lock_timeout = '2s'`
+      return claimDue(second, 2)
     })
-    expect(others).toHaveLength(1)
+    expect(claims).toHaveLength(1)
   })
 })
 
 test('only the beginning of an endless response is read', async () => {
   await store()
   const receiver = await startReceiver((_request, response) => {
-    const pour = () => {
+    const writeMore = () => {
       while (response.write('z'.repeat(65_536)));
     }
-    response.on('drain', pour)
-    pour()
+    response.on('drain', writeMore)
+    writeMore()
   })
   const lines = await runUntil('webhook delivered', receiver.origin)
   expect(lines[0]?.details['answer']).toBe('z'.repeat(200))

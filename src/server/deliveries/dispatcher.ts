@@ -19,13 +19,13 @@ export interface Outbox<Claimed extends Claim> {
   claimDue: (sql: Sql, max: number) => Promise<Claimed[]>
   /** Records the result of a try. */
   record: (sql: Sql, claim: Claimed, result: DeliveryResult) => Promise<keyof typeof logMessages>
-  /** Gives back a claim whose try was aborted. */
+  /** Gives back a claim whose try was aborted. `isUncertain`: the receiver may have got the delivery. */
   giveBack: (sql: Sql, claim: Claimed, isUncertain: boolean | undefined) => Promise<void>
   /** Periodic upkeep, if any. */
   upkeep?: (sql: Sql) => Promise<void>
 }
 
-/** Delivers the waiting deliveries of an outbox, until it is stopped. */
+/** A running dispatcher: it delivers the due deliveries of an outbox. */
 export interface Dispatcher {
   /** Polls now, since something new may be due. */
   wake(): void
@@ -76,7 +76,7 @@ export function startDispatcher<Claimed extends Claim>({
   const pending = new Set<Promise<void>>()
 
   const attempt = async (claim: Claimed) => {
-    const started = performance.now()
+    const startedAt = performance.now()
     const result = await deliver(claim.id, claim.body, receiver, cancellation.signal)
     if (result.status === null && cancellation.signal.aborted) {
       return outbox.giveBack(sql, claim, result.isUncertain)
@@ -87,7 +87,7 @@ export function startDispatcher<Claimed extends Claim>({
       attempt: claim.attempt,
       status: result.status,
       ...(outbox.logsReplies ? { answer: result.text } : {}),
-      milliseconds: Math.round(performance.now() - started),
+      milliseconds: Math.round(performance.now() - startedAt),
     }
     if (outcome === 'delivered') log.info(details, logMessages.delivered)
     else log.warn(details, logMessages[outcome])

@@ -14,7 +14,7 @@ export interface Claim extends DeliveryTry {
   body: URLSearchParams
 }
 
-/** The reply that organisers see if a delivery would ask for an RSVP after its deadline. */
+/** The reason that organisers see if a delivery was not sent because the deadline for the RSVP had passed. */
 export const deadlinePassed = 'The last day to answer has passed.'
 
 /** The lease of a claim in seconds, longer than any try takes. After it, another server may claim the delivery. */
@@ -29,9 +29,10 @@ interface Content {
   /** Only for a decision: the status, and when it was set. */
   status: string
   decidedAt: Date
-  /** Only for an acceptance: the RSVP link, null if the site's address is unknown; and the deadline, as `2026-12-31`. */
+  /** The RSVP link, null if the site's address is unknown; and the deadline, as `2026-12-31`. Both are only for an acceptance. */
   link: string | null
   deadline: string | null
+  /** Whether it would ask for an RSVP after the deadline. */
   isOverdue: boolean
 }
 
@@ -50,7 +51,7 @@ const bodies: Record<Kind, (content: Content) => URLSearchParams> = {
     }),
 }
 
-/** The deliveries of a kind. RSVPs include those that organisers noted. */
+/** The deliveries of a kind. RSVPs include those that organisers entered for applicants. */
 export function outboxOf(kind: Kind): Outbox<Claim> {
   // The automation's replies may quote an applicant's address.
   const logsReplies = kind === 'application'
@@ -96,7 +97,7 @@ async function claim(sql: Sql, kind: Kind, max: number): Promise<Claim[]> {
   const due: Claim[] = []
   for (const claimed of claims) {
     const content = contents.find(({ id }) => id === claimed.id)
-    // An application without content was erased meanwhile.
+    // Without content: the application was erased meanwhile.
     if (content === undefined) continue
     if (content.isOverdue) await recordDelivery(sql, claimed, { state: 'failed', reply: deadlinePassed })
     else due.push({ ...claimed, body: bodies[kind](content) })
@@ -104,16 +105,18 @@ async function claim(sql: Sql, kind: Kind, max: number): Promise<Claim[]> {
   return due
 }
 
-/** Reads the contents in later statements than the claim, to see applications that were stored while the claim began. */
+/** Reads the contents in statements after the claim: a single statement could miss an application that is stored meanwhile. */
 async function contentsOf(sql: Sql, kind: Kind, ids: string[]): Promise<(Content & { id: string })[]> {
-  if (kind !== 'decision') return sql`${stored(sql, ids)}`
+  if (kind !== 'decision') return sql`${selectStored(sql, ids)}`
   const contents = []
-  // One at a time, to avoid a deadlock: an organiser's decisions also lock the invitations of several people.
-  for (const id of ids) contents.push(...(await sql<(Content & { id: string })[]>`${decision(sql, id)}`))
+  // One at a time, to avoid a deadlock with an organiser whose decisions lock the invitations of several people.
+  for (const id of ids)
+    contents.push(...(await sql<(Content & { id: string })[]>`${selectDecision(sql, id)}`))
   return contents
 }
 
-function stored(sql: Sql, ids: string[]) {
+/** Selects the contents of applications or RSVPs. */
+function selectStored(sql: Sql, ids: string[]) {
   return sql`
     select delivery.id, row_to_json(application) as application, coalesce(detail ->> 'answer', 'none') as rsvp, at,
       false as "isOverdue"
@@ -123,8 +126,8 @@ function stored(sql: Sql, ids: string[]) {
     where delivery.id = any(${ids}::uuid[])`
 }
 
-/** The link is the invitation's current one. Reading an acceptance also sets its deadline. */
-function decision(sql: Sql, id: string) {
+/** Selects the content of a decision. For an acceptance, this also sets the deadline of the invitation. */
+function selectDecision(sql: Sql, id: string) {
   return sql`
     select delivery.id, row_to_json(application) as application, template as status,
       coalesce(set_at, queued_at) as "decidedAt", invitation.link, invitation.deadline::text as deadline,

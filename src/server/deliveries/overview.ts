@@ -14,7 +14,7 @@ const isPending = (sql: Sql) => sql`state in ('waiting', 'sending')`
 /** Whether a try has failed. A first try that is pending has not. */
 const hasFailed = (sql: Sql) => sql`attempts > (state = 'sending')::integer`
 
-/** Counts the deliveries to the webhook by their state. */
+/** Counts the deliveries of applications to the webhook by their state. */
 export async function countDeliveries(sql: Sql): Promise<DeliveryCounts> {
   const [row] = await sql<[DeliveryCounts]>`
     select
@@ -26,16 +26,19 @@ export async function countDeliveries(sql: Sql): Promise<DeliveryCounts> {
   return row
 }
 
-/** The failed tries of deliveries that are not done. */
+/** A summary of the failed tries of applications' deliveries. */
 export interface Refusals {
   /** Deliveries that failed and will be tried again. */
   failing: number
-  /** Of the last failed try: the HTTP status, null without a response; and the beginning of the response. */
+  /** Of the last failed try: the HTTP status, null without a response; and the response's beginning, or what went wrong. */
   status: number | null
   text: string
 }
 
-/** Counts the deliveries that have failed so far, and describes the last failed try. Undefined if none has failed. */
+/**
+ * Counts the failed deliveries of applications that will be tried again. Describes the last failed try, which may be one of a
+ * delivery that was given up. Undefined if there is no failed delivery.
+ */
 export async function countRefusals(sql: Sql): Promise<Refusals | undefined> {
   const [row] = await sql<[Refusals?]>`
     select (count(*) filter (where ${isPending(sql)}) over ())::int as failing, reply_status as status, reply as text

@@ -1,6 +1,6 @@
 import { identifier, type Sql } from '../database/sql.ts'
 
-/** Identifies a claim: each try of a delivery has its own number. */
+/** Identifies a claim: the delivery's id, and the number of the try. */
 export interface DeliveryTry {
   id: string
   attempt: number
@@ -11,13 +11,13 @@ export interface TryResult {
   state: 'done' | 'waiting' | 'failed'
   /** Milliseconds until the next try. */
   pause?: number
-  /** Whether the try is one of the schedule's. */
+  /** Whether the try uses up one of the allowed tries; default true. */
   counts?: boolean
   /** The HTTP status. */
   status?: number | null
   /** The receiver's reply, or the reason of the failure. If omitted, the stored reply is unchanged. */
   reply?: string
-  /** Whether it may have arrived although it got no response. */
+  /** Whether the delivery may have arrived although there was no response. */
   isUncertain?: boolean
   /** Whether the mail server closed the connection during this try. */
   isClosing?: boolean
@@ -28,7 +28,8 @@ export interface TryResult {
 /**
  * Records the result of a try.
  *
- * @returns The delivery's state, `cancelled` if it was recalled meanwhile; null if the claim is no longer the current one.
+ * @returns The delivery's state, `cancelled` if it was recalled meanwhile and not accepted; null if the claim is no longer the
+ *   current one.
  */
 export async function recordDelivery(
   sql: Sql,
@@ -45,8 +46,8 @@ export async function recordDelivery(
 }
 
 /**
- * Heartbeat of a server that sends emails, or that sends decisions to an automation. Also ends recalled deliveries whose
- * server was lost, and cancels receipts that were not sent within a day.
+ * Records the heartbeat of a server that sends emails, or that sends decisions to an automation. Also ends recalled deliveries
+ * whose server was lost, and cancels receipts that were not sent within a day.
  */
 export async function recordHeartbeat(sql: Sql, role: 'mail sender' | 'automation'): Promise<void> {
   const seen = identifier(role === 'mail sender' ? 'seen_at' : 'automation_seen_at')

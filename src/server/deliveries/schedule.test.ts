@@ -32,7 +32,7 @@ test('the receiver may request a longer wait, but no more than a day', () => {
   expect(nextAttempt(10, 0, 60_000)).toBeNull()
 })
 
-test('the receiver may request an earlier try, which does not count unless the schedule would have ended', () => {
+test('the receiver may request an earlier retry; the failed try then does not count, unless the schedule would have ended', () => {
   expect(nextAttempt(2, 0, 60_000)).toEqual({ pause: 60_000, counts: false })
   expect(nextAttempt(2, 0, 1)).toEqual({ pause: 1_000, counts: false })
   expect(nextAttempt(2, 76 * hour, 60_000)).toEqual({ pause: 60_000, counts: true })

@@ -27,7 +27,7 @@ const maxPause = 24 * hours
 export interface NextAttempt {
   /** Milliseconds from now. */
   pause: number
-  /** Whether the failed try counts as one of the schedule's. */
+  /** Whether the failed try uses up one of the allowed tries. */
   counts: boolean
 }
 
@@ -37,7 +37,8 @@ export interface NextAttempt {
  * @param attempts The number of tries that failed.
  * @param age Milliseconds since it was queued; negative if the clock was set back since.
  * @param retryAfter Milliseconds that the receiver asked to wait, if it did. A wait shorter than the schedule's means that
- *   the receiver is busy: the try does not count. Otherwise many deliveries at once would be given up within seconds.
+ *   the receiver is busy. Then the try does not count, unless the delivery is older than all pauses together. Otherwise many
+ *   deliveries at once would be given up within seconds.
  * @param random Gives a number from 0 to 1, the jitter that spreads deliveries which failed together.
  * @returns Null if no tries are left.
  */

@@ -7,8 +7,8 @@ import { atTestEnd } from '../../../testing/cleanup.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
 import { deliver } from './webhook.ts'
 
-const send = (url: string, cancelled?: AbortSignal, limit?: number) =>
-  deliver('id', new URLSearchParams({ a: 'b' }), { url, secret: undefined }, cancelled, limit)
+const send = (url: string, signal?: AbortSignal, timeout?: number) =>
+  deliver('id', new URLSearchParams({ a: 'b' }), { url, secret: undefined }, signal, timeout)
 
 /** The address of a server, as if it spoke HTTP over TLS. */
 async function listenTls(server: Server) {
@@ -59,12 +59,12 @@ test.each(unreached)('if a connection %s, nothing was sent', async (_what, url, 
 })
 
 test('if the receiver switches protocols, the delivery may have arrived, and the try ends at once', async () => {
-  const other = createServer((socket) =>
+  const switching = createServer((socket) =>
     socket.once('data', () =>
       socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
     ),
   )
-  const url = (await listenTls(other)).replace('https', 'http')
+  const url = (await listenTls(switching)).replace('https', 'http')
   expect(await send(url)).toMatchObject({ delivered: false, status: null, isUncertain: true })
 })
 

@@ -33,7 +33,7 @@ const shownLength = 200
  * Only the status decides: a 2xx is success even if the body breaks off or never ends. Redirects are not followed.
  *
  * @param id The same on every try, so that the receiver recognises duplicates.
- * @param cancelled Aborts the try.
+ * @param signal Aborts the try.
  * @param timeout Timeout of the try, in milliseconds.
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md for the headers; the body is
  *   form-encoded, as receivers of forms expect.
@@ -42,7 +42,7 @@ export async function deliver(
   id: string,
   content: URLSearchParams,
   { url, secret }: Receiver,
-  cancelled?: AbortSignal,
+  signal?: AbortSignal,
   timeout = defaultTimeout,
 ): Promise<DeliveryResult> {
   const body = content.toString()
@@ -56,7 +56,7 @@ export async function deliver(
   }
   if (secret !== undefined) headers['webhook-signature'] = sign(secret, `${id}.${timestamp}.${body}`)
 
-  const signals = [AbortSignal.timeout(timeout), ...(cancelled ? [cancelled] : [])]
+  const signals = [AbortSignal.timeout(timeout), ...(signal ? [signal] : [])]
   let isUncertain = false
   try {
     const response = await post(url, { headers, body, signal: AbortSignal.any(signals) }, () => {
@@ -64,7 +64,7 @@ export async function deliver(
     })
     const { statusCode: status = 0 } = response
     const delivered = status >= 200 && status < 300
-    const result = { delivered, status, text: await beginning(response) }
+    const result = { delivered, status, text: await readBeginning(response) }
     const retryAfter = parseRetryAfter(response.headers)
     return retryAfter === undefined ? result : { ...result, retryAfter }
   } catch (error) {
@@ -79,9 +79,9 @@ function sign(secret: string, content: string) {
 }
 
 /**
- * Sends the request once the connection is ready: after an earlier failure, nothing was sent. `fetch` does not report that
- * moment, and some of its errors occur before or after it. A user and password in the address are sent as basic
- * authentication.
+ * Sends the request once the connection is ready, so that after an earlier failure nothing was sent. `fetch` does not report when
+ * the connection is ready, and some of its errors may occur before or after that. A user and password in the address are sent as
+ * basic authentication.
  *
  * @param onSend Called before the first byte is sent.
  */
@@ -108,7 +108,7 @@ function post(
 }
 
 /** Reads the beginning of a body, as far as it is shown and arrives in time. */
-async function beginning(response: IncomingMessage) {
+async function readBeginning(response: IncomingMessage) {
   let text = ''
   const timer = setTimeout(() => response.destroy(), bodyTimeout)
   try {

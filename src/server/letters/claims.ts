@@ -20,16 +20,16 @@ export type MailClaim = LetterClaim | NoticeClaim
 interface LetterState {
   is_overdue: boolean
   was_sending: boolean
-  /** For a confirmation, if the days of the retreat are set. */
+  /** Only for a confirmation: the retreat, if its days are set. */
   retreat: Retreat | null
 }
 
 /**
  * Claims the email that has been due longest, for this server alone. Claims nothing while organisers have stopped all
- * emails, or a problem delays them. If a letter's deadline has passed, or too many tries had an unknown outcome, it
+ * emails, or a problem delays them. If a letter's deadline or link is over, or too many tries had an unknown outcome, it
  * fails and the next is claimed.
  *
- * @param options.siteTitle The page's title, for a calendar's event of an edition without a name.
+ * @param options.siteTitle The page's title. It names the calendar's event if the edition has no name.
  * @param options.pause Milliseconds between two emails, over all servers; default none.
  * @param options.kinds The kinds to claim; default all.
  */

@@ -26,8 +26,8 @@ beforeEach(async () => {
 const sql = () => outbox.database.owner
 const setConfirmations = (confirmations: boolean) =>
   sql()`update private.letter_settings set confirmations = ${confirmations}`
-/** The time in which a letter can be stopped. */
-const holdPasses = () => outbox.advanceTime(61)
+/** Lets the time pass in which a letter can be stopped. */
+const passHold = () => outbox.advanceTime(61)
 const give = ({ token }: AcceptedApplicant, rsvp: Rsvp) =>
   sql()`select public.answer_place(${token}, ${rsvp}, ${crypto.randomUUID()})`
 const setTemplate = (body: string) =>
@@ -47,7 +47,7 @@ async function letterOf({ id }: AcceptedApplicant) {
   return row?.state
 }
 
-/** Hands over the confirmation that is due. */
+/** Hands over the letter that is due. */
 async function send() {
   const claim = await claimLetter(sql())
   if (claim === undefined) throw new Error('no letter is due')
@@ -55,18 +55,18 @@ async function send() {
   return claim
 }
 
-test('people who say that they are coming get a confirmation, once an organiser has switched it on', async () => {
+test('people who say that they are coming get a confirmation, once an organiser has switched confirmations on', async () => {
   await setConfirmations(false)
-  const before = await storeAcceptedApplicant(sql())
-  await give(before, 'coming')
-  expect(await letterOf(before)).toBeUndefined()
+  const earlier = await storeAcceptedApplicant(sql())
+  await give(earlier, 'coming')
+  expect(await letterOf(earlier)).toBeUndefined()
   await setConfirmations(true)
   await setRetreat(sql(), { starts_on: '2027-03-12', ends_on: '2027-03-15', venue: 'Hof; Sonnenau' })
   await sql()`select private.know_site('https://unplugged.example', '', 'UTC')`
   const guest = await storeAcceptedApplicant(sql(), { first_name: 'Zoë', email: 'zoe@example.org' })
   await give(guest, 'coming')
   expect(await statesOf(guest)).toEqual(['waiting'])
-  await holdPasses()
+  await passHold()
   const server = await startMailServer()
   // One of two servers sends it.
   outbox.startSender(server)
@@ -77,7 +77,7 @@ test('people who say that they are coming get a confirmation, once an organiser 
   expect(mail?.text).toContain(`https://unplugged.example/answer/#${guest.token}`)
   await expect.poll(() => statesOf(guest)).toEqual(['done'])
   expect(server.received).toHaveLength(1)
-  expect(await statesOf(before)).toEqual([])
+  expect(await statesOf(earlier)).toEqual([])
 
   // A mail program shows the letter itself, and the event is an attached file.
   expect(mail?.raw).toMatch(/^Content-Type: multipart\/mixed/m)
@@ -95,10 +95,10 @@ test('people who say that they are coming get a confirmation, once an organiser 
   expect(event?.getFirstPropertyValue('uid')).toBe(retreat.uid)
 })
 
-test('without the days of the retreat a confirmation has no file, and other letters never have one', async () => {
+test('a confirmation has a calendar file only if the days of the retreat are set, and other letters never have one', async () => {
   const [guest, other] = [await storeAcceptedApplicant(sql()), await storeAcceptedApplicant(sql())]
   await give(guest, 'coming')
-  await holdPasses()
+  await passHold()
   expect(await send()).not.toHaveProperty('calendar')
   await setRetreat(sql(), { starts_on: '2027-03-12', ends_on: '2027-03-15' })
   await sql()`
@@ -110,19 +110,19 @@ test('without the days of the retreat a confirmation has no file, and other lett
   expect(await send()).not.toHaveProperty('calendar')
 })
 
-test('a confirmation has the days as they are when it leaves, and a later change sends nothing', async () => {
+test('a confirmation has the days as they are set when it is sent, and a later change sends no email', async () => {
   const guest = await storeAcceptedApplicant(sql())
   await setRetreat(sql(), { starts_on: '2027-03-12', ends_on: '2027-03-15', calendar_sequence: 1 })
   await give(guest, 'coming')
   await setRetreat(sql(), { starts_on: '2027-04-09', ends_on: '2027-04-12', calendar_sequence: 2 })
-  await holdPasses()
+  await passHold()
   const { calendar } = await send()
   expect(calendar).toMatch(/\r\nSEQUENCE:2\r\n[^]*DTSTART;VALUE=DATE:20270409\r\n/)
   await setRetreat(sql(), { starts_on: '2027-05-09', ends_on: '2027-05-12', calendar_sequence: 3 })
   expect(await statesOf(guest)).toEqual(['done'])
 })
 
-test('another RSVP before it left drops a confirmation, and “coming” sends it again', async () => {
+test('a confirmation that is not sent yet is dropped if the RSVP changes, and “coming” queues a new one', async () => {
   const guest = await storeAcceptedApplicant(sql())
   for (let change = 0; change < 3; change += 1) {
     await give(guest, 'coming')
@@ -130,11 +130,11 @@ test('another RSVP before it left drops a confirmation, and “coming” sends i
   }
   expect(await statesOf(guest)).toEqual(['cancelled', 'cancelled', 'cancelled'])
   expect(await letterOf(guest)).toBe('dropped')
-  await holdPasses()
+  await passHold()
   expect(await claimLetter(sql())).toBeUndefined()
   await give(guest, 'coming')
   await give(guest, 'coming')
-  await holdPasses()
+  await passHold()
   await send()
   expect(await statesOf(guest)).toEqual(['cancelled', 'cancelled', 'cancelled', 'done'])
 })
@@ -142,7 +142,7 @@ test('another RSVP before it left drops a confirmation, and “coming” sends i
 test('a person gets at most one confirmation an hour, however often they change their mind', async () => {
   const guest = await storeAcceptedApplicant(sql())
   await give(guest, 'coming')
-  await holdPasses()
+  await passHold()
   await send()
   for (let change = 0; change < 5; change += 1) {
     await give(guest, 'not coming')
@@ -156,11 +156,11 @@ test('a person gets at most one confirmation an hour, however often they change 
   expect(await rsvpsOf(sql(), guest)).toHaveLength(13)
 })
 
-test('a confirmation still leaves when the deadline to answer has passed meanwhile', async () => {
+test('a confirmation is sent even if the deadline has passed meanwhile', async () => {
   const guest = await storeAcceptedApplicant(sql())
   await give(guest, 'coming')
   await sql()`update private.invitations set deadline = private.today() - 1`
-  await holdPasses()
+  await passHold()
   await send()
   expect(await statesOf(guest)).toEqual(['done'])
 })
@@ -184,7 +184,7 @@ test('a confirmation that an organiser stopped is a draft until the guest no lon
   expect(await letterOf(guest)).toBe('dropped')
 })
 
-test('nothing is queued if no server has sent emails for a day, even if a server for an automation runs', async () => {
+test('no confirmation is queued if no mail sender has run for a day, even if a server for an automation runs', async () => {
   await recordHeartbeat(sql(), 'automation')
   await sql()`update private.postman set seen_at = now() - interval '25 hours'`
   const guest = await storeAcceptedApplicant(sql())
@@ -200,7 +200,7 @@ test('a confirmation that quotes a blank form answer is a draft for an organiser
   expect([await letterOf(guest), await statesOf(guest)]).toEqual(['draft', []])
 })
 
-test('a confirmation has the template’s text, not one that an organiser edited and removed', async () => {
+test('a confirmation has the template’s text, not the text of a draft that an organiser edited and removed', async () => {
   const guest = await storeAcceptedApplicant(sql())
   const removed = {
     application_id: guest.id,
@@ -212,7 +212,7 @@ test('a confirmation has the template’s text, not one that an organiser edited
   await sql()`insert into private.letters ${valuesOf(removed)}`
   await setTemplate('Hello {{first_name}}.')
   await give(guest, 'coming')
-  await holdPasses()
+  await passHold()
   expect(await send()).toMatchObject({ subject: 'See you', body: 'Hello Ada.' })
 })
 

@@ -21,7 +21,7 @@ export async function recordOtherMail(sql: Sql, isAccepted: boolean): Promise<vo
   else await sql`update private.postman set failing_since = now() where failing_since is null`
 }
 
-/** Stops or resumes all letters. After a resume, each letter can be stopped at the desk for a minute. */
+/** Stops or resumes all letters. After a resume, organisers can still stop each letter at the desk for a minute. */
 export async function setStopped(sql: Sql, stopped: boolean): Promise<void> {
   await sql`select private.stop_letters(${stopped}, 'operator')`
 }

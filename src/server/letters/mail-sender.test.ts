@@ -27,8 +27,8 @@ beforeAll(async () => {
 })
 
 beforeEach(() => outbox.reset())
-/** A letter that was released to somebody, or a receipt; returns its id. */
-async function released(to: string, changes: { occasion?: string; subject?: string; email?: string } = {}) {
+/** Stores a letter that is released to somebody, or a receipt. Returns its delivery's id. */
+async function releaseTo(to: string, changes: { occasion?: string; subject?: string; email?: string } = {}) {
   const { email = to, occasion = 'free', subject = 'Your place' } = changes
   const application = anApplication({ email })
   const isReceipt = occasion === 'received'
@@ -71,7 +71,7 @@ const header = (raw: string | undefined, name: string) =>
 
 test('a released letter is sent once, with the right sender, recipient and reply address', async () => {
   await database.owner`update private.letter_settings set reply_to = 'organisers@example.org'`
-  const id = await released('ada@example.com')
+  const id = await releaseTo('ada@example.com')
   const server = await startMailServer()
   const { lines } = startSender(server)
   await lettersBecome([{ state: 'sent', attempts: 1, may_have_arrived: 0, due_at: null }])
@@ -102,7 +102,7 @@ test('a released letter is sent once, with the right sender, recipient and reply
 })
 
 test('user and password are sent to a mail server that asks for them', async () => {
-  await released('ada@example.com')
+  await releaseTo('ada@example.com')
   const server = await startMailServer({ user: { name: 'ada', password: 'p@ss' } })
   const mailServer = { ...mailServerAt(server.port), user: 'ada', password: 'p@ss' }
   startSender(server, { mailServer })
@@ -111,11 +111,11 @@ test('user and password are sent to a mail server that asks for them', async () 
 })
 
 test('a letter that is deferred at first is sent later, with the same Message-ID', async () => {
-  const id = await released('ada@example.com')
-  let asked = 0
+  const id = await releaseTo('ada@example.com')
+  let attempts = 0
   const server = await startMailServer({
     refusalAt: (at) =>
-      at === 'RCPT TO' && (asked += 1) === 1 ? { code: 451, text: 'come back later' } : undefined,
+      at === 'RCPT TO' && (attempts += 1) === 1 ? { code: 451, text: 'come back later' } : undefined,
   })
   const { sender } = startSender(server)
   await lettersBecome([{ state: 'waiting', attempts: 1, may_have_arrived: 0, reply: '451 come back later' }])
@@ -129,12 +129,12 @@ test('a letter that is deferred at first is sent later, with the same Message-ID
 
 test.each(['RCPT TO', 'DATA'])(
   'a refusal at %s is permanent, and the reply is saved but not logged',
-  async (where) => {
-    await released('ada@example.com')
-    await released('grace@example.com')
+  async (command) => {
+    await releaseTo('ada@example.com')
+    await releaseTo('grace@example.com')
     const server = await startMailServer({
       refusalAt: (at, address) =>
-        at === where && address.startsWith('ada') ? { code: 550, text: `no ${address} here` } : undefined,
+        at === command && address.startsWith('ada') ? { code: 550, text: `no ${address} here` } : undefined,
     })
     const { lines } = startSender(server)
     await lettersBecome([
@@ -150,9 +150,9 @@ test.each(['RCPT TO', 'DATA'])(
 test.each([
   ['RCPT TO', 451],
   ['DATA', 452],
-])('a letter whose %s gets the reply %d is retried', async (where, code) => {
-  await released('ada@example.com')
-  startSender(await startMailServer({ refusalAt: (at) => (at === where ? { code } : undefined) }))
+])('a letter whose %s gets the reply %d is retried', async (command, code) => {
+  await releaseTo('ada@example.com')
+  startSender(await startMailServer({ refusalAt: (at) => (at === command ? { code } : undefined) }))
   await lettersBecome([{ state: 'waiting', attempts: 1, may_have_arrived: 0 }])
   expect(await mailSenderRow()).toMatchObject({ failures: 0 })
 })
@@ -177,8 +177,8 @@ const problems: [string, Parameters<typeof startMailServer>[0], RegExp][] = [
 test.each(problems)(
   'a mail server that refuses %s delays all letters, and none loses a try',
   async (_what, options, problem) => {
-    await released('ada@example.com')
-    await released('grace@example.com')
+    await releaseTo('ada@example.com')
+    await releaseTo('grace@example.com')
     const server = await startMailServer(options)
     const mailServer = { ...mailServerAt(server.port), user: options?.user ? 'ada' : '', password: 'wrong' }
     const { sender, lines } = startSender(server, { mailServer })
@@ -204,7 +204,7 @@ test.each(problems)(
 )
 
 test('when the mail server is back, letters are sent and the problem is cleared', async () => {
-  await released('ada@example.com')
+  await releaseTo('ada@example.com')
   let isBroken = true
   const server = await startMailServer({
     refusalAt: (at) => (isBroken && at === 'MAIL FROM' ? { code: 550 } : undefined),
@@ -239,14 +239,14 @@ test('the time of the first mail failure is stored until any email is accepted, 
 })
 
 test('a letter is retried at once if the mail server closed the reused connection', async () => {
-  let asked = 0
+  let attempts = 0
   const server = await startMailServer({
     refusalAt: (at) =>
-      at === 'MAIL FROM' && (asked += 1) === 2 ? { code: 421, text: 'too many' } : undefined,
+      at === 'MAIL FROM' && (attempts += 1) === 2 ? { code: 421, text: 'too many' } : undefined,
   })
   const { sender, lines } = startSender(server)
   for (const [index, name] of ['ada', 'grace'].entries()) {
-    await released(`${name}@example.com`)
+    await releaseTo(`${name}@example.com`)
     sender.wake()
     await expect.poll(() => lines).toHaveLength(index + 1)
   }
@@ -260,12 +260,12 @@ test.each([
   ['breaks off before the letter', 'RCPT TO', 'break off', 0],
   ['breaks off after the letter', 'DATA', 'break off', 1],
 ] as const)(
-  'a mail server that %s gets that letter again later, and the other letters meanwhile',
-  async (_what, where, how, mayHaveArrived) => {
-    await released('ada@example.com')
-    for (let index = 0; index < 8; index += 1) await released(`grace.${index}@example.com`)
+  'if the mail server %s, that letter is retried later, and the other letters are sent meanwhile',
+  async (_what, command, how, mayHaveArrived) => {
+    await releaseTo('ada@example.com')
+    for (let index = 0; index < 8; index += 1) await releaseTo(`grace.${index}@example.com`)
     const server = await startMailServer({
-      refusalAt: (at, address) => (at === where && address.startsWith('ada') ? how : undefined),
+      refusalAt: (at, address) => (at === command && address.startsWith('ada') ? how : undefined),
     })
     startSender(server, { timeout: 2_000 })
     await lettersBecome([
@@ -277,7 +277,7 @@ test.each([
 )
 
 test('handing over a letter times out even if the mail server sends its reply too slowly to end it', async () => {
-  await released('ada@example.com')
+  await releaseTo('ada@example.com')
   const server = await startTrickle()
   const { lines } = startSender(server, { timeout: 300 })
   const problem = 'The mail server did not answer in time.'
@@ -285,8 +285,8 @@ test('handing over a letter times out even if the mail server sends its reply to
   await expect.poll(letters).toMatchObject([{ state: 'waiting', attempts: 0, may_have_arrived: 0 }])
 })
 
-test('while a letter is being sent to a person, no other is sent to them, in any spelling of their address', async () => {
-  const [first] = [await released('Ada.L@gmail.com'), await released(' ada.l@GMAIL.com')]
+test('while a letter is being sent to a person, no other letter is sent to any spelling of their address', async () => {
+  const [first] = [await releaseTo('Ada.L@gmail.com'), await releaseTo(' ada.l@GMAIL.com')]
   await database.owner`
     with letter as (
       insert into private.letters (application_id, template, state)
@@ -298,7 +298,7 @@ test('while a letter is being sent to a person, no other is sent to them, in any
   const all = await Promise.all(Array.from({ length: 4 }, () => claimLetter(database.server)))
   const [claim, ...others] = all.filter((each) => each !== undefined)
   expect([claim?.id, others]).toEqual([first, []])
-  await released('grace@example.com')
+  await releaseTo('grace@example.com')
   expect(await claimLetter(database.owner)).toMatchObject({ to: 'grace@example.com' })
   expect(await claimLetter(database.owner)).toBeUndefined()
   if (claim === undefined) throw new Error('nothing was claimed')
@@ -306,13 +306,13 @@ test('while a letter is being sent to a person, no other is sent to them, in any
   const next = await claimLetter(database.owner)
   expect(next).toMatchObject({ to: ' ada.l@GMAIL.com' })
   expect(await claimLetter(database.owner)).toBeUndefined()
-  // The next letter to this person can be claimed once the lease of the dead server has expired.
+  // The server dies. The next letter to this person can be claimed when its lease has expired.
   await advanceTime(91)
   expect(await claimLetter(database.owner)).toMatchObject({ to: 'Ada.L@gmail.com', attempt: 1 })
 })
 
-test('a letter has one failed try after the mail server has closed three connections because of it', async () => {
-  await released('ada@example.com')
+test('a letter gets its first failed try when the mail server has closed three connections because of it', async () => {
+  await releaseTo('ada@example.com')
   const server = await startMailServer({
     refusalAt: (at, to) => (at === 'RCPT TO' && to.startsWith('ada') ? { code: 421 } : undefined),
   })
@@ -329,14 +329,14 @@ test('a letter has one failed try after the mail server has closed three connect
   }
   await lettersBecome([{ state: 'waiting', attempts: 1, reply: expect.stringContaining('421') as string }])
   expect(await mailSenderRow()).toMatchObject({ failures: 2 })
-  await released('grace@example.com')
+  await releaseTo('grace@example.com')
   sender.wake()
   await lettersBecome([{ state: 'waiting', attempts: 1 }, { state: 'sent' }])
   expect(await mailSenderRow()).toMatchObject({ failures: 0, failing_since: null })
 })
 
 test('a mail server that accepts emails and drops the connection gets each email at most three times', async () => {
-  await released('ada@example.com')
+  await releaseTo('ada@example.com')
   await addOrganiser(database.owner, 'grace@example.org')
   await database.owner`
     insert into private.deliveries (kind, organiser_id, subject, body)
@@ -371,7 +371,7 @@ test('a mail server that accepts emails and drops the connection gets each email
     ...Array.from({ length: 3 }, () => 'ada@example.com'),
     ...Array.from({ length: 3 }, () => 'grace@example.org'),
   ])
-  // It is also not sent again if servers died while they sent it.
+  // The letter is also not sent again if servers died while they sent it.
   await database.owner`
     update private.deliveries set state = 'sending', may_have_arrived = 2, due_at = now()
     where kind = 'letter' and state = 'failed'`
@@ -381,10 +381,10 @@ test('a mail server that accepts emails and drops the connection gets each email
 })
 
 test('a withdrawn letter is not sent', async () => {
-  const withdrawn = await released('ada@example.com')
+  const withdrawn = await releaseTo('ada@example.com')
   await database.owner`
     update private.deliveries set state = 'cancelled', recalled_at = now(), due_at = null where id = ${withdrawn}`
-  await released('mary@example.com')
+  await releaseTo('mary@example.com')
   const server = await startMailServer()
   startSender(server)
   await lettersBecome([{ state: 'withdrawn' }, { state: 'sent' }])
@@ -402,8 +402,8 @@ const occasions = () =>
     union all select template, state from private.letters where state <> 'released'
     order by occasion, state desc`
 
-test('a letter that was withdrawn and then refused stays withdrawn, and the current decision is drafted', async () => {
-  const id = await released('ada@example.com', { occasion: 'accepted' })
+test('a letter that was withdrawn and then refused stays withdrawn, and a letter about the current decision is drafted', async () => {
+  const id = await releaseTo('ada@example.com', { occasion: 'accepted' })
   const claim = await claimLetter(database.owner)
   await decide(id, 'declined')
   await decide(id, 'accepted')
@@ -417,8 +417,8 @@ test('a letter that was withdrawn and then refused stays withdrawn, and the curr
   ])
 })
 
-test('a letter that arrives although it was withdrawn counts as sent, and the current decision is drafted', async () => {
-  const id = await released('ada@example.com', { occasion: 'declined' })
+test('a letter that arrives although it was withdrawn counts as sent, and a letter about the current decision is drafted', async () => {
+  const id = await releaseTo('ada@example.com', { occasion: 'declined' })
   await markArrived(id)
   await decide(id, 'accepted')
   await releaseDraft('accepted')
@@ -433,8 +433,8 @@ test('a letter that arrives although it was withdrawn counts as sent, and the cu
   ])
 })
 
-test('if a withdrawn letter may have arrived, the current decision is drafted again', async () => {
-  const id = await released('ada@example.com', { occasion: 'declined' })
+test('if a withdrawn letter may have arrived, a letter about the current decision is drafted again', async () => {
+  const id = await releaseTo('ada@example.com', { occasion: 'declined' })
   await markArrived(id)
   await decide(id, 'accepted')
   await releaseDraft('accepted')
@@ -448,14 +448,14 @@ test('if a withdrawn letter may have arrived, the current decision is drafted ag
 })
 
 test('a letter whose server died is retried, and the lost try counts, but a withdrawn letter is not retried', async () => {
-  const [kept, withdrawn] = [await released('ada@example.com'), await released('grace@example.com')]
+  const [retried, withdrawn] = [await releaseTo('ada@example.com'), await releaseTo('grace@example.com')]
   const first = await claimLetter(database.owner)
   const second = await claimLetter(database.owner)
-  expect([first?.id, second?.id]).toEqual([kept, withdrawn])
+  expect([first?.id, second?.id]).toEqual([retried, withdrawn])
   await decide(withdrawn, 'declined')
   expect(await claimLetter(database.owner)).toBeUndefined()
   await advanceTime(91)
-  expect(await claimLetter(database.owner)).toMatchObject({ id: kept, attempt: 2 })
+  expect(await claimLetter(database.owner)).toMatchObject({ id: retried, attempt: 2 })
   expect(await claimLetter(database.owner)).toBeUndefined()
   await recordHeartbeat(database.owner, 'mail sender')
   expect(await countLetters(database.owner)).toEqual({
@@ -479,7 +479,7 @@ test('a letter whose server died is retried, and the lost try counts, but a with
 })
 
 test('recording a result and claiming the next letter do not block each other', async () => {
-  const id = await released('ada@example.com', { occasion: 'accepted' })
+  const id = await releaseTo('ada@example.com', { occasion: 'accepted' })
   await database.owner`
     insert into private.invitations (application_id, is_accepted)
     select application_id, true from private.deliveries where id = ${id}`
@@ -507,7 +507,7 @@ test('recording a result and claiming the next letter do not block each other', 
 })
 
 test('after the last try a letter is given up', async () => {
-  await released('ada@example.com')
+  await releaseTo('ada@example.com')
   await database.owner`update private.deliveries set attempts = 9`
   startSender(await startMailServer({ refusalAt: (at) => (at === 'RCPT TO' ? { code: 451 } : undefined) }))
   await lettersBecome([{ state: 'given up', attempts: 10, due_at: null }])
@@ -515,7 +515,7 @@ test('after the last try a letter is given up', async () => {
 })
 
 test('nothing is sent while organisers have stopped all letters', async () => {
-  await released('ada@example.com')
+  await releaseTo('ada@example.com')
   await database.owner`update private.postman set stopped = true`
   const server = await startMailServer()
   let polls = 0
@@ -532,7 +532,7 @@ test('nothing is sent while organisers have stopped all letters', async () => {
 })
 
 test('two mail senders send 50 letters once each', async () => {
-  for (let index = 0; index < 50; index += 1) await released(`ada.${index}@example.com`)
+  for (let index = 0; index < 50; index += 1) await releaseTo(`ada.${index}@example.com`)
   const server = await startMailServer()
   startSender(server)
   startSender(server)
@@ -543,7 +543,7 @@ test('two mail senders send 50 letters once each', async () => {
 
 test('a test email is sent before due letters, since somebody waits for it', async () => {
   await addOrganiser(database.owner, 'waits@example.org')
-  for (let index = 0; index < 40; index += 1) await released(`ada.${index}@example.com`)
+  for (let index = 0; index < 40; index += 1) await releaseTo(`ada.${index}@example.com`)
   const server = await startMailServer({ pause: 10 })
   startSender(server)
   await expect.poll(() => server.received.length).toBeGreaterThan(0)
@@ -554,25 +554,25 @@ test('a test email is sent before due letters, since somebody waits for it', asy
   await lettersBecome(Array.from({ length: 40 }, () => ({ state: 'sent' })))
   await server.waitFor(1, 'waits@example.org')
   const position = server.received.findIndex(({ to }) => to.includes('waits@example.org'))
-  // At most five letters that connections had begun, and one that was claimed next.
+  // At most six letters come first: one on each of five connections, and one that was already claimed.
   expect(position - before).toBeLessThanOrEqual(6)
 })
 
-test('with a rate limit, all servers together claim one letter at a time', async () => {
-  for (let index = 0; index < 4; index += 1) await released(`ada.${index}@example.com`)
-  const hour = { pause: 3_600_000 }
-  const claims = await Promise.all([1, 2, 3].map(() => claimLetter(database.server, hour)))
+test('with a rate limit, all servers together claim one letter in each interval of the limit', async () => {
+  for (let index = 0; index < 4; index += 1) await releaseTo(`ada.${index}@example.com`)
+  const hourly = { pause: 3_600_000 }
+  const claims = await Promise.all([1, 2, 3].map(() => claimLetter(database.server, hourly)))
   expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1)
-  expect(await claimLetter(database.owner, hour)).toBeUndefined()
+  expect(await claimLetter(database.owner, hourly)).toBeUndefined()
   const others = [await claimLetter(database.owner)]
   await database.owner`update private.postman set next_at = now()`
-  others.push(await claimLetter(database.owner, hour))
+  others.push(await claimLetter(database.owner, hourly))
   const claimed = [...claims, ...others].flatMap((claim) => claim?.to ?? [])
   expect(new Set(claimed).size).toBe(3)
 })
 
 test('with a rate limit, the mail sender sends each letter as soon as the limit allows', async () => {
-  for (let index = 0; index < 3; index += 1) await released(`ada.${index}@example.com`)
+  for (let index = 0; index < 3; index += 1) await releaseTo(`ada.${index}@example.com`)
   const server = await startMailServer()
   // Only the rate limit's timer wakes the mail sender.
   startSender(server, { perMinute: 120, interval: 3_600_000 })
@@ -580,7 +580,7 @@ test('with a rate limit, the mail sender sends each letter as soon as the limit 
   expect(server.received).toHaveLength(3)
 })
 
-test('back-offs grow to ten minutes, and a concurrent failure does not extend one', async () => {
+test('back-offs grow to ten minutes, and concurrent failures do not extend them', async () => {
   const pauses = []
   for (let index = 0; index < 7; index += 1) {
     expect(await backOffAll(database.owner, 'no')).toBe(true)
@@ -596,7 +596,7 @@ test('back-offs grow to ten minutes, and a concurrent failure does not extend on
 const month = 30 * 24 * 3_600
 
 /** Simulates a clock that was set back by a month: moves all stored times ahead. */
-const setBack = () =>
+const setClockBack = () =>
   database.owner.begin(async (sql) => {
     const later = sql`+ ${month} * interval '1 second'`
     await sql`set local session_replication_role = replica`
@@ -610,14 +610,14 @@ const setBack = () =>
 
 test('new emails are claimed although the clock was set back', async () => {
   const paced = { pause: 3_600_000 }
-  await released('ada@example.com')
-  await released('grace@example.com')
+  await releaseTo('ada@example.com')
+  await releaseTo('grace@example.com')
   expect(await claimLetter(database.owner, paced)).toMatchObject({ to: 'ada@example.com' })
   await backOffAll(database.owner, 'no')
   await database.owner`update private.postman set hour_began_at = now(), in_hour = 100`
-  await setBack()
-  await released('mary@example.com')
-  await released('receipt@example.com', { occasion: 'received' })
+  await setClockBack()
+  await releaseTo('mary@example.com')
+  await releaseTo('receipt@example.com', { occasion: 'received' })
   expect(await claimReceipt(database.owner, paced)).toMatchObject({
     to: 'receipt@example.com',
   })
@@ -633,12 +633,12 @@ test('new emails are claimed although the clock was set back', async () => {
 
 test('letters that wait when the clock is set back become due at once', async () => {
   const failed = { outcome: 'retry', code: 451, reply: '', isUncertain: false } as const
-  await released('failed@example.com')
+  await releaseTo('failed@example.com')
   const letter = await claimLetter(database.owner)
   if (letter) await record(database.owner, letter, failed)
-  await released('sending@example.com')
+  await releaseTo('sending@example.com')
   await claimLetter(database.owner)
-  await released('held@example.com')
+  await releaseTo('held@example.com')
   await database.owner`
     update private.deliveries set due_at = now() + interval '1 minute' where state = 'waiting' and attempts = 0`
   await addOrganiser(database.owner, 'grace@example.org')
@@ -647,11 +647,11 @@ test('letters that wait when the clock is set back become due at once', async ()
   await database.owner`
     insert into private.deliveries (kind, organiser_id, subject, body)
     select 'test', account_id, '[Test] s', 'b' from private.organisers`
-  const notice = await claimTest(database.owner)
-  if (notice) await record(database.owner, notice, failed)
+  const testEmail = await claimTest(database.owner)
+  if (testEmail) await record(database.owner, testEmail, failed)
   expect([await claimLetter(database.owner), await claimTest(database.owner)]).toEqual([undefined, undefined])
 
-  await setBack()
+  await setClockBack()
   await recordHeartbeat(database.owner, 'mail sender')
   await tidyNotices(database.owner)
   const claims = []
@@ -682,7 +682,7 @@ test.each([
   async ({ mode, statistics }) => {
     const analyze = () =>
       database.owner`analyze private.letters, private.deliveries, public.retreat_applications`
-    await released('before@example.com')
+    await releaseTo('before@example.com')
     await database.owner`
       insert into private.deliveries (kind, application_id, letter_id, subject, body, state, due_at, done_at)
       select kind, application_id, letter_id, subject, body, 'done', null, now()
@@ -695,8 +695,8 @@ test.each([
         case when n <= 3000 then now() end, 'done', null, now()
       from private.organisers cross join generate_series(1, 6000) as n`
     await analyze()
-    const kinds = ['free', 'received', 'accepted']
-    for (const occasion of kinds) await released(`${occasion}@example.com`, { occasion })
+    for (const occasion of ['free', 'received', 'accepted'])
+      await releaseTo(`${occasion}@example.com`, { occasion })
     await database.owner`
       insert into private.deliveries (kind, application_id, letter_id, subject, body, mailbox)
       select case when template = 'accepted' then 'decision' else kind end, delivery.application_id, letter_id,
@@ -734,15 +734,15 @@ test('polling claims and writes nothing while nothing is due', async () => {
   await addOrganiser(database.owner, 'grace@example.org')
   await database.owner`update private.organisers set notices = 'each'`
   // The letter is not due yet, and the receipt waits for the hourly limit.
-  await released('held@example.com')
+  await releaseTo('held@example.com')
   await database.owner`update private.deliveries set due_at = now() + interval '1 hour' where kind = 'letter'`
-  await released('receipt@example.com', { occasion: 'received' })
+  await releaseTo('receipt@example.com', { occasion: 'received' })
   await database.owner`update private.postman set hour_began_at = now(), in_hour = 100, seen_at = now()`
   let statements = 0
-  const writing: unknown[] = []
+  const writes: unknown[] = []
   startSender(await startMailServer(), {
     interval: 10,
-    // Each statement in a transaction, which has an id if it wrote something.
+    // Each statement runs in a transaction, which has an id only if the statement wrote something.
     sql: sqlOf({
       run: <Row extends readonly unknown[]>(
         ...[text, ...rest]: Parameters<Sql['unsafe']>
@@ -750,7 +750,7 @@ test('polling claims and writes nothing while nothing is due', async () => {
         database.server.begin(async (transaction) => {
           const rows = await transaction.unsafe<Row>(text, ...rest)
           const [row] = await transaction`select pg_current_xact_id_if_assigned()::text as id`
-          if (row?.['id'] !== null) writing.push(text)
+          if (row?.['id'] !== null) writes.push(text)
           statements += 1
           return rows
         }),
@@ -758,11 +758,11 @@ test('polling claims and writes nothing while nothing is due', async () => {
     }),
   })
   await expect.poll(() => statements).toBeGreaterThan(20)
-  expect(writing).toEqual([])
+  expect(writes).toEqual([])
 })
 
 test('a letter to an invalid address is refused without contacting the mail server', async () => {
-  await released('', { email: 'ada@example.com, eve@example.com' })
+  await releaseTo('', { email: 'ada@example.com, eve@example.com' })
   const server = await startMailServer()
   const { lines } = startSender(server)
   await lettersBecome([{ state: 'refused', reply: 'This is not one plain address.' }])
@@ -772,7 +772,7 @@ test('a letter to an invalid address is refused without contacting the mail serv
 })
 
 test('a line break in a subject adds no header', async () => {
-  await released('ada@example.com', { subject: 'Hello\r\nBcc: eve@example.com\r\n\r\nyou' })
+  await releaseTo('ada@example.com', { subject: 'Hello\r\nBcc: eve@example.com\r\n\r\nyou' })
   const server = await startMailServer()
   startSender(server)
   await lettersBecome([{ state: 'sent' }])
@@ -783,17 +783,17 @@ test('a line break in a subject adds no header', async () => {
 })
 
 test('stopping the mail sender does not wait for a mail server that hangs, and the unsent letter loses no try', async () => {
-  await released('ada@example.com')
-  let isAsked = false
+  await releaseTo('ada@example.com')
+  let isHanging = false
   const server = await startMailServer({
     refusalAt: (at) => {
       if (at !== 'RCPT TO') return undefined
-      isAsked = true
+      isHanging = true
       return 'hang'
     },
   })
   const { sender } = startSender(server)
-  await expect.poll(() => isAsked).toBe(true)
+  await expect.poll(() => isHanging).toBe(true)
   await sender.stop()
   expect(await letters()).toMatchObject([{ state: 'waiting', attempts: 0, may_have_arrived: 0 }])
 })

@@ -9,7 +9,7 @@ import { giveBack, record } from './outcomes.ts'
 import { backOffAll } from './mail-sender-state.ts'
 import type { Sql } from '../database/sql.ts'
 
-/** Hands over due letters and notices to the mail server, until it is stopped. */
+/** A running mail sender: it hands due emails over to the mail server. */
 export interface MailSender {
   /** Polls now, since something new may be due. */
   wake(): void
@@ -24,7 +24,7 @@ export interface MailSenderOptions {
   mailServer: MailServer
   /** The public address, to which notices link. */
   site: URL
-  /** The page's title, for the file for a calendar. */
+  /** The page's title, for the calendar file of a confirmation. */
   siteTitle: string
   /** Letters a minute, over all servers of the database; 0 means no limit. */
   perMinute: number
@@ -93,7 +93,7 @@ export function startMailSender({
   }
 
   const attempt = async ({ claim, letter }: Job, connection: MailConnection) => {
-    const started = performance.now()
+    const startedAt = performance.now()
     const result = blameLetter(await handOver(letter, connection), claim)
     if (result.outcome === 'unavailable') {
       // Back off first, since a claim that is given back is due at once.
@@ -116,7 +116,7 @@ export function startMailSender({
       attempt: claim.attempt,
       outcome,
       code: result.code,
-      milliseconds: Math.round(performance.now() - started),
+      milliseconds: Math.round(performance.now() - startedAt),
     }
     if (outcome === 'sent') log.info(details, logMessages.sent)
     else log.warn(details, logMessages[outcome])

@@ -21,8 +21,8 @@ const site = new URL('https://example.org/retreat/')
 const hour = 3_600
 const day = 24 * hour
 
-/** An organiser with notices. */
-async function organiser(notices: 'off' | 'each' | 'daily', { blind = false } = {}) {
+/** Adds an organiser with this setting of notices. Returns the email address. */
+async function storeOrganiser(notices: 'off' | 'each' | 'daily', { blind = false } = {}) {
   const email = `${crypto.randomUUID()}@example.org`
   await addOrganiser(sql(), email)
   await sql()`
@@ -33,7 +33,8 @@ async function organiser(notices: 'off' | 'each' | 'daily', { blind = false } = 
 }
 
 /** A different plain name for each index. */
-const named = (index: number) => `Ada ${String.fromCodePoint(65 + Math.floor(index / 10), 65 + (index % 10))}`
+const firstNameOf = (index: number) =>
+  `Ada ${String.fromCodePoint(65 + Math.floor(index / 10), 65 + (index % 10))}`
 
 async function apply(first_name: string, last_name = 'Lovelace') {
   const answers = anApplication({ first_name, last_name })
@@ -57,7 +58,7 @@ async function claimAll() {
 }
 
 test('an organiser with notices gets an email about each application, with a link to it', async () => {
-  const [each] = [await organiser('each'), await organiser('off'), await organiser('daily')]
+  const [each] = [await storeOrganiser('each'), await storeOrganiser('off'), await storeOrganiser('daily')]
   const id = await apply('Zoë')
   const server = await startMailServer()
   outbox.startSender(server)
@@ -73,8 +74,8 @@ test('an organiser with notices gets an email about each application, with a lin
 })
 
 test('a notice leaves out the parts of a name that could be a message or a link', async () => {
-  await organiser('each')
-  await organiser('daily')
+  await storeOrganiser('each')
+  await storeOrganiser('daily')
   const names: [string, string, string][] = [
     ['Zoë Ann', 'O’Hara Smith', 'New application: Zoë Ann O’Hara Smith'],
     ['Ada', 'evil.example', 'New application: Ada'],
@@ -100,7 +101,7 @@ test('a notice leaves out the parts of a name that could be a message or a link'
 })
 
 test('a notice to an organiser who reads blind has no name', async () => {
-  await organiser('each', { blind: true })
+  await storeOrganiser('each', { blind: true })
   await apply('Ada')
   const hidden = await claimNext()
   const letter = hidden && noticeMessage(hidden, site)
@@ -109,8 +110,8 @@ test('a notice to an organiser who reads blind has no name', async () => {
 })
 
 test('the daily email reports the applications beyond ten notices an hour', async () => {
-  const email = await organiser('each')
-  for (let index = 0; index < 13; index += 1) await apply(named(index))
+  const email = await storeOrganiser('each')
+  for (let index = 0; index < 13; index += 1) await apply(firstNameOf(index))
   // No notices are written beyond ten.
   expect(await sql()`select id from private.deliveries where kind = 'notice'`).toHaveLength(10)
   expect(await claimAll()).toHaveLength(10)
@@ -130,7 +131,7 @@ test('the daily email reports the applications beyond ten notices an hour', asyn
 })
 
 test('an organiser gets at most ten notices an hour, even for concurrent applications', async () => {
-  await organiser('each')
+  await storeOrganiser('each')
   await Promise.all(
     Array.from(
       { length: 40 },
@@ -153,7 +154,7 @@ test('an organiser gets at most ten notices an hour, even for concurrent applica
 })
 
 test('a notice that was given back unsent does not count towards the ten an hour', async () => {
-  await organiser('each')
+  await storeOrganiser('each')
   for (let index = 0; index < 10; index += 1) await apply(`Ada ${index}`)
   for (let round = 0; round < 3; round += 1) {
     const claims = await claimAll()
@@ -163,7 +164,7 @@ test('a notice that was given back unsent does not count towards the ten an hour
 })
 
 test('the daily email replaces a notice that still waits', async () => {
-  await organiser('each')
+  await storeOrganiser('each')
   await apply('Ada')
   await outbox.advanceTime(hour)
   // It was tried, and will be retried.
@@ -179,11 +180,11 @@ test('the daily email replaces a notice that still waits', async () => {
 })
 
 test('the daily email has the number and the names of applicants, and is sent only if somebody applied', async () => {
-  const email = await organiser('daily')
+  const email = await storeOrganiser('daily')
   await outbox.advanceTime(day + 120)
   await tidyNotices(sql())
   expect(await claimAll()).toEqual([])
-  for (let index = 0; index < 60; index += 1) await apply(named(index))
+  for (let index = 0; index < 60; index += 1) await apply(firstNameOf(index))
   await tidyNotices(sql())
   expect(await claimAll()).toEqual([])
   await outbox.advanceTime(day + 120)
@@ -204,7 +205,7 @@ test('the daily email has the number and the names of applicants, and is sent on
 })
 
 test('a server that starts after the daily email was due writes it and sends it', async () => {
-  const email = await organiser('daily')
+  const email = await storeOrganiser('daily')
   await apply('Ada')
   await outbox.advanceTime(day + 120)
   const server = await startMailServer()
@@ -213,7 +214,7 @@ test('a server that starts after the daily email was due writes it and sends it'
 })
 
 test('the daily email keeps its time of day after days without a server', async () => {
-  await organiser('daily')
+  await storeOrganiser('daily')
   await apply('Ada')
   await outbox.advanceTime(5 * day + hour)
   await tidyNotices(sql())
@@ -231,12 +232,12 @@ async function giveRsvp(id: string, rsvp: string) {
   await sql()`select private.set_rsvp(${id}, gen_random_uuid(), 'applicant', ${rsvp})`
 }
 
-test('an RSVP is reported like an application: in a single notice, or in the daily email', async () => {
+test('an RSVP is reported like an application: in a notice of its own, or in the daily email', async () => {
   const [id, other] = [await apply('Zoë'), await apply('Grace', 'Hopper')]
-  await organiser('each')
-  await organiser('each', { blind: true })
+  await storeOrganiser('each')
+  await storeOrganiser('each', { blind: true })
   await giveRsvp(id, 'coming')
-  // An RSVP that an organiser notes is not reported.
+  // An RSVP that an organiser enters is not reported.
   await sql()`select private.set_rsvp(${id}, gen_random_uuid(), 'mary@example.org', 'not coming')`
   const letters = (await claimAll()).map((claim) => noticeMessage(claim, site))
   expect(letters.map(({ subject }) => subject).toSorted()).toEqual([
@@ -247,7 +248,7 @@ test('an RSVP is reported like an application: in a single notice, or in the dai
     expect(body).toContain(`https://example.org/retreat/desk#/applications/${id}`)
 
   await sql()`delete from private.organisers`
-  await organiser('daily')
+  await storeOrganiser('daily')
   await giveRsvp(other, 'not coming')
   await giveRsvp(id, 'coming')
   await outbox.advanceTime(day + 120)
@@ -262,7 +263,7 @@ test('an RSVP is reported like an application: in a single notice, or in the dai
 
 test('an RSVP is stored even if its notice cannot be written', async () => {
   const id = await apply('Zoë')
-  await organiser('each')
+  await storeOrganiser('each')
   await sql()`alter table private.deliveries add constraint none_today check (kind <> 'notice') not valid`
   await giveRsvp(id, 'coming')
   await sql()`alter table private.deliveries drop constraint none_today`
@@ -273,8 +274,8 @@ test('an RSVP is stored even if its notice cannot be written', async () => {
 })
 
 test('pending notices do not report an erased application', async () => {
-  await organiser('each')
-  await organiser('daily')
+  await storeOrganiser('each')
+  await storeOrganiser('daily')
   await apply('Eve')
   await outbox.advanceTime(day + 120)
   await sql()`update private.organisers set day_due_at = now() where notices = 'daily'`
@@ -284,7 +285,7 @@ test('pending notices do not report an erased application', async () => {
 })
 
 test('the daily email replaces a notice that was not sent within a day', async () => {
-  await organiser('each')
+  await storeOrganiser('each')
   await apply('Ada')
   await outbox.advanceTime(day + 120)
   expect(await claimAll()).toEqual([])
@@ -293,18 +294,18 @@ test('the daily email replaces a notice that was not sent within a day', async (
 })
 
 test('notices share the hourly limit with receipts, and test emails do not wait for it', async () => {
-  const email = await organiser('each')
+  const email = await storeOrganiser('each')
   await apply('Ada')
   await sql()`update private.postman set hour_began_at = now(), in_hour = 100`
   expect(await claimNext()).toBeUndefined()
   await sql()`
     insert into private.deliveries (kind, organiser_id, subject, body)
     select 'test', account_id, '[Test] s', 'b' from private.organisers`
-  const trial = await claimTest(sql())
-  expect(trial).toMatchObject({ to: email, says: { subject: '[Test] s', body: 'b' } })
+  const testEmail = await claimTest(sql())
+  expect(testEmail).toMatchObject({ to: email, says: { subject: '[Test] s', body: 'b' } })
   expect(await claimTest(sql())).toBeUndefined()
   // The text of the sent test is removed.
-  expect(trial && (await record(sql(), trial, sent))).toBe('sent')
+  expect(testEmail && (await record(sql(), testEmail, sent))).toBe('sent')
   expect(await sql()`select subject, body from private.deliveries where kind = 'test'`).toEqual([
     { subject: null, body: null },
   ])
@@ -313,7 +314,7 @@ test('notices share the hourly limit with receipts, and test emails do not wait 
 })
 
 test('one server claims each notice; a failed notice is retried, and the result of a stale claim is ignored', async () => {
-  await organiser('each')
+  await storeOrganiser('each')
   await apply('Ada')
   const claims = await Promise.all([1, 2, 3].map(() => claimNotice(outbox.database.server)))
   const [claim, ...others] = claims.filter((each) => each !== undefined)
@@ -334,7 +335,7 @@ test('one server claims each notice; a failed notice is retried, and the result 
 })
 
 test('the daily email says that applications will be erased, each day until they are', async () => {
-  await organiser('daily')
+  await storeOrganiser('daily')
   await outbox.advanceTime(day + 120)
   await apply('Zoë')
   await sql()`

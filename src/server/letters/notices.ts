@@ -17,6 +17,7 @@ interface Report {
   application: string | null
   /** The RSVP; null if the email is not about one. */
   answer: 'coming' | 'not coming' | null
+  /** Only for a daily email: when the period that it reports began. */
   since: string | null
   /** New applications, counted up to 1,000. */
   count: number

@@ -3,7 +3,7 @@ import { nextAttempt } from '../deliveries/schedule.ts'
 import type { HandoverResult } from '../mail/handover.ts'
 import type { Sql } from '../database/sql.ts'
 
-/** The results of a try that are recorded. */
+/** The results that `record` takes. After any other result, the claim is given back. */
 export type RecordedResult = Extract<HandoverResult, { outcome: 'sent' | 'refused' | 'retry' }>
 
 /** The outcome of a try. */
@@ -19,12 +19,10 @@ export interface MailTry extends DeliveryTry {
   closings: number
 }
 
-/**
- * The most tries of an email that may have arrived. A mail server that accepts it and breaks off gets it this often.
- */
+/** After this many tries that may have arrived, an email is given up: each may have brought the recipient a copy. */
 export const maxUncertainTries = 3
 
-/** The reply that organisers see if such an email is not sent again. */
+/** The reason that organisers see if an email was given up after these tries. */
 export const uncertainReply = 'It was sent three times. Whether it arrived is unknown.'
 
 /**
@@ -63,7 +61,7 @@ function outcomeOf(state: Awaited<ReturnType<typeof recordDelivery>>, outcome: O
 /**
  * Gives back a claim whose try was aborted. The email is due at once, and the try does not count.
  *
- * @param why.isClosing Whether the mail server closed the connection during the try.
+ * @param options.isClosing Whether the mail server closed the connection during the try.
  */
 export async function giveBack(sql: Sql, claim: DeliveryTry, { isClosing = false } = {}): Promise<void> {
   await recordDelivery(sql, claim, { state: 'waiting', counts: false, isClosing })

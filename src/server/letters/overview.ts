@@ -4,7 +4,7 @@ import type { Sql } from '../database/sql.ts'
 export interface LetterHealth {
   /** Letters that were refused or given up, and webhooks to the automation that were given up, counted up to 100,000. */
   lettersRefused: number
-  /** Letters that were released and not sent yet, counted up to 100,000. */
+  /** Letters that were released and not sent yet, and decisions that the automation has not got yet, counted up to 100,000. */
   lettersWaiting: number
   /** When the mail server began to fail; null while it accepts emails. */
   mailFailingSince: Date | null
@@ -82,7 +82,7 @@ export interface Undelivered {
   reply: string
 }
 
-/** Letters that did not arrive, or that were tried and have not arrived yet, the oldest first. */
+/** Letters, decisions and RSVPs that were refused or given up, or whose tries have failed so far, the oldest first. */
 export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
   return sql<Undelivered[]>`
     select state, way, occasion, private.address_of(application.id, email) as email, queued_at as at,

@@ -66,7 +66,7 @@ test('a refused or repeated application gets no receipt', async () => {
   expect(await receipts()).toHaveLength(1)
 })
 
-/** Mailboxes, and the spellings of each. */
+/** Mailboxes, each with other spellings of its address. */
 const spellings: Record<string, string[]> = {
   'ada@example.org': ['Ada@Example.ORG', 'ada+1@example.org', 'ADA+2+3@example.org', 'ada+@example.org'],
   'eve@example.com': ['eve@example.com.', 'EVE+x@EXAMPLE.com.'],
@@ -161,7 +161,7 @@ test('a mailbox gets one receipt a day, in any spelling of its address, and an u
   expect(await sent()).toEqual([...firstSpellings, 'ADA@example.org'])
 })
 
-test('a company gets twenty receipts a day, even concurrently, and each mailbox of a public provider gets one', async () => {
+test('a company’s domain gets twenty receipts a day, even concurrently, and each mailbox of a public provider gets one', async () => {
   const receiptsAt = (domain: string) => async () =>
     (await receipts()).filter(({ mailbox }) => mailbox.endsWith(domain)).length
   await Promise.all(
@@ -199,12 +199,12 @@ test('of many concurrent applications with one mailbox, all are stored and one g
 
 test('applications with one mailbox are stored, in one transaction or concurrently, and one gets a receipt', async () => {
   const mailbox = { email: 'ada@example.org' }
-  const insert = (first_name: string) => ({ ...anApplication({ first_name, ...mailbox }) })
-  await sql().begin(async (one) => {
-    await one`insert into public.retreat_applications ${valuesOf(insert('First'))}`
-    await one`insert into public.retreat_applications ${valuesOf(insert('Second'))}`
-    // Does not wait for the first, whose transaction is still open.
-    await outbox.database.server`insert into public.retreat_applications ${valuesOf(insert('Third'))}`
+  const applicationOf = (first_name: string) => ({ ...anApplication({ first_name, ...mailbox }) })
+  await sql().begin(async (transaction) => {
+    await transaction`insert into public.retreat_applications ${valuesOf(applicationOf('First'))}`
+    await transaction`insert into public.retreat_applications ${valuesOf(applicationOf('Second'))}`
+    // The third does not wait for the transaction of the first two.
+    await outbox.database.server`insert into public.retreat_applications ${valuesOf(applicationOf('Third'))}`
   })
   expect(await receipts()).toHaveLength(1)
 })
@@ -264,9 +264,9 @@ test.each([
   ])
 })
 
-/** Pretends that this many of the hundred emails an hour were claimed. */
-const setClaimedInHour = (number: number) =>
-  sql()`update private.postman set hour_began_at = now(), in_hour = ${number}`
+/** Pretends that this many of the hundred receipts and notices an hour were claimed. */
+const setClaimedInHour = (count: number) =>
+  sql()`update private.postman set hour_began_at = now(), in_hour = ${count}`
 
 test('letters are sent before receipts, which have a limit per hour', async () => {
   await setClaimedInHour(90)

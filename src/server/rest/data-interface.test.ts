@@ -46,7 +46,7 @@ const post = (body: string, headers: Record<string, string> = {}, path = table) 
     headers: { apikey: key, 'content-type': 'application/json', ...headers },
     body,
   })
-const stored = (email: string) =>
+const readStored = (email: string) =>
   database.owner`select * from public.retreat_applications where email = ${email}`
 
 test.for(checks.map(({ name, run }) => [name, run] as const))('contract: %s', async ([, run]) => {
@@ -56,7 +56,7 @@ test.for(checks.map(({ name, run }) => [name, run] as const))('contract: %s', as
 test('the contract checks store only one application, which is marked as a test', async () => {
   const another = await targetAt({ url: origin, anonKey: key })
   for (const { run } of checks) await run(another)
-  expect(await stored(another.application.email)).toMatchObject([another.application])
+  expect(await readStored(another.application.email)).toMatchObject([another.application])
   expect(another.application).toMatchObject({ first_name: 'Test', last_name: 'of npm run verify' })
 })
 
@@ -64,7 +64,7 @@ test('supabase-js stores an application with its form answers unchanged, an id a
   const application = anApplication({ reason: 'ümläut 🌲 "quotes" \\ \r\n\t end', first_name: ' ' })
   const response = await supabase().from(table).insert(application)
   expect(response).toMatchObject({ status: 201, error: null, data: null })
-  expect(await stored(application.email)).toEqual([
+  expect(await readStored(application.email)).toEqual([
     { ...application, id: expect.any(String) as string, created_at: expect.any(Date) as Date, edition: 1 },
   ])
 })
@@ -75,7 +75,7 @@ test('nobody can set the edition of an application', async () => {
     .from(table)
     .insert({ ...application, edition: 2 })
   expect({ status, code: error?.code }).toEqual({ status: 401, code: '42501' })
-  expect(await stored(application.email)).toEqual([])
+  expect(await readStored(application.email)).toEqual([])
 })
 
 test('postgrest-js, which also sends the key as bearer, stores an application', async () => {
@@ -90,7 +90,7 @@ test('optional form answers that are missing are stored as blank', async () => {
   const { paid_solution, custom_solution, team_size, ...application } = anApplication()
   expect([paid_solution, custom_solution, team_size]).not.toContain(undefined)
   await supabase().from(table).insert(application)
-  expect(await stored(application.email)).toMatchObject([
+  expect(await readStored(application.email)).toMatchObject([
     { paid_solution: '', custom_solution: '', team_size: '' },
   ])
 })
@@ -126,39 +126,39 @@ test('several rows are all stored, or none of them', async () => {
     .from(table)
     .insert([good, anApplication({ consent: false })])
   expect(error?.code).toBe('23514')
-  expect(await stored(good.email)).toEqual([])
+  expect(await readStored(good.email)).toEqual([])
 })
 
 test('a missing form answer gets its default if the client asks for that, and null otherwise', async () => {
-  const { team_size, ...lacking } = anApplication()
+  const { team_size, ...incomplete } = anApplication()
   expect(team_size).not.toBe('')
-  const rows = () => [anApplication(), { ...lacking, email: anApplication().email }]
+  const rows = () => [anApplication(), { ...incomplete, email: anApplication().email }]
   const refused = await supabase().from(table).insert(rows())
   expect(refused.error?.code).toBe('23502')
   const sent = rows()
   expect(await supabase().from(table).insert(sent, { defaultToNull: false })).toMatchObject({ status: 201 })
-  expect(await stored(sent[1]?.email ?? '')).toMatchObject([{ team_size: '' }])
+  expect(await readStored(sent[1]?.email ?? '')).toMatchObject([{ team_size: '' }])
 })
 
-const texts = columns.filter((name) => !['paid_solution', 'team_size', 'consent'].includes(name))
+const textColumns = columns.filter((name) => !['paid_solution', 'team_size', 'consent'].includes(name))
 
-test.each(texts)(
+test.each(textColumns)(
   '%s accepts as many characters as its limit, regardless of their bytes; the error for a longer text names the limit',
   async (column) => {
-    const most = maxLengthOf(column)
+    const limit = maxLengthOf(column)
     expect(
       await supabase()
         .from(table)
-        .insert(anApplication({ [column]: 'é'.repeat(most) })),
+        .insert(anApplication({ [column]: 'é'.repeat(limit) })),
     ).toMatchObject({ status: 201 })
     const { status, error } = await supabase()
       .from(table)
-      .insert(anApplication({ [column]: 'é'.repeat(most + 1) }))
+      .insert(anApplication({ [column]: 'é'.repeat(limit + 1) }))
     expect({ status, error }).toMatchObject({
       status: 400,
       error: {
         code: '23514',
-        message: `The answer "${column}" is too long: it may have up to ${most.toLocaleString('en')} characters.`,
+        message: `The answer "${column}" is too long: it may have up to ${limit.toLocaleString('en')} characters.`,
       },
     })
   },
@@ -180,13 +180,13 @@ test('complete rows with named columns are inserted in batches, whether a body i
       payload: JSON.stringify(payload),
     })
   const applications = Array.from({ length: 20 }, () => anApplication({ reason: 'Ö "quoted"\n' }))
-  const answers = await Promise.all(applications.map((each, index) => named(index % 2 ? each : [each])))
-  expect(answers.map(({ statusCode }) => statusCode)).toEqual(applications.map(() => 201))
+  const responses = await Promise.all(applications.map((each, index) => named(index % 2 ? each : [each])))
+  expect(responses.map(({ statusCode }) => statusCode)).toEqual(applications.map(() => 201))
   expect(statements).toBeLessThan(10)
-  const kept = await database.owner<Application[]>`
+  const rows = await database.owner<Application[]>`
     select * from public.retreat_applications where email = any(${applications.map(({ email }) => email)})`
-  const inOrder = (rows: readonly Application[]) => rows.toSorted((a, b) => (a.email < b.email ? -1 : 1))
-  expect(inOrder(kept)).toMatchObject(inOrder(applications))
+  const inOrder = (all: readonly Application[]) => all.toSorted((a, b) => (a.email < b.email ? -1 : 1))
+  expect(inOrder(rows)).toMatchObject(inOrder(applications))
   // A row with an invalid value is refused alone, with PostgreSQL's code.
   expect((await named([{ ...anApplication(), consent: 'perhaps' }])).json()).toMatchObject({ code: '22P02' })
 })
@@ -219,7 +219,7 @@ test.each(['', '?columns=email'])(
   },
 )
 
-test('wrong letter tokens have a separate limit per address, which blocks no right token and no application', async () => {
+test('wrong tokens of links have a separate limit per address, which blocks no valid token and no application', async () => {
   const guest = await storeAcceptedApplicant(database.owner)
   const app = await createApp({ settings: { ...settings, rateLimitPerMinute: 1 }, database })
   const call = async (path: string, payload: object, remoteAddress = '192.0.2.1') => {
@@ -233,22 +233,22 @@ test('wrong letter tokens have a separate limit per address, which blocks no rig
     })
     return { statusCode, body: statusCode === 201 ? undefined : json<{ state?: string; message?: string }>() }
   }
-  const show = (token: string, from?: string) => call('rpc/place_by_token', { token }, from)
-  for (let time = 0; time < 15; time += 1) {
-    expect(await show(crypto.randomUUID())).toEqual({ statusCode: 200, body: { state: 'invalid' } })
+  const readInvitation = (token: string, from?: string) => call('rpc/place_by_token', { token }, from)
+  for (let round = 0; round < 15; round += 1) {
+    expect(await readInvitation(crypto.randomUUID())).toEqual({ statusCode: 200, body: { state: 'invalid' } })
     const act = crypto.randomUUID()
     const response = await call('rpc/answer_place', { token: 'none', answer: 'coming', act })
     expect(response.body).toEqual({ state: 'invalid' })
   }
-  const refused = await show(crypto.randomUUID())
+  const refused = await readInvitation(crypto.randomUUID())
   expect(refused.statusCode).toBe(429)
   expect(refused.body?.message).toMatch(
     /^Too many wrong links came from your connection\. Please wait \d+ seconds? /,
   )
-  for (let time = 0; time < 40; time += 1) {
-    expect((await show(guest.token)).body).toMatchObject({ state: 'open' })
+  for (let round = 0; round < 40; round += 1) {
+    expect((await readInvitation(guest.token)).body).toMatchObject({ state: 'open' })
   }
-  expect((await show('none', '192.0.2.2')).body).toEqual({ state: 'invalid' })
+  expect((await readInvitation('none', '192.0.2.2')).body).toEqual({ state: 'invalid' })
   expect((await call(table, anApplication())).statusCode).toBe(201)
 })
 
@@ -274,7 +274,7 @@ test('`onStored` is called after each insert that stored an application, and aft
 
 test('a form that a browser posts twice without JavaScript succeeds both times', async () => {
   const body = new URLSearchParams({ ...anApplication(), consent: 'true' })
-  for (let time = 0; time < 2; time += 1) {
+  for (let round = 0; round < 2; round += 1) {
     const response = await fetch(origin, { method: 'POST', body })
     expect(response.status).toBe(200)
     expect(await response.text()).toContain('Application Submitted Successfully!')

@@ -41,7 +41,7 @@ export async function dataInterface(
   { anonKey, readToken, allow, queueParsing, insert, as, findFunction }: DataInterfaceOptions,
 ) {
   const countWrongToken = createWrongTokenLimit()
-  // PostgreSQL parses the bodies. This server parses a body only to find its columns or one complete row.
+  // PostgreSQL parses the bodies. This server parses a body only to find the names of columns or arguments, or one complete row.
   acceptBytes(app, queueParsing)
 
   app.decorateRequest('caller')

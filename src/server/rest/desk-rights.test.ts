@@ -37,7 +37,7 @@ const store = (sql: Sql) =>
 
 const someId = '6f2f2f0e-1f1c-4a7e-9a55-0f5d7d5c9a11'
 
-/** Arguments for each function that anybody may execute; the compiler reports a missing function. */
+/** Arguments for each function of the desk; the compiler reports a missing function. */
 const validArguments: Record<string, Record<string, unknown>> = {
   desk_me: {},
   desk_list: { filter: { status: 'new', search: 'ada' }, after: null },
@@ -134,38 +134,38 @@ const expectedCodes: Record<string, string> = {
 } satisfies Partial<Record<DeskFunction, string>>
 
 /** The functions for visitors. */
-const visitors = ['answer_place', 'answer_questions', 'door_is_open', 'place_by_token']
+const visitorFunctions = ['answer_place', 'answer_questions', 'door_is_open', 'place_by_token']
 
 /** The functions that index expressions use. */
-const ofIndexes = ['folded', 'person', 'search_octets', 'search_vector'].map((name) => `private.${name}`)
+const indexFunctions = ['folded', 'person', 'search_octets', 'search_vector'].map((name) => `private.${name}`)
 
 /** All schemas except PostgreSQL's own. */
-const ours = `(select oid from pg_namespace where nspname !~ '^(pg_|information_schema$)')`
+const ourSchemas = `(select oid from pg_namespace where nspname !~ '^(pg_|information_schema$)')`
 
 /** The rights of the data interface's roles in any schema, as PostgreSQL computes them: rights of PUBLIC are included. */
 async function rightsIn(sql: Sql) {
   const roles = `(values ('anon'), ('authenticated')) as roles (role)`
   const functions = await sql.unsafe<{ role: string; name: string }[]>(`
     select role, pronamespace::regnamespace || '.' || proname as name from pg_proc, ${roles}
-    where pronamespace in ${ours} and has_function_privilege(role, oid, 'execute') order by (pronamespace::regnamespace || '.' || proname) collate "C"`)
+    where pronamespace in ${ourSchemas} and has_function_privilege(role, oid, 'execute') order by (pronamespace::regnamespace || '.' || proname) collate "C"`)
   const named = (role: string) => functions.filter((each) => each.role === role).map(({ name }) => name)
   const tables = await sql.unsafe(`
     select role, pg_class.oid::regclass || '.' || attname as what, privilege from pg_class
       join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped, ${roles},
       unnest(array['select', 'insert', 'update', 'references']) as privilege
-    where relnamespace in ${ours} and relkind in ('r', 'p', 'v', 'm', 'f')
+    where relnamespace in ${ourSchemas} and relkind in ('r', 'p', 'v', 'm', 'f')
       and has_column_privilege(role, pg_class.oid, attnum, privilege)
     order by 1, 2, 3`)
   const others = await sql.unsafe(`
     select role, 'table ' || oid::regclass as what, privilege from pg_class, ${roles},
       unnest(array['delete', 'truncate', 'trigger', 'maintain']) as privilege
-    where relnamespace in ${ours} and relkind in ('r', 'p', 'v', 'm', 'f') and has_table_privilege(role, oid, privilege)
+    where relnamespace in ${ourSchemas} and relkind in ('r', 'p', 'v', 'm', 'f') and has_table_privilege(role, oid, privilege)
     union all
     select role, 'sequence ' || oid::regclass, 'any' from pg_class, ${roles}
-    where relnamespace in ${ours} and relkind = 'S' and has_sequence_privilege(role, oid, 'usage, select, update')
+    where relnamespace in ${ourSchemas} and relkind = 'S' and has_sequence_privilege(role, oid, 'usage, select, update')
     union all
     select role, 'schema ' || nspname, privilege from pg_namespace, ${roles}, unnest(array['usage', 'create']) as privilege
-    where oid in ${ours} and has_schema_privilege(role, oid, privilege)
+    where oid in ${ourSchemas} and has_schema_privilege(role, oid, privilege)
     union all
     select role, 'role ' || rolname, 'member' from pg_roles, ${roles} where rolname <> role and pg_has_role(role, oid, 'member')
     order by 1, 2, 3`)
@@ -207,7 +207,15 @@ async function codeAs(sql: Sql, claims: Claims, work: (transaction: Sql) => Prom
     })
 }
 
-const callOf = ({ name, parameters, types }: { name: string; parameters: string[]; types: string[] }) => {
+const callWithValidArguments = ({
+  name,
+  parameters,
+  types,
+}: {
+  name: string
+  parameters: string[]
+  types: string[]
+}) => {
   const given = types.map((type, index) => `sent."${parameters[index]}"::${type}`).join(', ')
   const record = types.map((type, index) => `"${parameters[index]}" ${type}`).join(', ')
   const source = types.length === 0 ? '' : ` from json_to_record($1::text::json) as sent(${record})`
@@ -315,11 +323,11 @@ test('on our own server and on a hosted project, the roles of the data interface
   ] as const) {
     const rights = await rightsIn(sql)
     expect(rights.functions).toEqual({
-      anon: [...accounts, ...ofIndexes, ...visitors.map((name) => `public.${name}`)],
+      anon: [...accounts, ...indexFunctions, ...visitorFunctions.map((name) => `public.${name}`)],
       // Each function of the desk checks its caller.
       authenticated: [
         ...accounts,
-        ...[...Object.keys(validArguments), ...visitors].map((name) => `public.${name}`).toSorted(),
+        ...[...Object.keys(validArguments), ...visitorFunctions].map((name) => `public.${name}`).toSorted(),
       ],
     })
     expect(rights.tables).toEqual(
@@ -337,7 +345,7 @@ test('on our own server and on a hosted project, the roles of the data interface
     ])
     // Row-level security is on for each table, in case a right is granted by mistake.
     const unprotectedTables = sql.unsafe(`
-      select oid::regclass from pg_class where relnamespace in ${ours} and not relrowsecurity
+      select oid::regclass from pg_class where relnamespace in ${ourSchemas} and not relrowsecurity
         and relkind in ('r', 'p') and relnamespace::regnamespace::text in ('public', 'private', 'auth')
         and relname <> 'schema_migrations'`)
     expect(await unprotectedTables).toEqual([])
@@ -352,7 +360,9 @@ test('on our own server and on a hosted project, the roles of the data interface
 
 test('on our own server, each function of the desk refuses everybody but organisers', async () => {
   const { refused, organiser, withFactor } = await callersOfOurServer()
-  const functions = (await callable(server.database.owner)).filter(({ name }) => !visitors.includes(name))
+  const functions = (await callable(server.database.owner)).filter(
+    ({ name }) => !visitorFunctions.includes(name),
+  )
   expect(functions.length).toBeGreaterThan(10)
   for (const { name } of functions) {
     for (const [caller, token] of refused) {
@@ -383,13 +393,15 @@ test('on our own server, each function of the desk refuses everybody but organis
 test('on a hosted project, each function of the desk refuses everybody but organisers', async () => {
   await project.owner`update private.door set version = 0`
   const { refused, organiser } = await callersOfProject()
-  const functions = (await callable(project.asSupabase)).filter(({ name }) => !visitors.includes(name))
+  const functions = (await callable(project.asSupabase)).filter(
+    ({ name }) => !visitorFunctions.includes(name),
+  )
   for (const called of functions) {
     for (const [caller, claims] of refused) {
-      const code = await codeAs(project.asSupabase, claims, callOf(called))
+      const code = await codeAs(project.asSupabase, claims, callWithValidArguments(called))
       expect({ name: called.name, caller, code }).toEqual({ name: called.name, caller, code: '42501' })
     }
-    const code = await codeAs(project.asSupabase, organiser, callOf(called))
+    const code = await codeAs(project.asSupabase, organiser, callWithValidArguments(called))
     expect({ name: called.name, code: code ?? 'success' }).toEqual({
       name: called.name,
       code: expectedCodes[called.name] ?? 'success',

@@ -93,7 +93,7 @@ async function readAll(filter: Filter) {
   return ids
 }
 
-test('a page of the list has the states of the letters to its own applicants, without the texts', async () => {
+test('a page of the list has the states of the letters to the applicants on it, without the texts', async () => {
   const [first = '', second = '', third = ''] = await store(people(3))
   for (const id of [first, second]) await decide(id, 'accepted')
   await releaseAll('accepted')
@@ -108,8 +108,8 @@ test('a page of the list has the states of the letters to its own applicants, wi
   expect(letters).toContainEqual({ ...state, application: first, state: 'sent' })
   expect(letters).toContainEqual({ ...state, application: second, state: 'waiting' })
   expect((await ask<ListPage>('list', { filter: {}, after: null })).letters).toEqual(letters)
-  const one = { filter: { until: '2026-01-01T00:01:00Z' } }
-  expect((await ask<ListPage>('list', one)).letters).toEqual([
+  const onlyFirst = { filter: { until: '2026-01-01T00:01:00Z' } }
+  expect((await ask<ListPage>('list', onlyFirst)).letters).toEqual([
     { ...state, application: first, state: 'sent' },
   ])
 })
@@ -149,23 +149,28 @@ test('an opened application has its letters and its position in the filtered lis
 
 test('an application has a position if it is among the first thousand, and neighbours even beyond them', async () => {
   const ids = await store(people(1102))
-  const at = (number: number) => ids.at(-number)
-  const of = (number: number, filter: Filter = {}) => positionOf(at(number) ?? '', filter)
+  const idAt = (number: number) => ids.at(-number)
+  const positionAt = (number: number, filter: Filter = {}) => positionOf(idAt(number) ?? '', filter)
   const many = { count: 1000, more: true }
-  expect(await of(1)).toEqual({ ...many, number: 1, previous: null, next: at(2) })
-  expect(await of(1000)).toEqual({ ...many, number: 1000, previous: at(999), next: at(1001) })
-  expect(await of(1001)).toEqual({ ...many, number: null, previous: at(1000), next: at(1002) })
-  expect(await of(1100)).toEqual({ ...many, number: null, previous: at(1099), next: at(1101) })
-  expect(await of(1102)).toEqual({ ...many, number: null, previous: at(1101), next: null })
-  expect(await of(2, { order: 'oldest' })).toEqual({ ...many, number: null, previous: at(3), next: at(1) })
+  expect(await positionAt(1)).toEqual({ ...many, number: 1, previous: null, next: idAt(2) })
+  expect(await positionAt(1000)).toEqual({ ...many, number: 1000, previous: idAt(999), next: idAt(1001) })
+  expect(await positionAt(1001)).toEqual({ ...many, number: null, previous: idAt(1000), next: idAt(1002) })
+  expect(await positionAt(1100)).toEqual({ ...many, number: null, previous: idAt(1099), next: idAt(1101) })
+  expect(await positionAt(1102)).toEqual({ ...many, number: null, previous: idAt(1101), next: null })
+  expect(await positionAt(2, { order: 'oldest' })).toEqual({
+    ...many,
+    number: null,
+    previous: idAt(3),
+    next: idAt(1),
+  })
   // The newest 1,050 applications do not match.
   await setStatus(ids.slice(-1050), 'declined')
-  expect(await of(1051, { status: 'new' })).toEqual({
+  expect(await positionAt(1051, { status: 'new' })).toEqual({
     number: 1,
     count: 52,
     more: false,
     previous: null,
-    next: at(1052),
+    next: idAt(1052),
   })
 })
 
@@ -232,13 +237,13 @@ test('applications that joined a list since it was read are counted, apart if th
     unseen: [],
   })
   await setStatus([first, fourth], 'accepted')
-  const now = { ...noChange, newer: 1, older: 1 }
-  expect(await meanwhile({})).toMatchObject(now)
-  expect(await meanwhile({ filter: { ...filter, order: 'oldest' } })).toMatchObject(now)
+  const twoJoined = { ...noChange, newer: 1, older: 1 }
+  expect(await meanwhile({})).toMatchObject(twoJoined)
+  expect(await meanwhile({ filter: { ...filter, order: 'oldest' } })).toMatchObject(twoJoined)
   // If the list has more pages, applications after the last one shown are not counted.
   const minute = (at: number) => `2026-01-01T00:0${at}:00Z`
   expect(await meanwhile({ oldest: { created_at: minute(1), id: second } })).toMatchObject({
-    ...now,
+    ...twoJoined,
     older: 0,
   })
   expect(
@@ -246,7 +251,7 @@ test('applications that joined a list since it was read are counted, apart if th
       filter: { ...filter, order: 'oldest' },
       oldest: { created_at: minute(2), id: third },
     }),
-  ).toMatchObject({ ...now, newer: 0 })
+  ).toMatchObject({ ...twoJoined, newer: 0 })
   expect(await meanwhile({ shown: [] })).toMatchObject({ newer: 4, older: 0 })
   await decide(third, 'waitlisted', 1)
   await releaseAll('waitlisted')
@@ -303,13 +308,17 @@ test('a filter by RSVP changes the counts of Accepted and All, and of no other t
     const { counts } = await ask<Overview>('overview', { filter, zone: 'UTC' })
     return Object.fromEntries(Object.entries(counts).map(([name, { count }]) => [name, count]))
   }
-  const others = { new: 1, shortlisted: 0, waitlisted: 0, declined: 1, aside: 0 }
+  const otherTabs = { new: 1, shortlisted: 0, waitlisted: 0, declined: 1, aside: 0 }
   expect(await countsOf({ status: 'accepted', answer: 'not told' })).toEqual({
-    ...others,
+    ...otherTabs,
     accepted: 2,
     all: 2,
   })
-  expect(await countsOf({ status: 'accepted', answer: 'coming' })).toEqual({ ...others, accepted: 0, all: 0 })
+  expect(await countsOf({ status: 'accepted', answer: 'coming' })).toEqual({
+    ...otherTabs,
+    accepted: 0,
+    all: 0,
+  })
   expect(await countsOf({ answer: 'not told', search: 'nobody' })).toEqual({
     new: 0,
     shortlisted: 0,

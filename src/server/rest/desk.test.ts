@@ -87,7 +87,7 @@ async function store(changes: Partial<Application> = {}, at?: string, on = serve
   return row?.id ?? ''
 }
 
-/** Stores form answers beyond their limit, which earlier versions accepted. */
+/** Inserts form answers without their limits, which earlier versions did not have. */
 function withoutLimit(sql: Sql, insert: (transaction: Sql) => Promise<unknown>) {
   return sql.begin(async (transaction) => {
     await transaction`alter table public.retreat_applications disable trigger refuse_too_long`
@@ -106,7 +106,7 @@ const apply = (application: Application, on = server) =>
   on.client().from('retreat_applications').insert(application)
 
 /** Reads all pages in order, and calls `between` after each. */
-async function pages(
+async function readPages(
   name: 'list' | 'export',
   filter: object,
   between: () => Promise<unknown> = async () => {},
@@ -212,7 +212,7 @@ test('the search finds every word of the fields that it covers, regardless of ac
   expect(idsOf(await list({ search: `climber ${word} emile` }))).toEqual([id])
 })
 
-test('the last word of a search also matches beginnings once it has three letters; other words match exactly', async () => {
+test('the last word of a search also matches the beginnings of words once it has three letters; other words match exactly', async () => {
   const word = aWord()
   const id = await store({ reason: `${word} Wandering Élan` })
   const finds = async (search: string) => idsOf(await list({ search }))
@@ -228,7 +228,7 @@ test('the last word of a search also matches beginnings once it has three letter
 const beginning = (text: string, length: number) => Array.from(text).slice(0, length).join('')
 
 const oddTexts = [
-  ['letters that each fold into eighteen', 'ﷺ'.repeat(400)],
+  ['characters that each fold into eighteen letters', 'ﷺ'.repeat(400)],
   ['lone combining marks', '\u0301\u0302 \u0300'.repeat(50)],
   ['emoji', '👩🏽‍🚀🏳️‍🌈🇨🇭'.repeat(20)],
   ['quotes and backslashes', `' '' " \\ \\' \\\\ ''' \\"`],
@@ -266,10 +266,10 @@ test.each(oddTexts)('text with %s is stored unchanged, and a search for it succe
 test.each([
   ['of one word', 'a'],
   ['of different words', Array.from({ length: 10_000 }, (_, index) => `w${index}`).join(' ')],
-  ['of letters that each fold into eighteen', 'ﷺ'],
+  ['of characters that each fold into eighteen letters', 'ﷺ'],
   ['of signs and marks', '\u0301“ '],
 ])(
-  'a reason of a megabyte %s, stored before the limit, is found by its beginning, read and exported',
+  'a reason of a megabyte %s, stored before there was a limit, is found by its beginning, read and exported',
   async (_what, part) => {
     const word = aWord()
     const long = (bytes: number) => part.repeat(bytes / Buffer.byteLength(part))
@@ -303,7 +303,7 @@ function withoutTriggers(sql: Sql, insert: (transaction: Sql) => Promise<unknown
 
 /** The texts that are the most costly to search in, relative to their length. */
 const costlyTexts = [
-  ['letters that each fold into eighteen', 'ﷺ'.repeat(3_000)],
+  ['characters that each fold into eighteen letters', 'ﷺ'.repeat(3_000)],
   ['words of one letter', 'a b c d e f g h i j '.repeat(80)],
 ] as const
 
@@ -325,11 +325,11 @@ test('two hundred newer applications with costly texts make a search or a count 
   const { owner } = newServer.database
   const storeAll = (rows: Application[]) =>
     owner`insert into public.retreat_applications ${valuesOf(rows.map((row) => ({ ...row })))} returning id`
-  const forty = (index: number) =>
-    Array.from({ length: 40 }, (_, word) => `w${(index * word) % 997}`).join(' ')
+  const fortyWords = (index: number) =>
+    Array.from({ length: 40 }, (_, position) => `w${(index * position) % 997}`).join(' ')
   for (let batch = 0; batch < 2; batch += 1) {
     await storeAll(
-      Array.from({ length: 550 }, (_, index) => anApplication({ reason: `silence ${forty(index)}` })),
+      Array.from({ length: 550 }, (_, index) => anApplication({ reason: `silence ${fortyWords(index)}` })),
     )
   }
   const filter = { search: 'silence' }
@@ -376,7 +376,7 @@ test('two hundred newer applications with costly texts make a search or a count 
   await storeAll(
     Array.from({ length: 20 }, () => anApplication({ last_name: 'silence', reason: long('noise') })),
   )
-  const all = async (reader: SupabaseClient) => {
+  const findAll = async (reader: SupabaseClient) => {
     const found: string[] = []
     let after: Page['next'] = null
     do {
@@ -386,50 +386,50 @@ test('two hundred newer applications with costly texts make a search or a count 
     } while (after !== null)
     return found
   }
-  expect(await all(caller)).toHaveLength(1100 + 20 + 20)
+  expect(await findAll(caller)).toHaveLength(1100 + 20 + 20)
   await ask(caller, 'set_blind', { blind: true })
-  const found = await all(caller)
+  const found = await findAll(caller)
   expect(found).toHaveLength(1100 + 20)
   expect(found).toEqual(expect.arrayContaining(matching))
   // Once a text is changed in the database, its former words are not found.
   await owner`update public.retreat_applications set reason = ${long('noise')} where id = ${matching[0] ?? ''}`
-  expect(await all(caller)).toHaveLength(1100 + 19)
+  expect(await findAll(caller)).toHaveLength(1100 + 19)
 })
 
 test('status, team size, paid solution and dates filter the list, alone and together', async () => {
   const search = aWord()
   const day = (date: string) => `${date}T12:00:00Z`
-  const [a, b, c, d] = [
+  const [first, second, third, fourth] = [
     await store({ reason: search, team_size: '1-3', paid_solution: 'not' }, day('2019-03-01')),
     await store({ reason: search, team_size: '1-3', paid_solution: 'work' }, day('2019-03-02')),
     await store({ reason: search, team_size: '', paid_solution: '' }, day('2019-03-03')),
     await store({ reason: search, team_size: '10+', paid_solution: 'not' }, day('2019-03-04')),
   ]
   await decide([
-    { id: b, status: 'accepted', version: 0 },
-    { id: c, status: 'declined', version: 0 },
+    { id: second, status: 'accepted', version: 0 },
+    { id: third, status: 'declined', version: 0 },
   ])
-  await decide([{ id: c, status: 'new', version: 1 }])
+  await decide([{ id: third, status: 'new', version: 1 }])
   const dates = { since: '2019-03-01T00:00:00Z', until: '2019-03-05T00:00:00Z' }
   // A search, dates, and both together run different queries.
   for (const base of [{ search }, dates, { search, ...dates }]) {
     const finds = async (filter: object) => idsOf(await list({ ...base, ...filter }))
-    expect(await finds({})).toEqual([d, c, b, a])
-    expect(await finds({ status: 'all' })).toEqual([d, c, b, a])
-    expect(await finds({ status: 'new' })).toEqual([d, c, a])
-    expect(await finds({ status: 'accepted' })).toEqual([b])
+    expect(await finds({})).toEqual([fourth, third, second, first])
+    expect(await finds({ status: 'all' })).toEqual([fourth, third, second, first])
+    expect(await finds({ status: 'new' })).toEqual([fourth, third, first])
+    expect(await finds({ status: 'accepted' })).toEqual([second])
     expect(await finds({ status: 'declined' })).toEqual([])
-    expect(await finds({ team_size: '1-3' })).toEqual([b, a])
-    expect(await finds({ team_size: '' })).toEqual([c])
-    expect(await finds({ paid_solution: 'not' })).toEqual([d, a])
-    expect(await finds({ paid_solution: 'not', team_size: '1-3' })).toEqual([a])
-    expect(await finds({ status: 'new', paid_solution: 'not', team_size: '10+' })).toEqual([d])
+    expect(await finds({ team_size: '1-3' })).toEqual([second, first])
+    expect(await finds({ team_size: '' })).toEqual([third])
+    expect(await finds({ paid_solution: 'not' })).toEqual([fourth, first])
+    expect(await finds({ paid_solution: 'not', team_size: '1-3' })).toEqual([first])
+    expect(await finds({ status: 'new', paid_solution: 'not', team_size: '10+' })).toEqual([fourth])
     expect(await finds({ team_size: 'none such' })).toEqual([])
     // `since` is inclusive, and `until` is exclusive.
-    expect(await finds({ since: day('2019-03-02') })).toEqual([d, c, b])
-    expect(await finds({ until: day('2019-03-03') })).toEqual([b, a])
-    expect(await finds({ since: day('2019-03-02'), until: day('2019-03-03') })).toEqual([b])
-    expect(await finds({ since: '2019-03-02T14:00:00+02:00', status: 'accepted' })).toEqual([b])
+    expect(await finds({ since: day('2019-03-02') })).toEqual([fourth, third, second])
+    expect(await finds({ until: day('2019-03-03') })).toEqual([second, first])
+    expect(await finds({ since: day('2019-03-02'), until: day('2019-03-03') })).toEqual([second])
+    expect(await finds({ since: '2019-03-02T14:00:00+02:00', status: 'accepted' })).toEqual([second])
     expect(await finds({ until: day('2019-03-02'), status: 'accepted' })).toEqual([])
   }
 })
@@ -471,7 +471,7 @@ test.each([
       .toSorted((a, b) => (a.at === b.at ? (a.id < b.id ? 1 : -1) : a.at < b.at ? 1 : -1))
       .map(({ id }) => id)
     const dates = { since: `${year}-01-01T00:00:00Z`, until: `${year + 1}-01-01T00:00:00Z` }
-    const read = await pages('list', { ...filter, ...dates }, () => store({ reason: 'paged' }, at(50)))
+    const read = await readPages('list', { ...filter, ...dates }, () => store({ reason: 'paged' }, at(50)))
     expect(read.map(({ applications }) => applications.length)).toEqual([50, 50, 30])
     expect(read.flatMap(idsOf)).toEqual(expected)
   },
@@ -480,9 +480,11 @@ test.each([
 test('a page that ends with the last application has no next page', async () => {
   const search = aWord()
   for (let index = 0; index < 50; index += 1) await store({ reason: search })
-  expect(await pages('list', { search })).toHaveLength(1)
+  expect(await readPages('list', { search })).toHaveLength(1)
   await store({ reason: search })
-  expect((await pages('list', { search })).map(({ applications }) => applications.length)).toEqual([50, 1])
+  expect((await readPages('list', { search })).map(({ applications }) => applications.length)).toEqual([
+    50, 1,
+  ])
 })
 
 test('a search with too many candidates for one call continues on further pages until it has found everything', async () => {
@@ -495,7 +497,7 @@ test('a search with too many candidates for one call continues on further pages 
   for (let from = 0; from < rows.length; from += 550) {
     await owner`insert into public.retreat_applications ${valuesOf(rows.slice(from, from + 550))}`
   }
-  const found = (await pages('export', { search: word })).flatMap(idsOf)
+  const found = (await readPages('export', { search: word })).flatMap(idsOf)
   expect(found).toHaveLength(1100)
   expect(new Set(found).size).toBe(1100)
   const { counts } = await ask<Overview>(client, 'overview', { filter: { search: word } })
@@ -535,7 +537,7 @@ test('an export has complete applications with their status, however large they 
     select '1970-01-01', 'a', 'b', 'c' || n, 'd', 'e', 'f', repeat('x', 1000000), true from generate_series(1, 40) as n`,
   )
   const dates = { since: '1970-01-01T00:00:00Z', until: '1970-01-02T00:00:00Z' }
-  const read = await pages('export', dates)
+  const read = await readPages('export', dates)
   expect(read.map(({ applications: page }) => page.length)).toEqual([16, 16, 8])
   expect(new Set(read.flatMap(idsOf)).size).toBe(40)
   await owner`delete from public.retreat_applications where created_at = '1970-01-01'`
@@ -546,7 +548,7 @@ test('the overview counts results by status, team size, paid solution, and day i
   const { client: caller } = await newServer.signedIn()
   const overview = (args: object = {}) => ask<Overview>(caller, 'overview', args)
   const none = { count: 0, more: false }
-  const of = (count: number) => ({ count, more: false })
+  const exactly = (count: number) => ({ count, more: false })
   const editions = [{ id: 1, name: '', began_at: null, starts_on: null, ends_on: null }]
   expect(await overview()).toEqual({
     editions,
@@ -584,13 +586,13 @@ test('the overview counts results by status, team size, paid solution, and day i
   )
   await decide([{ id: ids[1], status: 'new', version: 1 }], caller)
   const counts = {
-    new: of(3),
+    new: exactly(3),
     shortlisted: none,
-    accepted: of(1),
+    accepted: exactly(1),
     waitlisted: none,
     declined: none,
     aside: none,
-    all: of(4),
+    all: exactly(4),
   }
   expect(await overview()).toEqual({
     editions,
@@ -610,7 +612,7 @@ test('the overview counts results by status, team size, paid solution, and day i
   // The count of each tab applies all filters except the status.
   expect(await overview({ filter: { status: 'accepted' } })).toMatchObject({ counts, count: 1 })
   expect(await overview({ filter: { search: 'forest', status: 'new' } })).toMatchObject({
-    counts: { ...counts, new: of(1), all: of(2) },
+    counts: { ...counts, new: exactly(1), all: exactly(2) },
     count: 1,
     team_size: { '10+': 1 },
   })
@@ -626,8 +628,8 @@ test('the overview counts results by status, team size, paid solution, and day i
       select '2026-03-03T10:00:00Z', gen_random_uuid(), 'b', 'c', 'd', 'e', 'f', 'g', true from generate_series(1, ${count}) returning id`
   await fill(997)
   expect((await overview()).counts).toMatchObject({
-    new: of(1000),
-    accepted: of(1),
+    new: exactly(1000),
+    accepted: exactly(1),
     all: { count: 1000, more: true },
   })
   await fill(1)
@@ -718,7 +720,7 @@ test('a list reads only the rows that it needs, however many applications have a
   }
 })
 
-test('a decision with the current version is saved; any other is refused with the latest one and its author', async () => {
+test('a decision about the current version of a status is saved; any other is refused with the current status and its author', async () => {
   const id = await store()
   const other = await server.signedIn()
   const [first] = await decide([{ id, status: 'shortlisted', version: 0 }])
@@ -757,19 +759,19 @@ test('a decision with the current version is saved; any other is refused with th
 })
 
 test('repeating an act gives the same response and changes nothing', async () => {
-  const [a, b] = [await store(), await store()]
+  const [kept, erased] = [await store(), await store()]
   const act = crypto.randomUUID()
   const decisions = [
-    { id: a, status: 'accepted', version: 0 },
-    { id: b, status: 'accepted', version: 0 },
+    { id: kept, status: 'accepted', version: 0 },
+    { id: erased, status: 'accepted', version: 0 },
   ]
   const first = await decide(decisions, client, act)
   expect(first.map(({ outcome }) => outcome)).toEqual(['kept', 'kept'])
   const repeats = await Promise.all([1, 2, 3, 4].map(() => decide(decisions, client, act)))
   expect(repeats).toEqual([first, first, first, first])
-  expect((await openDetails(a)).history).toHaveLength(1)
+  expect((await openDetails(kept)).history).toHaveLength(1)
 
-  // Concurrent repeats too: a client that lost a response may retry while the first call still runs.
+  // The same holds for concurrent repeats: a client that lost a response may retry while the first call still runs.
   const [id, once] = [await store(), crypto.randomUUID()]
   const all = await Promise.all(
     [1, 2, 3, 4].map(() => decide([{ id, status: 'declined', version: 0 }], client, once)),
@@ -778,13 +780,14 @@ test('repeating an act gives the same response and changes nothing', async () =>
   expect(all[0]).toMatchObject([{ outcome: 'kept', version: 1 }])
   expect((await openDetails(id)).history).toHaveLength(1)
 
-  // Also after somebody else decided. The same act with other decisions, or by somebody else, is refused.
+  // A repeat gets the same response even after somebody else decided. The same act with other decisions, or by somebody else, is
+  // refused.
   const other = await server.signedIn()
   await decide([{ id, status: 'waitlisted', version: 1 }], other.client)
   expect(await decide([{ id, status: 'declined', version: 0 }], client, once)).toEqual(all[0])
   expect((await openDetails(id)).application.status).toBe('waitlisted')
   for (const [given, caller] of [
-    [[{ id: a, status: 'declined', version: 0 }], client],
+    [[{ id: kept, status: 'declined', version: 0 }], client],
     [decisions, other.client],
   ] as const) {
     await expect(decide([...given], caller, act)).rejects.toMatchObject({ code: 'PT409' })
@@ -792,10 +795,10 @@ test('repeating an act gives the same response and changes nothing', async () =>
 
   // An erasure removes its applications from the stored result. The result itself is deleted after a day.
   const results = async () => JSON.stringify(await server.database.owner`select result from private.acts`)
-  expect(await results()).toContain(b)
-  await server.database.owner`delete from public.retreat_applications where id = ${b}`
-  expect(await results()).not.toContain(b)
-  expect(await decide(decisions, client, act)).toEqual(first.filter((outcome) => outcome.id === a))
+  expect(await results()).toContain(erased)
+  await server.database.owner`delete from public.retreat_applications where id = ${erased}`
+  expect(await results()).not.toContain(erased)
+  expect(await decide(decisions, client, act)).toEqual(first.filter((outcome) => outcome.id === kept))
   await server.database.owner`update private.acts set at = now() - interval '25 hours' where act = ${act}`
   await decide([], client, crypto.randomUUID())
   expect(await server.database.owner`select from private.acts where act = ${act}`).toHaveLength(0)
@@ -812,12 +815,12 @@ test('each of several decisions in one call has its own outcome', async () => {
     { id: stale, status: 'accepted', version: 0 },
     { id: kept, status: 'accepted', version: 0 },
   ])
-  const of = new Map(outcomes.map((outcome) => [outcome.id, outcome]))
-  expect(of.size).toBe(4)
-  expect(of.get(gone)).toEqual({ id: gone, outcome: 'gone' })
-  expect(of.get(stale)).toMatchObject({ outcome: 'stale', status: 'declined', author: other.email })
-  expect(of.get(kept)).toMatchObject({ outcome: 'kept', status: 'accepted', version: 1, author: me })
-  expect(of.get(unchanged)).toMatchObject({ outcome: 'kept', status: 'new', version: 0, author: null })
+  const outcomeOf = new Map(outcomes.map((outcome) => [outcome.id, outcome]))
+  expect(outcomeOf.size).toBe(4)
+  expect(outcomeOf.get(gone)).toEqual({ id: gone, outcome: 'gone' })
+  expect(outcomeOf.get(stale)).toMatchObject({ outcome: 'stale', status: 'declined', author: other.email })
+  expect(outcomeOf.get(kept)).toMatchObject({ outcome: 'kept', status: 'accepted', version: 1, author: me })
+  expect(outcomeOf.get(unchanged)).toMatchObject({ outcome: 'kept', status: 'new', version: 0, author: null })
 
   // An invalid decision leaves all applications of the call unchanged.
   for (const [decisions, code] of [
@@ -903,7 +906,7 @@ test('a note is added once, replaces no other note, and does not change the stat
     { kind: 'status' },
     { author: other.email, kind: 'note', detail: { note: 'I agree.' } },
   ])
-  // A note does not change the version: a decision with the version from before is saved.
+  // A note does not change the version: a decision with the version from before the note is saved.
   expect((await openDetails(id)).application).toMatchObject({ status: 'accepted', version: 1 })
   expect(await decide([{ id, status: 'declined', version: 1 }])).toMatchObject([{ outcome: 'kept' }])
 
@@ -925,7 +928,7 @@ test('a note is added once, replaces no other note, and does not change the stat
   ).toMatchObject({ status: 404, error: { code: 'PT404' } })
 })
 
-test('an opened application has its unchanged form answers, history and delivery, and others with its email', async () => {
+test('an opened application has its unchanged form answers, history and delivery, and the other applications with its email', async () => {
   const email = `Twice.${aWord()}@Example.com`
   const given = anApplication({ email, reason: ' as\r\n\u0301 it \t is  ', linkedin: 'javascript:alert(1)' })
   const earlier = await store({ email: ` ${email.toLowerCase()}`, company: 'Before' }, '2021-01-01T00:00:00Z')
@@ -974,19 +977,19 @@ test('the history keeps its authors after they are removed', async () => {
 test("erasing requires the applicant's email, removes everything about them, and is recorded", async () => {
   const { owner } = server.database
   const email = `Erased.${aWord()}@example.com`
-  const [a, b, stranger] = [
+  const [first, second, stranger] = [
     await store({ email }),
     await store({ email: ` ${email.toLowerCase()} ` }),
     await store(),
   ]
-  await decide([{ id: a, status: 'accepted', version: 0 }])
-  await ask(client, 'note', { act: crypto.randomUUID(), application: a, note: `A note of ${email}` })
+  await decide([{ id: first, status: 'accepted', version: 0 }])
+  await ask(client, 'note', { act: crypto.randomUUID(), application: first, note: `A note of ${email}` })
   for (const wrong of ['', 'another@example.com', `${email}m`, null]) {
-    const response = await client.rpc('desk_erase', { applications: [a, b], email: wrong })
+    const response = await client.rpc('desk_erase', { applications: [first, second], email: wrong })
     expect(response).toMatchObject({ status: 400, error: { code: '22023' } })
   }
   // With somebody else's application among them, nothing is erased.
-  expect(await client.rpc('desk_erase', { applications: [a, stranger], email })).toMatchObject({
+  expect(await client.rpc('desk_erase', { applications: [first, stranger], email })).toMatchObject({
     status: 400,
   })
   const remaining = async () => {
@@ -994,7 +997,7 @@ test("erasing requires the applicant's email, removes everything about them, and
     const counts = tables.map(async (name) => {
       const [row] = await owner.unsafe(
         `select count(*)::int as n from ${name} where ${name === tables[2] ? 'coalesce(application_id, id)' : 'application_id'} in ($1, $2)`,
-        [a, b],
+        [first, second],
       )
       return row?.['n'] as number
     })
@@ -1003,7 +1006,7 @@ test("erasing requires the applicant's email, removes everything about them, and
   expect(await remaining()).toEqual([2, 1, 2])
 
   const act = crypto.randomUUID()
-  const erasing = { act, applications: [a, b], email: ` ${email.toUpperCase()}` }
+  const erasing = { act, applications: [first, second], email: ` ${email.toUpperCase()}` }
   expect(await ask(client, 'erase', erasing)).toEqual({ erased: 2 })
   // A retry after a lost response returns the first result.
   expect(await ask(client, 'erase', erasing)).toEqual({ erased: 2 })
@@ -1011,8 +1014,8 @@ test("erasing requires the applicant's email, removes everything about them, and
   expect(await owner`select from public.retreat_applications where email ilike ${`%${email}%`}`).toHaveLength(
     0,
   )
-  expect(await ask(client, 'erase', { applications: [a, b], email })).toEqual({ erased: 0 })
-  expect(await client.rpc('desk_application', { application: a })).toMatchObject({ status: 404 })
+  expect(await ask(client, 'erase', { applications: [first, second], email })).toEqual({ erased: 0 })
+  expect(await client.rpc('desk_application', { application: first })).toMatchObject({ status: 404 })
   expect((await openDetails(stranger)).application).toMatchObject({ id: stranger })
   const erasures =
     await owner`select author, application_id, detail from private.history where kind = 'erased' and author = ${me}`
@@ -1128,7 +1131,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     desk_hold: [{ act: act(), application: id, reason: '' }],
     desk_erase_due: [{ act: act() }],
     desk_name_edition: [{ edition: 1, name: 'Autumn' }],
-    // Called last: later calls would list the next retreat.
+    // Not called: the calls after it would list the applications of the next retreat.
     desk_begin_edition: [],
     place_by_token: [{ token: act() }],
     answer_place: [{ token: act(), answer: 'coming', act: act() }],
@@ -1172,7 +1175,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
   expect(JSON.stringify(await list({ search: word }))).toMatch(hiddenWords)
 })
 
-test('the search of a blind reader covers only reason and custom answer, even for common words', async () => {
+test('the search of a blind reader covers only the reason and the custom solution, even for common words', async () => {
   const word = aWord()
   const blind = await server.signedIn()
   await ask(blind.client, 'set_blind', { blind: true })

@@ -61,7 +61,7 @@ async function send(application = anApplication()) {
   return error === null ? status : [status, error.code, error.message]
 }
 
-async function stored() {
+async function countStored() {
   const [row] = await owner`select count(*)::int as n from public.retreat_applications`
   return row?.['n'] as number
 }
@@ -101,7 +101,7 @@ test('a closed door refuses applications with its sentence, on the page too; a d
   for (const answer of [refused.first_name, refused.last_name, refused.email, refused.reason])
     expect(html).toContain(answer)
   expect((await postForm(duplicate)).status).toBe(200)
-  expect(await stored()).toBe(1)
+  expect(await countStored()).toBe(1)
   expect(await owner`select from private.deliveries`).toHaveLength(1)
 
   // Without a sentence the default is used.
@@ -186,14 +186,14 @@ test('an organiser who still sees the door open cannot reopen it after it closed
     }
     expect(await door()).toEqual(closedDoor)
     expect(await send()).toEqual([403, 'PT403', 'Applications are closed.'])
-    // An organiser who saw it closed may open it.
+    // An organiser who saw that the door was closed may open it.
     expect(await set({})).toMatchObject({ is_open: true })
     expect(await send()).toBe(201)
   }
 })
 
 test('a door closes after exactly its limit of applications, even concurrent ones; reopening resets the count', async () => {
-  const crowd = async (size: number) => {
+  const sendConcurrently = async (size: number) => {
     const responses = await Promise.all(Array.from({ length: size }, () => send()))
     expect(new Set(responses.map(String))).toEqual(new Set(['201', '403,PT403,Full.']))
     return responses.filter((response) => response === 201).length
@@ -202,13 +202,13 @@ test('a door closes after exactly its limit of applications, even concurrent one
   expect(await send()).toBe(201)
   expect(await send()).toBe(201)
   expect(await set({ closes_after: 20, sentence: 'Full.' })).toMatchObject({ is_open: true, received: 2 })
-  expect(await crowd(50)).toBe(18)
-  expect(await stored()).toBe(20)
+  expect(await sendConcurrently(50)).toBe(18)
+  expect(await countStored()).toBe(20)
   expect(await door()).toMatchObject({ is_open: false, closed: false, received: 20 })
   // Setting another limit after the limit was reached opens the door again.
   expect(await set({ closes_after: 22, sentence: 'Full.' })).toMatchObject({ received: 0, is_open: true })
-  expect(await crowd(50)).toBe(22)
-  expect(await stored()).toBe(42)
+  expect(await sendConcurrently(50)).toBe(22)
+  expect(await countStored()).toBe(42)
   await set({ closed: true, sentence: 'Full.' })
   expect(await set({ closes_after: 3, sentence: 'Full.' })).toMatchObject({ received: 0, is_open: true })
   expect(await send()).toBe(201)
@@ -225,7 +225,7 @@ test('a door closes after exactly its limit of applications, even concurrent one
   expect(await door()).toMatchObject({ received: 2 })
   expect(await send()).toBe(201)
   expect(await send()).toEqual([403, 'PT403', 'Full!'])
-  expect(await stored()).toBe(45)
+  expect(await countStored()).toBe(45)
 })
 
 test('a limit that is set while many apply counts every application, without a deadlock', async () => {
@@ -239,7 +239,7 @@ test('a limit that is set while many apply counts every application, without a d
       changeLimit(),
     ])
     expect(new Set(responses)).toEqual(new Set([201]))
-    expect((await door()).received).toBe(await stored())
+    expect((await door()).received).toBe(await countStored())
   }
 })
 
@@ -284,7 +284,7 @@ test('an application that is being stored while a limit is set is counted', asyn
   expect(await setting).toMatchObject({ received: 1, is_open: true })
   expect(await send()).toBe(201)
   expect(await send()).toMatchObject([403, 'PT403', 'Applications are closed.'])
-  expect(await stored()).toBe(2)
+  expect(await countStored()).toBe(2)
 })
 
 test('an infinite closing time, which earlier versions stored, is not shown and can be changed', async () => {
@@ -301,7 +301,7 @@ test('an infinite closing time, which earlier versions stored, is not shown and 
   }
 })
 
-test('the operator can change the sentence alone; each opening keeps it, and resets the count and the limits', async () => {
+test('the operator can change only the sentence; each opening keeps the sentence, and resets the count and the limits', async () => {
   const change = (given: Partial<Parameters<typeof setDoor>[1]>) =>
     setDoor(owner, {
       closed: false,

@@ -20,10 +20,10 @@ beforeEach(async () => {
 
 const sql = () => server.database.owner
 
-async function ask<Answered>(name: string, args: object = {}): Promise<Answered> {
+async function ask<Result>(name: string, args: object = {}): Promise<Result> {
   const { data, error } = await client.rpc(`desk_${name}`, args)
   if (error) throw error
-  return data as Answered
+  return data as Result
 }
 
 const nothing = { templates: false, questions: false, places: false }
@@ -109,7 +109,7 @@ test('an application that is sent again after a lost response counts as a repeat
   expect(await editionOf(application)).toEqual([1, 2, 2])
 })
 
-test('lists, searches, counts, plots, tables and the next application are those of one retreat', async () => {
+test('lists, searches, counts, charts, tables and the next application are those of one retreat', async () => {
   const { application: first } = await apply({ reason: 'Silence', team_size: '1-3' })
   await begin(1)
   const { application: second } = await apply({ reason: 'Silence', team_size: '10+' })
@@ -205,10 +205,10 @@ test('a clock that was ahead when a retreat began, or is set back afterwards, hi
   const { application: first } = await apply()
   const move = (email: string, by: string) =>
     sql()`update public.retreat_applications set created_at = created_at + ${by}::interval where email = ${email}`
-  // Stored an hour ahead.
+  // The clock was an hour ahead when the first application was stored.
   await move(first.email, '1 hour')
   await begin(1)
-  // Stored two hours before the retreat began, by the clock that is right again.
+  // The clock was two hours ahead when the retreat began, so the second application has an earlier time.
   await sql()`update private.door set edition_since = edition_since + interval '2 hours'`
   await sql()`update private.editions set since = since + interval '2 hours' where id = 2`
   const { application: second } = await apply()
@@ -230,7 +230,7 @@ test('a clock that was ahead when a retreat began, or is set back afterwards, hi
   }
 })
 
-test('somebody who applied to an earlier retreat is shown as such, and a second application to this one as well', async () => {
+test('an application shows whether the person applied to an earlier retreat, and whether they applied to this one twice', async () => {
   const email = 'ada@example.com'
   await apply({ email })
   await begin(1)
@@ -295,7 +295,7 @@ test('templates that are not copied get the texts of a new database, and drafts 
   ])
 })
 
-test('if two organisers begin a retreat at once, only one retreat is begun, and a repeat begins no other', async () => {
+test('if two organisers begin a retreat at the same time, only one retreat begins, and a repeat begins no second one', async () => {
   const args = { act: crypto.randomUUID() }
   const results = await Promise.allSettled([begin(1, args), begin(1), begin(1, args)])
   expect(results.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0)
@@ -325,7 +325,7 @@ test('a door with a limit counts only the applications of the new retreat', asyn
   expect((await apply()).error?.message).toBe('Full.')
 })
 
-test('applicants who send while retreats begin are all stored once, in one of them', async () => {
+test('applications that are sent while a retreat begins are each stored once', async () => {
   const sent: Application[] = []
   const outcomes: string[] = []
   const applicant = async () => {

@@ -22,7 +22,7 @@ beforeAll(async () => {
 const authorsOf = (sql: Sql) => sql<{ kind: string; author: string; author_id: string | null }[]>`
   select kind, author, author_id from private.history order by id`
 
-/** Removes the authors' accounts from a backup, as in a backup from before the history had them. */
+/** Removes the authors' accounts from a backup, as in a backup of a version whose history had no accounts. */
 async function removeAccounts(folder: string) {
   const name = fileOf(history)
   const lines = (await readFile(join(folder, name), 'utf8')).replaceAll(/,"author_id":(null|"[^"]+")/g, '')

@@ -22,10 +22,10 @@ beforeEach(async () => {
     update private.door set closed = false, closes_after = null, received = 0, opened_at = '-infinity'`
 })
 
-async function ask<Answer>(name: string, args: object = {}): Promise<Answer> {
+async function ask<Result>(name: string, args: object = {}): Promise<Result> {
   const { data, error } = await client.rpc(`desk_${name}`, args)
   if (error) throw error
-  return data as Answer
+  return data as Result
 }
 
 async function store(all: (Partial<Application> & { created_at?: Date })[]) {
@@ -42,14 +42,14 @@ const listed = async (filter: object) => idsOf(await ask<ListPage>('list', { fil
 const door = () => ask<Door>('door')
 
 test('an application that was put aside is in no other list, count, chart or table, and comes back as New', async () => {
-  const [kept = '', junk = ''] = await store([{ reason: 'To think.' }, { reason: 'Best casino.' }])
+  const [genuine = '', junk = ''] = await store([{ reason: 'To think.' }, { reason: 'Best casino.' }])
   await decide(junk, 'aside', 0)
   for (const filter of [{}, { status: 'new' }, { order: 'oldest' }])
-    expect(await listed(filter)).toEqual([kept])
+    expect(await listed(filter)).toEqual([genuine])
   expect(await listed({ search: 'casino' })).toEqual([])
   expect(await listed({ status: 'aside' })).toEqual([junk])
-  expect(idsOf(await ask('export', { filter: {} }))).toEqual([kept])
-  expect(idsOf(await ask('select', { filter: {} }))).toEqual([kept])
+  expect(idsOf(await ask('export', { filter: {} }))).toEqual([genuine])
+  expect(idsOf(await ask('select', { filter: {} }))).toEqual([genuine])
   const overview = await ask<Overview>('overview', { filter: {} })
   expect(overview.counts).toMatchObject({ new: { count: 1 }, aside: { count: 1 }, all: { count: 1 } })
   expect([overview.count, Object.values(overview.days)]).toEqual([1, [1]])
@@ -83,7 +83,7 @@ test('an application that is put aside no longer counts towards the limit of an 
   expect((await door()).is_open).toBe(false)
 })
 
-test('junk is suggested by its reason, its links and its domain, each application once', async () => {
+test('junk is suggested in groups with the same reason, links or domain, and each application is in one group', async () => {
   const minute = (number: number) => new Date(Date.UTC(2026, 0, 1, 0, number))
   const people = await store([
     ...Array.from({ length: 30 }, (_, index) => ({
@@ -101,7 +101,7 @@ test('junk is suggested by its reason, its links and its domain, each applicatio
     })),
     { reason: 'Read https://example.com before you answer.' },
   ])
-  const same = await store(
+  const sameReason = await store(
     ['Cheap  SEO\nnow', 'cheap seo now', 'CHEAP SEO\u00a0NOW '].map((reason, index) => ({
       reason,
       email: `s${index}@s${index}.example`,
@@ -124,9 +124,9 @@ test('junk is suggested by its reason, its links and its domain, each applicatio
     ['reason', null, 3],
     ['links', null, 2],
   ])
-  expect(groups.flatMap(idsOf).toSorted()).toEqual([...domain, ...same, ...links].toSorted())
+  expect(groups.flatMap(idsOf).toSorted()).toEqual([...domain, ...sameReason, ...links].toSorted())
   expect(groups.flatMap(idsOf).some((id) => people.includes(id))).toBe(false)
   expect(groups[1]?.example).toMatch(/^cheap\s+seo\s+now ?$/i)
-  await decide(same[0] ?? '', 'declined', 0)
+  await decide(sameReason[0] ?? '', 'declined', 0)
   expect((await ask<JunkGroup[]>('junk')).map(({ kind }) => kind)).toEqual(['domain', 'links'])
 })

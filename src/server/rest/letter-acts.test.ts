@@ -17,8 +17,9 @@ import type { DeliveryResult } from '../deliveries/webhook.ts'
 import type { Sql } from '../database/sql.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 
-/** The number of acts that run concurrently. A seed chooses the acts, but not their order. */
+/** The number of acts of a seed, which chooses the acts, but not their order. */
 const acts = Number(process.env['LETTER_ACTS'] ?? 400)
+/** How many acts run concurrently. */
 const players = 8
 const seeds = seedsOf({ quick: 1, long: 20 })
 /** An id that does not exist. */
@@ -72,7 +73,7 @@ const waitingCalls = (name: string) =>
   owner`select from pg_stat_activity where wait_event_type = 'Lock' and query like ${`%desk_${name}%`}`
 
 test('each act on a letter locks the application before the letter, as erasing does', async () => {
-  const acting: [string, (draft: Letter, receipt: Letter) => object][] = [
+  const calls: [string, (draft: Letter, receipt: Letter) => object][] = [
     ['release', ({ id, seen }) => ({ act: crypto.randomUUID(), letters: [{ id, seen }] })],
     ['edit', ({ id, seen }) => ({ letter: id, seen, subject: 's', body: 'b' })],
     ['sent_by_hand', ({ id, seen }) => ({ letter: id, seen })],
@@ -91,7 +92,7 @@ test('each act on a letter locks the application before the letter, as erasing d
       }),
     ],
   ]
-  for (const [name, argsOf] of acting) {
+  for (const [name, argsOf] of calls) {
     const id = await store()
     await decide(id, 'accepted')
     const letters = await lettersOf([id])
@@ -181,9 +182,9 @@ test('a test letter is refused with PT404 if its application is erased meanwhile
   expect(await testing).toBe('PT404')
 })
 
-const patience = { timeout: 300_000 + acts * 500 }
+const testOptions = { timeout: 300_000 + acts * 500 }
 
-test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, patience, async (seed) => {
+test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, testOptions, async (seed) => {
   const random = randomFrom(seed)
   const pick = <One>(some: readonly One[]) => some[Math.floor(random() * some.length)]
   const randomSubset = <One>(some: readonly One[]) =>
@@ -209,7 +210,7 @@ test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, 
   /** Expires the leases of claimed deliveries, and makes waiting deliveries due. */
   const expireLeases = () =>
     owner`update private.deliveries set due_at = now() where due_at is not null and kind <> 'application'`
-  for (let many = 0; many < 6; many += 1) await store()
+  for (let count = 0; count < 6; count += 1) await store()
 
   const act = async () => {
     const [client, name] = [pick(clients), pick(Object.keys(kinds))]
@@ -340,7 +341,7 @@ test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, 
   expect(new Set(done.filter(({ code }) => code === '').map(({ name }) => name)).size).toBeGreaterThan(10)
   expect(await findFaults(owner, discarded)).toEqual([])
   // The same holds once all leases have expired and every waiting delivery has arrived.
-  for (let idle = 0; idle < 3; idle += 1) {
+  for (let round = 0; round < 3; round += 1) {
     await expireLeases()
     await recordHeartbeat(owner, 'mail sender')
     for (;;) {

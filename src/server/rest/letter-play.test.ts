@@ -16,7 +16,7 @@ import type { DeliveryResult } from '../deliveries/webhook.ts'
 import type { Sql } from '../database/sql.ts'
 import { record, type RecordedResult } from '../letters/outcomes.ts'
 
-/** The largest number of acts of a sequence. letter-acts.test.ts has the same setting. */
+/** The largest number of acts of a sequence. The same setting is the number of acts in letter-acts.test.ts. */
 const maxActs = Number(process.env['LETTER_ACTS'] ?? 200)
 const sequences = extent({ quick: 2, long: 20 })
 const timeLimit = 100_000 + maxActs * 500
@@ -43,7 +43,7 @@ interface Person {
   status: string
   version: number
   rsvp: string | null
-  /** The decisions that may be the last one that they were told; blank for none. */
+  /** Each of these decisions may be the last one that they were told; blank means that they were told none. */
   told: Set<string>
 }
 
@@ -83,8 +83,8 @@ const results: Record<Result, [RecordedResult, DeliveryResult]> = {
   ],
 }
 
-const isDecided = (template: string) => ['accepted', 'waitlisted', 'declined'].includes(template)
-const act = () => crypto.randomUUID()
+const isDecision = (template: string) => ['accepted', 'waitlisted', 'declined'].includes(template)
+const newId = () => crypto.randomUUID()
 const anyPerson = fc.nat(2)
 const personOf = ({ people }: Readonly<Desk>, at: number) => {
   const person = people[at]
@@ -116,18 +116,18 @@ async function checkClaim(desk: Desk, id: string, end: Attempt['end']) {
   const person = desk.people.find((each) => each.id === row.application)
   if (person === undefined) throw new Error('a letter to nobody')
   expect(row.is_recalled).toBe(false)
-  // Only main deliveries are checked: a webhook beside an email follows the email.
-  if (isDecided(row.template) && row.is_main) expect(row.template).toBe(person.status)
+  // Only main deliveries are checked, which inform the applicant: a webhook beside an email follows the email.
+  if (isDecision(row.template) && row.is_main) expect(row.template).toBe(person.status)
   if (row.template === 'reminder') expect(person.rsvp).toBeNull()
   desk.pending.push({ person, template: row.template, isMain: row.is_main, isLost: false, end })
 }
 
 /** Notes that an applicant was told this decision, or may have been told. */
-function tell(
+function noteTold(
   { person, template, isMain }: Pick<Attempt, 'person' | 'template' | 'isMain'>,
   isCertain: boolean,
 ) {
-  if (!isMain || !isDecided(template)) return
+  if (!isMain || !isDecision(template)) return
   if (isCertain) person.told.clear()
   person.told.add(template)
 }
@@ -138,7 +138,7 @@ const acts = {
       const person = personOf(desk, at)
       const { id, version } = person
       const [decided] = await ask<{ outcome: string; version: number }[]>('decide', {
-        act: act(),
+        act: newId(),
         decisions: [{ id, status, version }],
       })
       expect(decided).toMatchObject({ outcome: 'kept' })
@@ -149,19 +149,19 @@ const acts = {
       const undelivered = letters.filter(({ state }) =>
         ['draft', 'waiting', 'refused', 'given up'].includes(state),
       )
-      const outdated = undelivered.filter(({ occasion }) => isDecided(occasion) && occasion !== status)
+      const outdated = undelivered.filter(({ occasion }) => isDecision(occasion) && occasion !== status)
       expect(outdated.filter((letter) => !isBeside(letter))).toEqual([])
     },
   }),
   release: actOf('release', [anyPerson], {
     async do(desk: Desk, [at]) {
       const letters = (await inState(personOf(desk, at), 'draft')).map(({ id, seen }) => ({ id, seen }))
-      const [{ running }] = await sql<
-        [{ running: boolean }]
-      >`select private.is_recent(seen_at) as running from private.postman`
-      const call = ask<ReleaseOutcome[]>('release', { act: act(), letters, again: true })
+      const [{ isRunning }] = await sql<
+        [{ isRunning: boolean }]
+      >`select private.is_recent(seen_at) as "isRunning" from private.postman`
+      const call = ask<ReleaseOutcome[]>('release', { act: newId(), letters, again: true })
       // Without a running mail sender, the release may be refused.
-      const outcomes = running ? await call : await call.catch(() => [])
+      const outcomes = isRunning ? await call : await call.catch(() => [])
       expect(outcomes.filter(({ outcome }) => outcome !== 'released' && outcome !== 'missing')).toEqual([])
     },
   }),
@@ -198,8 +198,8 @@ const acts = {
       if (ended === undefined) return
       const outcome = await ended.end(result)
       if (outcome === 'lost') expect(ended.isLost).toBe(true)
-      else if (result === 'sent') tell(ended, true)
-      else if (result === 'broken off') tell(ended, false)
+      else if (result === 'sent') noteTold(ended, true)
+      else if (result === 'broken off') noteTold(ended, false)
     },
   }),
   /** The leases of all claims expire, since the servers died or are very slow. */
@@ -209,7 +209,7 @@ const acts = {
       await sql`update private.deliveries set due_at = now() where state = 'sending'`
       for (const each of pending) {
         each.isLost = true
-        tell(each, false)
+        noteTold(each, false)
       }
       if (!isSlow) pending.length = 0
     },
@@ -229,7 +229,7 @@ const acts = {
       const person = personOf(desk, at)
       for (const { id: letter, seen, occasion } of await inState(person, 'draft')) {
         await ask('sent_by_hand', { letter, seen })
-        tell({ person, template: occasion, isMain: true }, true)
+        noteTold({ person, template: occasion, isMain: true }, true)
       }
     },
   }),
@@ -251,7 +251,7 @@ const acts = {
       const { id, status, rsvp } = personOf(desk, at)
       const occasion = template === 'again' ? status : template
       if (template === '')
-        await ask('write_to', { act: act(), application: id, subject: 'Hello', body: 'By train?' })
+        await ask('write_to', { act: newId(), application: id, subject: 'Hello', body: 'By train?' })
       else if (occasion !== 'new' && (template !== 'reminder' || rsvp === null))
         await ask('write', { applications: [id], occasion, again: true })
     },
@@ -260,7 +260,7 @@ const acts = {
     can: (desk: Readonly<Desk>, [at]) => personOf(desk, at).status === 'accepted',
     async do(desk, [at, answer]) {
       const person = personOf(desk, at)
-      await ask('set_answer', { act: act(), application: person.id, answer })
+      await ask('set_answer', { act: newId(), application: person.id, answer })
       const [row] = await sql<[{ rsvp: string | null }]>`
         select rsvp from private.invitations where application_id = ${person.id}`
       person.rsvp = row.rsvp
@@ -277,11 +277,11 @@ const acts = {
       if (remedy !== 'readdress') await ask(remedy, { letters: failed.map(({ id }) => id) })
       for (const { id: letter, occasion, way } of failed) {
         if (remedy === 'readdress' && way === 'mail')
-          await ask('readdress', { act: act(), letter, address: 'b@example.org' })
+          await ask('readdress', { act: newId(), letter, address: 'b@example.org' })
         if (remedy !== 'settle') continue
         const [row] = await sql<[{ is_main: boolean }]>`
           select private.is_main(delivery) from private.deliveries as delivery where id = ${letter}`
-        tell({ person, template: occasion, isMain: row.is_main }, true)
+        noteTold({ person, template: occasion, isMain: row.is_main }, true)
       }
     },
   }),

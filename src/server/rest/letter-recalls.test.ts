@@ -41,10 +41,10 @@ beforeEach(async () => {
   })
 })
 
-async function ask<Answer>(name: string, args: object = {}): Promise<Answer> {
+async function ask<Result>(name: string, args: object = {}): Promise<Result> {
   const { data, error } = await client.rpc(`desk_${name}`, args)
   if (error) throw error
-  return data as Answer
+  return data as Result
 }
 
 let stored = 0
@@ -81,13 +81,13 @@ async function send(occasion: string, again = false) {
   return act
 }
 
-function due<Claim>(claimed: Claim | undefined): Claim {
+function assertDue<Claim>(claimed: Claim | undefined): Claim {
   if (claimed === undefined) throw new Error('nothing is due')
   return claimed
 }
-const claim = async () => due(await claimLetter(owner))
+const claim = async () => assertDue(await claimLetter(owner))
 
-/** Accepts a person and tells them by hand. Returns the id of their application. */
+/** Accepts a person, and records that the letter was sent by hand. Returns the id of their application. */
 async function invite(existing?: string) {
   const id = existing ?? (await store())
   await decide(id, 'accepted')
@@ -210,7 +210,7 @@ test('a stopped letter does not become a draft again if its template is being re
   expect(await statesOf(id)).toEqual(['Travel by mail: withdrawn'])
 })
 
-test('after a restore, a stopped letter to one person is a draft again, and one of a removed template is not', async () => {
+test('after a restore, a stopped letter to one person is a draft again, and a stopped letter of a removed template is not', async () => {
   const [id, other] = [await store(), await store()]
   await writeTo(id)
   const act = await send('')
@@ -258,15 +258,15 @@ test('notices to organisers and midnight do not change the stamp of an applicati
   await ask('set_notices', { notices: 'each' })
   const id = await invite()
   const stampOf = async () => (await ask<{ stamp: string }>('stamp', { application: id })).stamp
-  const zone = (name: string) => owner`update private.places set zone = ${name}`
-  await zone('Etc/GMT+12')
+  const setZone = (name: string) => owner`update private.places set zone = ${name}`
+  await setZone('Etc/GMT+12')
   await owner`update private.invitations set deadline = private.today()`
   const stamp = await stampOf()
-  const notice = due(await claimNotice(owner))
+  const notice = assertDue(await claimNotice(owner))
   expect(notice).toMatchObject({ to: me })
   await record(owner, notice, { outcome: 'sent', code: 250 })
   expect(await stampOf()).toBe(stamp)
-  await zone('Pacific/Kiritimati')
+  await setZone('Pacific/Kiritimati')
   const overdue = { application: { answer_state: 'late' } }
   expect(await ask('application', { application: id })).toMatchObject(overdue)
   expect(await stampOf()).toBe(stamp)

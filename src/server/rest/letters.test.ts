@@ -29,7 +29,7 @@ beforeEach(async () => {
   // A mail sender is running.
   await server.database.owner`update private.postman set seen_at = now(), stopped = false`
   await restoreTemplates()
-  // Otherwise earlier tests would count against the limit of test letters.
+  // Otherwise the test letters of earlier tests would count against their limit.
   await server.database.owner`delete from private.deliveries where kind in ('notice', 'test')`
 })
 
@@ -39,10 +39,10 @@ interface Page {
 }
 
 /** Calls a function of the desk as an organiser. Returns its response. */
-async function ask<Answer>(name: string, args: object = {}, caller = client): Promise<Answer> {
+async function ask<Result>(name: string, args: object = {}, caller = client): Promise<Result> {
   const { data, error } = await caller.rpc(`desk_${name}`, args)
   if (error) throw error
-  return data as Answer
+  return data as Result
 }
 
 async function store(changes: Partial<Application> = {}) {
@@ -181,7 +181,7 @@ test('a letter is released only once, even by two organisers at once and on a re
   expect(due).toEqual([{ wait: 60 }, { wait: 60 }])
 })
 
-test('a release of more than thirty letters has to state their count, and none is released without a running mail sender', async () => {
+test('a release of more than thirty letters has to state their count, and no letter is released without a running mail sender', async () => {
   await server.database.owner`
     insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent)
     select 'Ada', 'L', 'a' || n || '@example.org', '1', 'l', 'c', 'r' || n, true from generate_series(1, 61) as n`
@@ -240,7 +240,7 @@ test('letters cannot be released without an act id', async () => {
   expect((await drafts()).letters).toEqual(letters)
 })
 
-test('the released text is the one that was read, even by a blind reader or if the template changed since', async () => {
+test('the released text is the one that the organiser read, even if the organiser reads blind or the template changed meanwhile', async () => {
   const blind = await server.signedIn()
   await ask('set_blind', { blind: true }, blind.client)
   for (let count = 0; count < 100; count += 1)
@@ -296,7 +296,7 @@ test('a letter that changed after it was read, or that quotes a blank form answe
   const id = await store({ team_size: '' })
   await decide(id, 'declined')
   const { letters: outdated } = await drafts('declined')
-  const set = (version: number, body: string) =>
+  const saveTemplate = (version: number, body: string) =>
     ask<{ version: number }>('set_template', {
       occasion: 'declined',
       version,
@@ -305,12 +305,12 @@ test('a letter that changed after it was read, or that quotes a blank form answe
     })
   const { templates } = await ask<{ templates: { occasion: string; version: number }[] }>('letters')
   const version = templates.find(({ occasion }) => occasion === 'declined')?.version ?? 0
-  await set(version, 'A team of {{ team_size }}.')
+  await saveTemplate(version, 'A team of {{ team_size }}.')
   expect(outcomesOf(await release(outdated))).toEqual(['changed'])
   const { letters } = await drafts('declined')
   expect(letters).toMatchObject([{ missing: ['team_size'], unknown: [] }])
   expect(outcomesOf(await release(letters))).toEqual(['missing'])
-  await set(version + 1, 'Not this time.')
+  await saveTemplate(version + 1, 'Not this time.')
   expect(outcomesOf(await release((await drafts('declined')).letters))).toEqual(['released'])
 })
 
@@ -369,8 +369,8 @@ test('a stopped letter becomes a draft that follows its template again, unless s
   // A repeat after a lost response.
   expect(await ask('withdraw', { act })).toEqual({ withdrawn: 2, left: 1 })
   await correct('accepted', 'Hello {{first_name}}, this is corrected.')
-  const { letters: back } = await drafts()
-  const texts = back.map(({ body, is_edited }) => ({ body, is_edited }))
+  const { letters: stopped } = await drafts()
+  const texts = stopped.map(({ body, is_edited }) => ({ body, is_edited }))
   expect(texts).toHaveLength(2)
   expect(texts).toContainEqual({ body: 'Hello Ada, this is corrected.', is_edited: false })
   expect(texts).toContainEqual({ body: 'Only for you.', is_edited: true })
@@ -445,8 +445,8 @@ test('an act that is repeated after a lost response gets the first result', asyn
   const act = crypto.randomUUID()
   const written = await twice('write', { act, applications: [spare?.application], occasion: 'accepted' })
   expect(written).toMatchObject([{ outcome: 'drafted' }])
-  const trial = { occasion: 'accepted', subject: 's', body: 'b', act: crypto.randomUUID() }
-  await twice('send_test', trial)
+  const testLetter = { occasion: 'accepted', subject: 's', body: 'b', act: crypto.randomUUID() }
+  await twice('send_test', testLetter)
   expect(await server.database.owner`select from private.deliveries where kind = 'test'`).toHaveLength(1)
   const byHand = { letter: draft?.id, seen: draft?.seen }
   expect(await twice('sent_by_hand', byHand)).toMatchObject({ state: 'sent', author: me })
@@ -465,7 +465,7 @@ test('a letter that was sent by hand cancels the waiting receipt', async () => {
   expect(statesOf(await lettersOf(id)).toSorted()).toEqual(['accepted: sent', 'received: withdrawn'])
 })
 
-test('a person is told the same decision again only after a confirmation, or after another decision', async () => {
+test('a person is told the same decision again only if an organiser asks for that, or after another decision', async () => {
   const id = await store()
   await decide(id, 'accepted')
   await release((await drafts()).letters)
@@ -575,7 +575,7 @@ test('a template with an unknown placeholder is not saved', async () => {
   expect((await ask<{ templates: object[] }>('letters')).templates).toHaveLength(before.templates.length)
 })
 
-/** Writes to one person. */
+/** Writes a draft to one person, without a template. */
 const writeTo = (application: string, changes: object = {}, caller = client) =>
   ask<Letter>(
     'write_to',
@@ -607,7 +607,7 @@ test('a letter to one person needs no template: it is a draft, and is sent as wr
     { subject: 'One question more', body: 'Will you come?', state: 'sent', to: 'ada@example.org' },
     { subject: 'Another question', state: 'sent' },
   ])
-  // A second letter to one person needs no confirmation.
+  // A second letter to one person is released without `again`.
   expect(outcomesOf(await release([await writeTo(id)]))).toEqual(['released'])
 })
 
@@ -680,7 +680,7 @@ const failedSends: [string, (claim: LetterClaim) => Promise<unknown>][] = [
 ]
 
 test.each(failedSends)(
-  'a letter to one person %s is a draft again if a new decision was made while it was sent',
+  'a letter to one person %s is a draft again if a new decision was made while it was being sent',
   async (_what, end) => {
     const id = await store()
     const text = { subject: 'One question', body: 'Can you come?' }
@@ -791,7 +791,7 @@ test('an organiser who reads blind gets only the columns listed for them, and no
   }
 })
 
-test('a letter that its quotes make too long is cut in the preview, and cannot be sent', async () => {
+test('a letter that is too long once it is filled in is cut in the preview, and cannot be sent', async () => {
   const id = await store({ reason: 'r'.repeat(90_000), company: 'c'.repeat(9_000) })
   const text = { occasion: 'Long', subject: 'For {{company}}', body: '{{reason}}'.repeat(2_000) }
   for (const tooLong of [{ subject: 'x'.repeat(201) }, { body: 'x'.repeat(20_001) }]) {
@@ -886,7 +886,7 @@ test('a refused letter and later letters are sent to another address; the form a
   expect((await drafts()).letters).toEqual([])
   await decide(id, 'declined')
   expect((await drafts('declined')).letters).toMatchObject([{ to: 'grace@example.org' }])
-  // A newer address replaces it. Changing the history changes no address.
+  // A newer address replaces the earlier one. A change of the history changes no address.
   await release((await drafts('declined')).letters)
   await refuse()
   const [, declined] = await lettersOf(id)
@@ -995,7 +995,7 @@ test('stopping, releasing, deciding and erasing at the same time do not deadlock
   }
 })
 
-test('a receipt quotes only the first name, and no organiser can write one', async () => {
+test('a receipt quotes only the first name, and no organiser can write a receipt', async () => {
   const id = await store({ first_name: 'http://evil' })
   const [receipt] = (await ask<{ templates: Template[] }>('letters')).templates
   expect(receipt).toMatchObject({ occasion: 'received' })
@@ -1025,7 +1025,7 @@ test('a receipt quotes only the first name, and no organiser can write one', asy
   ).rejects.toMatchObject({ code: '22023' })
 })
 
-test('only an organiser who saw the current setting switches receipts on or off, and the history records it', async () => {
+test('only an organiser who saw the current setting can switch receipts on or off, and the history records it', async () => {
   const { settings } = await ask<LettersOverview>('letters')
   expect(settings).toMatchObject({ receipts: false })
   const { version, reply_to } = settings
@@ -1064,7 +1064,7 @@ test('confirmations are switched on and off apart from receipts, and the history
   expect(await ask('set_letters', on)).toEqual(saved)
   expect(await ask('set_letters', on)).toEqual(saved)
   await expect(ask('set_letters', { ...on, confirmations: false })).rejects.toMatchObject({ code: 'PT409' })
-  // A desk of version 1.1 leaves them as they are.
+  // A desk of version 1.1 does not send `confirmations`, so the setting is unchanged.
   expect(await ask('set_letters', { version: version + 1, reply_to, receipts })).toMatchObject({
     confirmations: true,
   })
@@ -1096,7 +1096,7 @@ test('a refused receipt can be retried within a day, and not later', async () =>
 
 test('an organiser gets a test of a letter as an applicant would get it, at most twenty times an hour', async () => {
   const text = { occasion: 'accepted', subject: 'For {{first_name}}', body: 'Hello {{company}}' }
-  const tests = () => server.database.owner`
+  const readTestLetters = () => server.database.owner`
     select email, subject, body from private.deliveries join auth.users on users.id = organiser_id
     where kind = 'test'`
   await expect(ask('send_test', text)).rejects.toMatchObject({ code: '22023' })
@@ -1106,18 +1106,18 @@ test('an organiser gets a test of a letter as an applicant would get it, at most
   await expect(ask('send_test', text)).rejects.toMatchObject({ code: 'PT409' })
   await server.database.owner`update private.postman set seen_at = now()`
   expect(await ask('send_test', { ...text, application: id })).toEqual({ to: me })
-  expect(await tests()).toEqual([{ email: me, subject: '[Test] For Zoë', body: 'Hello First' }])
+  expect(await readTestLetters()).toEqual([{ email: me, subject: '[Test] For Zoë', body: 'Hello First' }])
   expect(await ask('send_test', text)).toEqual({ to: me })
-  expect(await tests()).toHaveLength(2)
+  expect(await readTestLetters()).toHaveLength(2)
   await Promise.all(Array.from({ length: 30 }, () => ask('send_test', text).catch(() => undefined)))
-  expect(await tests()).toHaveLength(20)
+  expect(await readTestLetters()).toHaveLength(20)
   await expect(ask('send_test', text)).rejects.toMatchObject({ code: 'PT429' })
   const other = await server.signedIn()
   expect(await ask('send_test', text, other.client)).toEqual({ to: other.email })
-  // A waiting test is erased with the application that it was filled in for.
+  // A waiting test letter is erased with the application that it was filled in for.
   await server.database.owner`delete from public.retreat_applications where id = ${id}`
-  expect(await tests()).toHaveLength(20)
-  expect(JSON.stringify(await tests())).not.toContain('Zoë')
+  expect(await readTestLetters()).toHaveLength(20)
+  expect(JSON.stringify(await readTestLetters())).not.toContain('Zoë')
 })
 
 test('an organiser switches notices on for themselves, and the first daily email is due a day later', async () => {

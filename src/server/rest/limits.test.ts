@@ -37,10 +37,10 @@ beforeAll(async () => {
 beforeEach(() => server.database.owner`update private.postman set seen_at = now()`)
 
 /** Calls a function of the desk as an organiser. Returns its response. */
-async function ask<Answer>(name: string, args: object = {}): Promise<Answer> {
+async function ask<Result>(name: string, args: object = {}): Promise<Result> {
   const { data, error } = await client.rpc(`desk_${name}`, args)
   if (error) throw error
-  return data as Answer
+  return data as Result
 }
 
 async function anId() {
@@ -50,17 +50,17 @@ async function anId() {
   return row?.id ?? ''
 }
 
-const act = () => crypto.randomUUID()
-const ids = (count: number) => Array.from({ length: count }, act)
+const newId = () => crypto.randomUUID()
+const ids = (count: number) => Array.from({ length: count }, newId)
 const versionOf = async (name: 'door' | 'letters') =>
   name === 'door'
     ? (await ask<Door>('door')).version
     : (await ask<LettersOverview>('letters')).settings.version
 const template = (changes: object) =>
-  ask('set_template', { version: null, occasion: act(), subject: 's', body: 'b', ...changes })
+  ask('set_template', { version: null, occasion: newId(), subject: 's', body: 'b', ...changes })
 
 const aQuestion = (changes: Partial<Question>): Question => ({
-  id: act(),
+  id: newId(),
   kind: 'short',
   text: 'When do you arrive?',
   choices: [],
@@ -73,6 +73,7 @@ const setQuestions = async (questions: Question[]) => {
   return ask('set_questions', { version, questions, until: null, private_days: null })
 }
 
+/** For each field: writes a text of this many characters into the field. */
 const write: Record<keyof typeof maxCharacters, (length: number) => Promise<unknown>> = {
   sentence: async (length) => {
     const limits = { closes_at: null, closes_after: null }
@@ -80,8 +81,8 @@ const write: Record<keyof typeof maxCharacters, (length: number) => Promise<unkn
     return ask('set_door', { version: await versionOf('door'), closed: false, sentence, ...limits })
   },
   why: async (length) =>
-    ask('mark', { act: act(), application: await anId(), mark: 'yes', why: '🌲'.repeat(length) }),
-  note: async (length) => ask('note', { act: act(), application: await anId(), note: '🌲'.repeat(length) }),
+    ask('mark', { act: newId(), application: await anId(), mark: 'yes', why: '🌲'.repeat(length) }),
+  note: async (length) => ask('note', { act: newId(), application: await anId(), note: '🌲'.repeat(length) }),
   occasion: (length) => template({ occasion: '🌲'.repeat(length) }),
   subject: (length) => template({ subject: '🌲'.repeat(length) }),
   body: (length) => template({ body: '🌲'.repeat(length) }),
@@ -91,22 +92,23 @@ const write: Record<keyof typeof maxCharacters, (length: number) => Promise<unkn
       receipts: false,
       reply_to: anAddress(length),
     }),
-  hold: async (length) => ask('hold', { act: act(), application: await anId(), reason: '🌲'.repeat(length) }),
+  hold: async (length) =>
+    ask('hold', { act: newId(), application: await anId(), reason: '🌲'.repeat(length) }),
   question: (length) => setQuestions([aQuestion({ text: '🌲'.repeat(length) })]),
   option: (length) =>
     setQuestions([aQuestion({ kind: 'choice', choices: ['🌲'.repeat(length), 'Another'] })]),
   async answer(length) {
-    const asked = aQuestion({})
-    await setQuestions([asked])
+    const question = aQuestion({})
+    await setQuestions([question])
     const application = await anId()
     await server.database.owner`
       insert into private.statuses (application_id, created_at, status, version)
       select id, created_at, 'accepted', 1 from public.retreat_applications where id = ${application}
       on conflict do nothing`
     return ask('answer_questions', {
-      act: act(),
+      act: newId(),
       application,
-      answers: { [asked.id]: '🌲'.repeat(length) },
+      answers: { [question.id]: '🌲'.repeat(length) },
     })
   },
   edition: (length) => ask('name_edition', { edition: 1, name: '🌲'.repeat(length) }),
@@ -127,14 +129,14 @@ test.each(Object.keys(maxCharacters) as (keyof typeof maxCharacters)[])(
   },
 )
 
-test('the database stores as many questions, and days after the retreat, as the desk offers, and no more', async () => {
+test('the database accepts as many questions, and as many days until private answers are erased, as the desk offers, and no more', async () => {
   const questions = (count: number) => ids(count).map((id) => aQuestion({ id, text: id }))
   await setQuestions(questions(maxQuestions))
   await expect(setQuestions(questions(maxQuestions + 1))).rejects.toMatchObject({ code: '22023' })
   const eraseAfter = async (days: number) => {
     const { version } = await ask<Questions>('questions')
-    const asked = [aQuestion({ is_private: true })]
-    return ask('set_questions', { version, questions: asked, until: null, private_days: days })
+    const privateQuestions = [aQuestion({ is_private: true })]
+    return ask('set_questions', { version, questions: privateQuestions, until: null, private_days: days })
   }
   await eraseAfter(privateDays.max)
   for (const days of [0, privateDays.max + 1])
@@ -151,7 +153,7 @@ const letters = (count: number) => ids(count).map((id) => ({ id, seen: 'never' }
 test.each<[string, (count: number) => object]>([
   [
     'decide',
-    (count) => ({ act: act(), decisions: ids(count).map((id) => ({ id, status: 'new', version: 0 })) }),
+    (count) => ({ act: newId(), decisions: ids(count).map((id) => ({ id, status: 'new', version: 0 })) }),
   ],
   [
     'meanwhile',
@@ -161,7 +163,7 @@ test.each<[string, (count: number) => object]>([
   ['letters_of', (count) => ({ applications: ids(count) })],
   ['letter_states', (count) => ({ applications: ids(count) })],
   ['write', (count) => ({ applications: ids(count), occasion: 'accepted' })],
-  ['release', (count) => ({ act: act(), letters: letters(count), number: count, again: false })],
+  ['release', (count) => ({ act: newId(), letters: letters(count), number: count, again: false })],
   ['withdraw', (count) => ({ letters: ids(count) })],
   ['retry', (count) => ({ letters: ids(count) })],
   ['discard', (count) => ({ letters: ids(count) })],
@@ -170,9 +172,9 @@ test.each<[string, (count: number) => object]>([
   await expect(ask(name, argsOf(maxPerCall + 1))).rejects.toMatchObject({ code: '22023' })
 })
 
-test('the database releases as many letters without confirmation as the desk does, and no more', async () => {
+test('without a stated count, the database releases as many letters as the desk does, and no more', async () => {
   const release = (count: number) =>
-    ask('release', { act: act(), letters: letters(count), number: null, again: false })
+    ask('release', { act: newId(), letters: letters(count), number: null, again: false })
   await release(maxUnconfirmed)
   await expect(release(maxUnconfirmed + 1)).rejects.toMatchObject({ code: '22023' })
 })
@@ -217,7 +219,7 @@ test.each([
   [59, true],
   [61, false],
 ])(
-  'a mail sender whose last heartbeat is %i s old counts as running for the desk and for the command: %s',
+  'a mail sender whose last heartbeat is %i s old counts as running at the desk and for the commands: %s',
   async (age, isRunning) => {
     const { owner } = server.database
     await owner`update private.postman set seen_at = now() - ${age} * interval '1 second'`

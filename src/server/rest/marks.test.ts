@@ -34,10 +34,10 @@ beforeEach(async () => {
   await server.database.owner`delete from public.retreat_applications`
 })
 
-async function ask<Answer>(client: SupabaseClient, name: string, args: object = {}): Promise<Answer> {
+async function ask<Result>(client: SupabaseClient, name: string, args: object = {}): Promise<Result> {
   const { data, error } = await client.rpc(`desk_${name}`, args)
   if (error) throw error
-  return data as Answer
+  return data as Result
 }
 
 /** Stores applications, each a minute younger than the one before. Returns their ids, the oldest first. */
@@ -59,7 +59,7 @@ const listed = async (client: SupabaseClient, filter: Filter) =>
   (await ask<ListPage>(client, 'list', { filter })).applications.map(({ id }) => id)
 const decide = (client: SupabaseClient, id: string, status: string, version: number) =>
   ask(client, 'decide', { act: crypto.randomUUID(), decisions: [{ id, status, version }] })
-const shortOf = (marks: Marks | null) => ({
+const summarise = (marks: Marks | null) => ({
   own: marks?.own?.mark ?? null,
   others:
     marks?.others?.map(({ author, mark: value, after_seeing }) => [author, value, after_seeing]) ?? null,
@@ -80,11 +80,11 @@ test('marks of others are hidden until an organiser has marked the application t
   expect((await ask<ListPage>(ada, 'list', { filter: {} })).marks).toEqual({})
 })
 
-test('a decision shows all marks, and back to New hides them again', async () => {
+test('a decision shows all marks, and the status New hides them again', async () => {
   const [id = ''] = await store(1)
   await mark(grace, id, 'maybe')
   await decide(ada, id, 'waitlisted', 0)
-  expect(shortOf(await marksOf(ada, id))).toEqual({
+  expect(summarise(await marksOf(ada, id))).toEqual({
     own: null,
     others: [['grace@example.org', 'maybe', false]],
     missing: ['ada@example.org', 'tim@example.org'],
@@ -93,7 +93,7 @@ test('a decision shows all marks, and back to New hides them again', async () =>
   expect((await marksOf(ada, id))?.others).toBeNull()
   await decide(ada, id, 'shortlisted', 2)
   expect((await marksOf(ada, id))?.others).toBeNull()
-  // Ada could see the mark in between.
+  // Ada could see Grace's mark in between.
   expect((await mark(ada, id, 'maybe')).own?.after_seeing).toBe(true)
 })
 
@@ -102,7 +102,7 @@ test('a mark says that its author could see marks of others before, even if the 
   await mark(ada, id, 'yes')
   expect((await mark(ada, id, 'maybe')).own?.after_seeing).toBe(false)
   await mark(grace, id, 'no')
-  // A line that is added to the same mark does not change that.
+  // A reason that is added to the same mark does not change `after_seeing`.
   expect((await mark(ada, id, 'maybe', 'Clear.')).own).toMatchObject({ why: 'Clear.', after_seeing: false })
   expect((await mark(grace, id, 'yes')).own?.after_seeing).toBe(true)
   await mark(ada, id, null)
@@ -115,8 +115,8 @@ test('a mark says that its author could see marks of others before, even if the 
 test('of two simultaneous marks neither counts as given after seeing the other, and then each author sees both', async () => {
   const [id = ''] = await store(1)
   await Promise.all([mark(ada, id, 'yes'), mark(grace, id, 'no')])
-  expect(shortOf(await marksOf(ada, id)).others).toEqual([['grace@example.org', 'no', false]])
-  expect(shortOf(await marksOf(grace, id)).others).toEqual([['ada@example.org', 'yes', false]])
+  expect(summarise(await marksOf(ada, id)).others).toEqual([['grace@example.org', 'no', false]])
+  expect(summarise(await marksOf(grace, id)).others).toEqual([['ada@example.org', 'yes', false]])
   expect((await mark(ada, id, 'no')).own?.after_seeing).toBe(true)
 })
 
@@ -152,13 +152,13 @@ test('lists filter and sort by the marks that an organiser may see', async () =>
 
 test('the shuffled order stays the same for an organiser, differs between organisers, and has each application once over all pages', async () => {
   const ids = await store(30)
-  const order = (client: SupabaseClient) => listed(client, { order: 'shuffled', marks: 'none of mine' })
-  const adas = await order(ada)
-  expect(adas.toSorted()).toEqual(ids.toSorted())
-  expect(await order(ada)).toEqual(adas)
-  expect(await order(grace)).not.toEqual(adas)
-  await mark(grace, adas[0] ?? '', 'yes')
-  expect(await order(ada)).toEqual(adas)
+  const shuffledFor = (client: SupabaseClient) => listed(client, { order: 'shuffled', marks: 'none of mine' })
+  const adasOrder = await shuffledFor(ada)
+  expect(adasOrder.toSorted()).toEqual(ids.toSorted())
+  expect(await shuffledFor(ada)).toEqual(adasOrder)
+  expect(await shuffledFor(grace)).not.toEqual(adasOrder)
+  await mark(grace, adasOrder[0] ?? '', 'yes')
+  expect(await shuffledFor(ada)).toEqual(adasOrder)
   for (const filter of [{ order: 'shuffled' }, { order: 'most yes' }] as const) {
     const whole = await listed(ada, filter)
     const paged: string[] = []
@@ -173,7 +173,7 @@ test('the shuffled order stays the same for an organiser, differs between organi
 })
 
 /** Every call that reads, with arguments that reach marks. */
-const reads = (id: string): Record<Exclude<DeskFunction, ActName>, object[]> => {
+const readCalls = (id: string): Record<Exclude<DeskFunction, ActName>, object[]> => {
   const filters: Filter[] = [
     {},
     { status: 'new' },
@@ -219,25 +219,25 @@ test('until an organiser may see the marks of others, all responses are the same
   const [toMark = '', shortlisted = '', ...others] = await store(6)
   await decide(ada, shortlisted, 'shortlisted', 0)
   await mark(ada, others[0] ?? '', 'yes')
-  const everything = async () => {
+  const readEverything = async () => {
     const responses: unknown[] = []
     for (const id of [toMark, shortlisted]) {
-      for (const [name, calls] of Object.entries(reads(id))) {
+      for (const [name, calls] of Object.entries(readCalls(id))) {
         for (const args of calls)
           responses.push([name, args, await ask(ada, name.replace('desk_', ''), args)])
       }
     }
     return JSON.stringify(responses)
   }
-  const before = await everything()
+  const before = await readEverything()
   for (const id of [toMark, shortlisted]) {
     await mark(grace, id, null)
     await mark(grace, id, 'yes', 'Warm.')
     await mark(tim, id, 'no', 'Cold.')
   }
-  expect(await everything()).toBe(before)
+  expect(await readEverything()).toBe(before)
   await mark(ada, toMark, 'yes')
-  expect(await everything()).toContain('Cold.')
+  expect(await readEverything()).toContain('Cold.')
 })
 
 /** Replaces times, and numbers ids and stamps by their first occurrence, so that two plays can be compared. */
@@ -254,12 +254,13 @@ function comparable() {
 }
 
 /**
- * An hour of acts of Ada, who marks only some applications and decides on none for good. Returns all responses that she gets.
+ * Plays acts of Ada, who marks only some applications, and sets no status but Shortlisted and New. Returns all responses that she
+ * gets.
  *
- * @param seed The same seed plays the same hour.
+ * @param seed The same seed plays the same acts.
  * @param areOthersMarking Whether Grace and Tim mark the other applications meanwhile.
  */
-async function playHour(seed: number, areOthersMarking: boolean) {
+async function playActs(seed: number, areOthersMarking: boolean) {
   await server.database.owner`delete from public.retreat_applications`
   const rows = Array.from({ length: 12 }, (_, index) => ({
     ...anApplication({ first_name: `Person ${index}`, last_name: 'L', email: `person${index}@example.org` }),
@@ -295,7 +296,7 @@ async function playHour(seed: number, areOthersMarking: boolean) {
   const responses: string[] = []
   for (let step = 0; step < 40; step += 1) {
     responses.push(toComparable(await pick(acts)()))
-    const [name, calls] = pick(Object.entries(reads(pick(ids))))
+    const [name, calls] = pick(Object.entries(readCalls(pick(ids))))
     const args = pick(calls)
     responses.push(toComparable([name, args, await ask(ada, name.replace('desk_', ''), args)]))
     const [client, id, value] = [
@@ -309,10 +310,10 @@ async function playHour(seed: number, areOthersMarking: boolean) {
 }
 
 test.each(seedsOf({ quick: 1, long: 20 }))(
-  'over an hour of acts, an organiser gets the same with and without marks that are hidden from them (seed %i)',
+  'in a sequence of random acts, an organiser gets the same responses with and without marks that are hidden from them (seed %i)',
   async (seed) => {
-    const without = await playHour(seed, false)
-    const withOthers = await playHour(seed, true)
+    const without = await playActs(seed, false)
+    const withOthers = await playActs(seed, true)
     const [{ count }] = await server.database.owner<[{ count: number }]>`
       select count(*)::integer as count from private.marks where author <> 'ada@example.org' and mark is not null`
     expect(count).toBeGreaterThan(5)
@@ -345,7 +346,7 @@ test('organisers who only read do not count as missing, and the marks of a remov
   await mark(leaving, id, 'yes')
   await ask(tim, 'set_reads_only', { reads_only: true })
   await server.database.owner`delete from auth.users where email = 'leaving@example.org'`
-  expect(shortOf(await mark(ada, id, 'no'))).toEqual({
+  expect(summarise(await mark(ada, id, 'no'))).toEqual({
     own: 'no',
     others: [['leaving@example.org', 'yes', false]],
     missing: ['grace@example.org'],

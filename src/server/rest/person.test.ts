@@ -133,7 +133,7 @@ const leftOut: Record<string, readonly string[]> = {
     'private.organisers.account_id',
   ],
   'a number that only connects rows: a delivery names the event by its act': ['private.history.id'],
-  "a copy of the application's": ['private.statuses.created_at'],
+  "a copy of the application's `created_at`": ['private.statuses.created_at'],
   'about the retreat and its questions, not about the person': [
     ...[
       'began_at',
@@ -168,7 +168,7 @@ const leftOut: Record<string, readonly string[]> = {
   ].map((column) => `auth.users.${column}`),
 }
 
-/** A value of each type that no row has, and how JSON shows it. A boolean has none: it is inverted. */
+/** For each type, a value that no row has, and how JSON shows it. A boolean is inverted instead. */
 const sentinels: Record<string, readonly [sql: string, json: string]> = {
   text: [`'a sentinel'`, 'a sentinel'],
   uuid: [`'5e171e15-0000-4000-8000-000000000000'`, '5e171e15-0000-4000-8000-000000000000'],
@@ -196,13 +196,13 @@ const readColumns = (from: Sql) => from<Column[]>`
   where relnamespace::regnamespace::text in ('public', 'private', 'auth') and relkind = 'r' and attnum > 0 and not attisdropped
   order by 1, attnum`
 
-/** Finds the columns of all tables that the result lacks: no changed value in a row of theirs appears in it. */
+/** Changes each column, in one row after the other. Returns the columns of which no change appears in the result. */
 async function missingColumns(from: Sql, email: string) {
-  const left = new Set(Object.values(leftOut).flat())
+  const excluded = new Set(Object.values(leftOut).flat())
   const columns = (await readColumns(from)).filter(
-    ({ table, name }) => otherTables[table] === undefined && !left.has(`${table}.${name}`),
+    ({ table, name }) => otherTables[table] === undefined && !excluded.has(`${table}.${name}`),
   )
-  // Without constraints any value fits. The transaction is rolled back.
+  // Without constraints, any value fits. The transaction is rolled back.
   await from.unsafe(`
     set local session_replication_role = replica;
     do $$ declare one record; begin
@@ -229,8 +229,8 @@ async function missingColumns(from: Sql, email: string) {
 }
 
 /** Runs `work` in a transaction that is rolled back. */
-async function undone<Result>(work: (transaction: Sql) => Promise<Result>): Promise<Result> {
-  const undo = new Error('to be undone')
+async function runAndUndo<Result>(work: (transaction: Sql) => Promise<Result>): Promise<Result> {
+  const undo = new Error('to be runAndUndo')
   let result: Result | undefined
   await sql
     .begin(async (transaction) => {
@@ -251,13 +251,13 @@ const storeAccount = () => sql`
 test('every column of every table with something about a person is in the result, or is left out for a reason', async () => {
   await storeEverything(person, 'word')
   await storeAccount()
-  expect(await undone((transaction) => missingColumns(transaction, person))).toEqual([])
+  expect(await runAndUndo((transaction) => missingColumns(transaction, person))).toEqual([])
 })
 
 test('a new column and a new table are reported until the result has them', async () => {
   await storeEverything(person, 'word')
   await storeAccount()
-  const missing = await undone(async (transaction) => {
+  const missing = await runAndUndo(async (transaction) => {
     await transaction.unsafe(`
       alter table private.marks add column mood text;
       create table private.diets (application_id uuid, diet text);

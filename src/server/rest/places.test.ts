@@ -29,8 +29,8 @@ beforeAll(async () => {
   ;({ client, email: me } = await server.signedIn())
 })
 
-/** Restores a retreat without applications. */
-async function begin() {
+/** Restores the settings of the retreat, and removes all applications. */
+async function resetRetreat() {
   await sql()`delete from public.retreat_applications`
   await sql()`delete from private.places`
   await sql()`insert into private.places (zone) values ('UTC')`
@@ -39,12 +39,12 @@ async function begin() {
   await writeSite(sql(), { siteUrl: `${site}/`, mailServer: undefined })
 }
 
-beforeEach(begin)
+beforeEach(resetRetreat)
 
-async function ask<Answered>(name: string, args: object = {}): Promise<Answered> {
+async function ask<Result>(name: string, args: object = {}): Promise<Result> {
   const { data, error } = await client.rpc(`desk_${name}`, args)
   if (error) throw error
-  return data as Answered
+  return data as Result
 }
 
 /** Calls as the holder of a link, with only the public key. */
@@ -113,8 +113,8 @@ async function dayIn(days: number) {
   const [row] = await sql()<[{ day: string }]>`select (private.today() + ${days}::integer)::text as day`
   return row.day
 }
-/** Moves every last reminder back by three days, after which people may be reminded again. */
-const threeDaysPass = () =>
+/** Moves all reminders three days into the past. After three days, people may be reminded again. */
+const passThreeDays = () =>
   sql()`update private.invitations set reminded_at = reminded_at - interval '3 days'`
 /** Lets a person's deadline pass. */
 const passDeadline = (id: string) =>
@@ -275,7 +275,7 @@ test("a placeholder in an applicant's text is not filled in; without a site the 
   expect(body).toContain('Or just reply to this email.')
 })
 
-test('a letter cannot ask for an RSVP if its person is not accepted, or after the deadline', async () => {
+test('a letter cannot ask for an RSVP if its recipient is not accepted, or after the deadline', async () => {
   const id = await store()
   const body = 'Here: {{answer_link}}'
   await ask('set_template', { occasion: 'Travel', version: null, subject: 'Travel', body })
@@ -348,7 +348,7 @@ test('organisers set the deadline, and the reminder quotes it', async () => {
   expect(await ask('write', { applications: [id], occasion: 'reminder', again: true })).toMatchObject([
     { outcome: 'written', state: 'sent' },
   ])
-  await threeDaysPass()
+  await passThreeDays()
   // A repeat after a lost response. Desks of version 1.0 send no id.
   const reminding = { act: crypto.randomUUID() }
   for (let time = 0; time < 2; time += 1)
@@ -406,7 +406,7 @@ test('a letter quotes the deadline that an organiser sets while the letter is be
   expect((await details(id)).application).toMatchObject({ kept_until: day })
 })
 
-test('a repeated change of a deadline after a lost response does not overwrite a later one', async () => {
+test('a repeated change of a deadline after a lost response does not overwrite a later change', async () => {
   const { id } = await invite()
   const first = { act: crypto.randomUUID(), application: id, until: await dayIn(3) }
   const { repeated } = await sql().begin(async (setting) => {
@@ -437,7 +437,7 @@ test('an acceptance after a rejection gets a new deadline, counted from the hand
   expect((await details(id)).application).toMatchObject({ kept_until: await dayIn(10) })
 })
 
-test('a refused reminder is not retried after its person gave an RSVP', async () => {
+test('a refused reminder is not retried after its recipient gave an RSVP', async () => {
   const { id } = await inviteAndRemind()
   expect(await record(sql(), await claimDue(), { outcome: 'refused', code: 550, reply: '550 no' })).toBe(
     'refused',
@@ -521,7 +521,7 @@ test('a reminder that does not quote the deadline is sent even after the deadlin
 
 test('a reminder that is being sent when the RSVP arrives is not retried, and nothing is drafted', async () => {
   const { id, token } = await inviteAndRemind()
-  // They were told by a letter without a template, instead of the letter of the acceptance.
+  // The letter that told them of the acceptance had no template.
   await sql()`
     update private.letters set template = null, subject = 'Welcome', body = 'You have a place.'
     where application_id = ${id} and template = 'accepted'`
@@ -618,8 +618,8 @@ test('reminding reads only the letters that were not sent, however many were sen
   const [{ id }, drafted, released] = [await invite(), await invite(), await invite()]
   await ask('write', { applications: [drafted.id, released.id], occasion: 'reminder' })
   expect(await release(released.id)).toBe('released')
-  const others = Array.from({ length: 2000 }, (_, at) => ({
-    ...anApplication({ email: `${at}@example.com` }),
+  const others = Array.from({ length: 2000 }, (_, index) => ({
+    ...anApplication({ email: `${index}@example.com` }),
   }))
   await sql()`
     with stored as (
@@ -632,19 +632,19 @@ test('reminding reads only the letters that were not sent, however many were sen
       select 'letter', application_id, id, 'done', 'Hello', 'Hello', null, now() from letter`
   await sql()`vacuum analyze private.letters, private.deliveries`
   const read = await sql().begin(async (transaction) => {
-    const readSoFar = async () => {
+    const countRowsRead = async () => {
       const [row] = await transaction<[{ count: number }]>`
         select sum(seq_tup_read + idx_tup_fetch)::integer as count from pg_stat_xact_user_tables
         where relname in ('letters', 'deliveries')`
       return row.count
     }
-    const before = await readSoFar()
+    const before = await countRowsRead()
     const [found] = await transaction<[{ wanted: string[] }]>`
       select wanted from private.to_remind('reminder', 1, private.today())`
     expect(found.wanted).toEqual([id])
-    return (await readSoFar()) - before
+    return (await countRowsRead()) - before
   })
-  // The draft, and the other reminder's delivery and letter.
+  // The draft, and the delivery and the letter of the released reminder.
   expect(read).toBe(3)
 })
 
@@ -797,8 +797,8 @@ async function deliverTo({ guests }: Retreat) {
     if (guest === undefined) throw new Error('a letter to nobody')
     const token = tokenIn(claim.body)
     // A valid link is repeated in every letter. After an invalid one, the link is new.
-    const isRight = guest.hasNoLink ? !guest.links.includes(token) : token === guest.links.at(-1)
-    expect(token === '' || isRight).toBe(true)
+    const isExpected = guest.hasNoLink ? !guest.links.includes(token) : token === guest.links.at(-1)
+    expect(token === '' || isExpected).toBe(true)
     if (token !== '') {
       if (guest.hasNoLink) guest.links.push(token)
       guest.hasNoLink = false
@@ -852,7 +852,7 @@ const retreatActs = {
     can: ({ guests }: Readonly<Retreat>) => guests.some(({ isTold }) => isTold),
     async do() {
       await ask('remind')
-      await threeDaysPass()
+      await passThreeDays()
     },
   }),
   passDays: actOf('passDays', [anyGuest], {
@@ -881,15 +881,15 @@ const retreatActs = {
 const { decide: decides, answer: answers } = retreatActs
 
 /** Checks that the sums of the desk match the guests. */
-async function sumsAreRight({ guests, total }: Retreat) {
+async function checkSums({ guests, total }: Retreat) {
   const accepted = guests.filter(({ status }) => status === 'accepted')
-  const count = (is: (guest: Guest) => boolean) => accepted.filter(is).length
-  const waits = (guest: Guest) => guest.answer === null && guest.isTold
+  const count = (predicate: (guest: Guest) => boolean) => accepted.filter(predicate).length
+  const isAwaited = (guest: Guest) => guest.answer === null && guest.isTold
   const expected = {
     coming: count((guest) => guest.answer === 'coming'),
     not_coming: count((guest) => guest.answer === 'not coming'),
-    no_answer: count(waits),
-    late: count((guest) => waits(guest) && guest.isLate),
+    no_answer: count(isAwaited),
+    late: count((guest) => isAwaited(guest) && guest.isLate),
     not_told: count((guest) => guest.answer === null && !guest.isTold),
   }
   const free = total === null ? null : total - (accepted.length - expected.not_coming)
@@ -906,7 +906,7 @@ test(`after random decisions, letters, RSVPs, reminders and places in ${retreats
     maxActs: 140,
     timeLimit: 200_000,
     async begin() {
-      await begin()
+      await resetRetreat()
       const guests = await Promise.all(
         Array.from({ length: guestCount }, async (): Promise<Guest> => {
           const id = await store()
@@ -915,7 +915,7 @@ test(`after random decisions, letters, RSVPs, reminders and places in ${retreats
       )
       return { guests, total: null }
     },
-    afterEach: sumsAreRight,
+    afterEach: checkSums,
   })
   expect(done).toBeGreaterThan(30 * retreats)
 })

@@ -72,10 +72,10 @@ interface Seen {
   questions?: Asked | null
 }
 
-async function ask<Answered>(name: string, args: object = {}, caller = client): Promise<Answered> {
+async function ask<Result>(name: string, args: object = {}, caller = client): Promise<Result> {
   const { data, error } = await caller.rpc(`desk_${name}`, args)
   if (error) throw error
-  return data as Answered
+  return data as Result
 }
 
 interface Listed {
@@ -85,7 +85,7 @@ interface Listed {
   closes_on: string | null
   questions: (Question & { answers: number })[]
 }
-const listed = () => ask<Listed>('questions')
+const listQuestions = () => ask<Listed>('questions')
 const setQuestions = (questions: object[], changes: object = {}, version = 0) =>
   ask<Listed>('set_questions', { version, questions, until: null, private_days: 30, ...changes })
 
@@ -96,7 +96,7 @@ async function visit(name: string, args: object): Promise<Seen> {
   return data as Seen
 }
 const read = ({ token }: AcceptedApplicant) => visit('place_by_token', { token })
-const say = ({ token }: AcceptedApplicant, answer: string) =>
+const giveRsvp = ({ token }: AcceptedApplicant, answer: string) =>
   visit('answer_place', { token, answer, act: crypto.randomUUID() })
 const give = ({ token }: AcceptedApplicant, answers: object, act: string = crypto.randomUUID()) =>
   visit('answer_questions', { token, answers, act })
@@ -107,7 +107,7 @@ async function storeGuest(first_name = 'Ada') {
     first_name,
     email: `${crypto.randomUUID()}@example.com`,
   })
-  await say(guest, 'coming')
+  await giveRsvp(guest, 'coming')
   return guest
 }
 
@@ -162,14 +162,14 @@ test('only guests are asked: not people without an RSVP, people who cannot come,
   await give(invited, { [arrival.id]: 'Friday' })
   const guest = await storeGuest()
   await give(guest, { [arrival.id]: 'Friday' })
-  expect((await say(guest, 'not coming')).questions).toBeNull()
+  expect((await giveRsvp(guest, 'not coming')).questions).toBeNull()
   await give(guest, { [arrival.id]: 'Saturday' })
   expect(await stored(invited)).toEqual({})
   expect(await stored(guest)).toEqual({ [arrival.text]: 'Friday' })
   const stranger = { ...guest, token: crypto.randomUUID() }
   expect(await give(stranger, { [arrival.id]: 'Friday' })).toEqual({ state: 'invalid' })
   await sql()`delete from private.questions`
-  expect((await say(guest, 'coming')).questions).toBeNull()
+  expect((await giveRsvp(guest, 'coming')).questions).toBeNull()
 })
 
 test('an answer has to fit its question, and required questions have to be answered', async () => {
@@ -214,7 +214,7 @@ test('a repeat of an act stores nothing more, and there are at most twenty chang
 test('answers can be changed until the day that organisers set, or until the retreat begins', async () => {
   await setQuestions([arrival], { until: await dayIn(0) })
   const guest = await storeGuest()
-  // The deadline of the RSVP is another one.
+  // The deadline of the RSVP is a separate day, and has passed.
   await sql()`update private.invitations set deadline = private.today() - 1`
   expect(await read(guest)).toMatchObject({
     state: 'over',
@@ -225,12 +225,12 @@ test('answers can be changed until the day that organisers set, or until the ret
   expect((await give(guest, { [arrival.id]: 'Sunday' })).questions).toMatchObject({ is_open: false })
   await setRetreat(sql(), { starts_on: await dayIn(-2), ends_on: await dayIn(5) })
   await setQuestions([arrival], {}, 2)
-  expect(await listed()).toMatchObject({ closes_on: await dayIn(-2) })
+  expect(await listQuestions()).toMatchObject({ closes_on: await dayIn(-2) })
   expect((await give(guest, { [arrival.id]: 'Sunday' })).questions).toMatchObject({ is_open: false })
   expect(await stored(guest)).toEqual({ [arrival.text]: 'Friday' })
 })
 
-test('the link never shows a private answer, and blind readers, the table and the webhook do not have it', async () => {
+test('the link never shows a private answer, and blind readers, the table and the webhook do not get it', async () => {
   await setQuestions([arrival, allergies])
   const guest = await storeGuest()
   await give(guest, { [arrival.id]: 'Friday', [allergies.id]: 'Peanuts' })
@@ -259,7 +259,7 @@ test('the link never shows a private answer, and blind readers, the table and th
   expect(JSON.stringify(deliveries)).not.toMatch(/Peanuts|Friday/)
 })
 
-test('an organiser enters answers that came by email, also without the required ones', async () => {
+test('an organiser enters answers that came by email, even if required answers are missing', async () => {
   await setQuestions(all)
   const guest = await storeGuest()
   const args = { act: crypto.randomUUID(), application: guest.id, answers: { [allergies.id]: 'Nuts' } }
@@ -277,7 +277,7 @@ test('a list of questions is saved as a whole, and does not overwrite another or
   await setQuestions([arrival, diet])
   const guest = await storeGuest()
   await give(guest, { [arrival.id]: 'Friday', [diet.id]: 'All' })
-  expect((await listed()).questions.map(({ answers }) => answers)).toEqual([1, 1])
+  expect((await listQuestions()).questions.map(({ answers }) => answers)).toEqual([1, 1])
   // The organiser saves again, because the response was lost.
   expect(await setQuestions([arrival, diet])).toMatchObject({ version: 1 })
   await expect(setQuestions([arrival])).rejects.toMatchObject({ code: 'PT409' })
@@ -319,14 +319,14 @@ test('a list of questions that cannot be asked is refused with the reason', asyn
       message: expect.stringMatching(message) as string,
     })
   }
-  expect((await listed()).questions).toMatchObject([allergies, arrival])
+  expect((await listQuestions()).questions).toMatchObject([allergies, arrival])
 })
 
 test('the table of guests has everybody who is coming, in pages', async () => {
   await setQuestions([diet])
   const guest = await storeGuest('Zoë')
   await give(guest, { [diet.id]: 'Vegan' })
-  await say(await storeAcceptedApplicant(sql()), 'not coming')
+  await giveRsvp(await storeAcceptedApplicant(sql()), 'not coming')
   const page = await ask<{ guests: object[]; next: object | null }>('guests')
   expect(page).toMatchObject({
     guests: [{ id: guest.id, first_name: 'Zoë', answers: { [diet.id]: 'Vegan' } }],
@@ -352,16 +352,16 @@ test('the table of guests has everybody who is coming, in pages', async () => {
   expect(new Set(ids).size).toBe(1001)
 })
 
-test('guests with open questions get a reminder of their own, also after the deadline of the RSVP', async () => {
+test('guests who have not answered all required questions get a separate reminder, also after the deadline of the RSVP', async () => {
   await setQuestions([arrival, diet])
-  const [open, answered, invited] = [
+  const [unanswered, answered, invited] = [
     await storeGuest('Ada'),
     await storeGuest('Ben'),
     await storeAcceptedApplicant(sql()),
   ]
   await give(answered, { [arrival.id]: 'Friday' })
   expect(await ask('places')).toMatchObject({ questions: { questions: 2, open: 1 } })
-  await sql()`update private.invitations set deadline = private.today() - 1 where application_id = ${open.id}`
+  await sql()`update private.invitations set deadline = private.today() - 1 where application_id = ${unanswered.id}`
   expect(await ask('remind', { act: crypto.randomUUID() })).toMatchObject({
     drafted: 2,
     questions: 1,
@@ -374,10 +374,10 @@ test('guests with open questions get a reminder of their own, also after the dea
   })
   const letters = await ask<
     { id: string; seen: string; application: string; occasion: string; missing: object[] }[]
-  >('letters_of', { applications: [open.id, answered.id, invited.id] })
+  >('letters_of', { applications: [unanswered.id, answered.id, invited.id] })
   const reminders = letters.filter(({ occasion }) => occasion !== 'accepted')
   expect(Object.fromEntries(reminders.map(({ application, occasion }) => [application, occasion]))).toEqual({
-    [open.id]: 'questions',
+    [unanswered.id]: 'questions',
     [invited.id]: 'reminder',
   })
   const [letter] = letters.filter(({ occasion }) => occasion === 'questions')
@@ -385,13 +385,13 @@ test('guests with open questions get a reminder of their own, also after the dea
   const released = [{ id: letter?.id, seen: letter?.seen }]
   await ask('release', { act: crypto.randomUUID(), letters: released, number: 1, again: false })
   expect(await claimLetter(sql())).toMatchObject({
-    body: expect.stringContaining(`https://unplugged.example/answer/#${open.token}`) as string,
+    body: expect.stringContaining(`https://unplugged.example/answer/#${unanswered.token}`) as string,
   })
 })
 
 test.each([
   ['after they have answered', (guest: AcceptedApplicant) => give(guest, { [arrival.id]: 'Friday' })],
-  ['after they have said that they cannot come', (guest: AcceptedApplicant) => say(guest, 'not coming')],
+  ['after they have said that they cannot come', (guest: AcceptedApplicant) => giveRsvp(guest, 'not coming')],
 ])('a reminder of questions is dropped %s', async (_, change) => {
   await setQuestions([arrival])
   const guest = await storeGuest()
@@ -402,12 +402,12 @@ test.each([
   expect(await states()).toEqual([{ state: 'dropped' }])
 })
 
-/** Lets the server look for due answers on this many days, of which today is the last. */
-async function lookOnDays(days: number) {
+/** Lets the server announce and erase due answers on this many days, of which today is the last. */
+async function announceAndEraseOnDays(days: number) {
   for (let day = 1; day <= days; day += 1) {
     await sql()`update private.announcements set announced_on = announced_on - 1`
     await sql()`select private.keep_answers()`
-    // A second look on the same day counts nothing.
+    // The second call on a day announces nothing.
     await sql()`select private.keep_answers()`
   }
 }
@@ -417,15 +417,15 @@ test('private answers are erased once they are due and were announced on seven d
   const guest = await storeGuest()
   const answers = { [arrival.id]: 'Friday', [allergies.id]: 'Nuts' }
   await give(guest, answers)
-  await lookOnDays(8)
+  await announceAndEraseOnDays(8)
   expect(await stored(guest)).toHaveProperty(allergies.text)
   await setRetreat(sql(), { starts_on: await dayIn(-33), ends_on: await dayIn(-30) })
-  expect(await listed()).toMatchObject({ due: 1, erased_on: await dayIn(0) })
-  await lookOnDays(6)
+  expect(await listQuestions()).toMatchObject({ due: 1, erased_on: await dayIn(0) })
+  await announceAndEraseOnDays(6)
   expect(await stored(guest)).toHaveProperty(allergies.text)
-  await lookOnDays(1)
+  await announceAndEraseOnDays(1)
   expect(await stored(guest)).toEqual({ [arrival.text]: 'Friday' })
-  expect(await listed()).toMatchObject({ due: 0 })
+  expect(await listQuestions()).toMatchObject({ due: 0 })
   const [erasing] =
     await sql()`select author, detail from private.history where application_id is null order by id desc`
   expect(erasing).toEqual({ author: 'server', detail: { erased: 1 } })
@@ -436,12 +436,12 @@ test('a clock that jumps ahead, and back again, erases nothing', async () => {
   const guest = await storeGuest()
   await give(guest, { [arrival.id]: 'Friday', [allergies.id]: 'Nuts' })
   await setRetreat(sql(), { starts_on: await dayIn(-33), ends_on: await dayIn(-30) })
-  await lookOnDays(6)
-  // The last six days were in another year.
+  await announceAndEraseOnDays(6)
+  // Announcements that are a year ahead, or a year old, do not count.
   await sql()`update private.announcements set announced_on = private.today() + 365`
   await sql()`select private.keep_answers()`
   await sql()`update private.announcements set announced_on = private.today() - 365`
-  await lookOnDays(6)
+  await announceAndEraseOnDays(6)
   expect(await stored(guest)).toHaveProperty(allergies.text)
 })
 

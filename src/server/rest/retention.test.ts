@@ -35,19 +35,19 @@ beforeEach(async () => {
   await setRetreat(sql(), { starts_on: null, ends_on: null, calendar_sequence: 0 })
 })
 
-async function ask<Answered>(name: string, args: object = {}, as = client): Promise<Answered> {
+async function ask<Result>(name: string, args: object = {}, as = client): Promise<Result> {
   const { data, error } = await as.rpc(`desk_${name}`, args)
   if (error) throw error
-  return data as Answered
+  return data as Result
 }
 const act = () => crypto.randomUUID()
-const shown = (as = client) => ask<Retention>('retention', {}, as)
+const readRetention = (as = client) => ask<Retention>('retention', {}, as)
 const detailsOf = (application: string, as = client) =>
   ask<ApplicationDetails>('application', { application }, as)
-const keep = (application: string, reason = 'Comes again') =>
+const setHold = (application: string, reason = 'Comes again') =>
   ask<ApplicationDetails>('hold', { act: act(), application, reason })
 async function keepFor(months: number | null, came: number | null) {
-  const { version } = await shown()
+  const { version } = await readRetention()
   return ask<Retention>('set_retention', { version, months, months_for_guests: came })
 }
 
@@ -83,7 +83,7 @@ const historyOf = async () => {
   return happenings.map(({ kind, author, detail }) => ({ kind, author, detail }))
 }
 
-/** Lets the server announce and erase once, as it does each hour. Returns how many it erased. */
+/** Lets the server announce and erase once, as it does every ten minutes. Returns how many it erased. */
 async function announceAndErase(most = 100): Promise<number> {
   let erased = 0
   for (;;) {
@@ -93,13 +93,13 @@ async function announceAndErase(most = 100): Promise<number> {
     erased += step.erased
   }
 }
-/** The same on this many days, of which today is the last. */
+/** Does the same on this many days, of which today is the last. */
 async function announceAndEraseOnDays(days: number, most?: number) {
   let erased = 0
   for (let day = 1; day <= days; day += 1) {
     await sql()`update private.announcements set announced_on = announced_on - 1`
     erased += await announceAndErase(most)
-    // The second time on a day announces nothing.
+    // The second call on a day announces nothing.
     erased += await announceAndErase(most)
   }
   return erased
@@ -108,7 +108,7 @@ async function announceAndEraseOnDays(days: number, most?: number) {
 test('applications are kept for ever unless organisers set months', async () => {
   await endRetreat(-400)
   const id = await apply()
-  expect(await shown()).toMatchObject({
+  expect(await readRetention()).toMatchObject({
     version: 0,
     months: null,
     months_for_guests: null,
@@ -126,10 +126,10 @@ test('an application is erased the set months after its retreat; a guest’s, an
   const late = await apply(await dayIn(-5))
   await keepFor(12, 13)
   expect(await detailsOf(due[0] ?? '')).toMatchObject({ erased_on: await dayIn(0) })
-  expect(await shown()).toMatchObject({ due: 3, announced: null })
+  expect(await readRetention()).toMatchObject({ due: 3, announced: null })
   expect(await announceAndEraseOnDays(6)).toBe(0)
   const from = await dayIn(1)
-  expect(await shown()).toMatchObject({ due: 3, announced: { applications: 3, from, days: 6 } })
+  expect(await readRetention()).toMatchObject({ due: 3, announced: { applications: 3, from, days: 6 } })
   expect((await ask<Places>('places')).erasing).toEqual({ applications: 3, from, days: 6 })
   // They are erased in steps of two, and the history has one line for all of them.
   expect(await announceAndEraseOnDays(1, 2)).toBe(3)
@@ -152,7 +152,7 @@ test('the applications of a retreat without days are kept when those of another 
   await beginEdition(sql(), 'Spring 2028')
   const second = await apply()
   await keepFor(12, 12)
-  expect((await shown()).editions).toMatchObject([
+  expect((await readRetention()).editions).toMatchObject([
     { id: 2, ends_on: null, erased_on: null },
     { id: 1, erased_on: await dayIn(0) },
   ])
@@ -178,34 +178,34 @@ test('a clock that jumps ahead, and back again, erases nothing that was not anno
 
 test('an application is not erased while an organiser holds it, nor in the seven days after the hold ends', async () => {
   await endRetreat(0)
-  const [kept, other] = [await apply(), await apply()]
+  const [held, other] = [await apply(), await apply()]
   await keepFor(12, 12)
   await announceAndEraseOnDays(6)
-  const details = await keep(kept)
+  const details = await setHold(held)
   expect(details).toMatchObject({
     erased_on: null,
     hold: { reason: 'Comes again', held_by: me },
     history: [{ kind: 'hold', author: me, detail: { reason: 'Comes again' } }],
   })
-  expect(await shown()).toMatchObject({ holds: [{ id: kept, reason: 'Comes again', held_by: me }] })
+  expect(await readRetention()).toMatchObject({ holds: [{ id: held, reason: 'Comes again', held_by: me }] })
   expect(await announceAndEraseOnDays(1)).toBe(1)
-  expect(await stored()).toEqual([kept])
-  expect(other).not.toBe(kept)
+  expect(await stored()).toEqual([held])
+  expect(other).not.toBe(held)
   await announceAndEraseOnDays(6)
-  expect(await keep(kept, ' ')).toMatchObject({ erased_on: await dayIn(0), hold: null })
+  expect(await setHold(held, ' ')).toMatchObject({ erased_on: await dayIn(0), hold: null })
   expect(await announceAndEraseOnDays(6)).toBe(0)
   expect(await announceAndEraseOnDays(1)).toBe(1)
 })
 
 test('an application is not erased if an organiser puts a hold on it while the server erases', async () => {
   await endRetreat(0)
-  const [kept] = [await apply(), await apply()]
+  const [held] = [await apply(), await apply()]
   await keepFor(12, 12)
   await announceAndEraseOnDays(6)
   await sql()`update private.announcements set announced_on = announced_on - 1`
   let erasing: Promise<number> | undefined
-  await sql().begin(async (keeping) => {
-    await keeping`insert into private.holds (application_id, reason, held_by) values (${kept}, 'Comes again', 'ada')`
+  await sql().begin(async (holding) => {
+    await holding`insert into private.holds (application_id, reason, held_by) values (${held}, 'Comes again', 'ada')`
     erasing = announceAndErase()
     await expect
       .poll(
@@ -215,7 +215,7 @@ test('an application is not erased if an organiser puts a hold on it while the s
       .toHaveLength(1)
   })
   expect(await erasing).toBe(1)
-  expect(await stored()).toEqual([kept])
+  expect(await stored()).toEqual([held])
 })
 
 test('an application is stored while others are being erased, and two servers erase each application once', async () => {
@@ -268,13 +268,13 @@ test('an organiser erases at once what is due, and a repeat erases nothing more'
   expect(await ask('erase_due', { act: first })).toEqual({ erased: 1, due: 0 })
   await apply()
   expect(await ask('erase_due', { act: first })).toEqual({ erased: 1, due: 0 })
-  expect(await shown()).toMatchObject({ due: 1 })
+  expect(await readRetention()).toMatchObject({ due: 1 })
   expect(await stored()).toHaveLength(2)
   expect((await historyOf())[0]).toEqual({ kind: 'retention', author: me, detail: { edition: 1, erased: 1 } })
   expect(await stored()).toContain(guest)
 })
 
-test('by hand, five hundred applications are erased at a time', async () => {
+test('an organiser erases at most five hundred due applications at a time', async () => {
   await endRetreat(0)
   await sql()`
     insert into public.retreat_applications ${valuesOf(Array.from({ length: 501 }, () => ({ ...anApplication(), created_at: new Date('2020-01-01') })))}`
@@ -286,16 +286,16 @@ test('blind readers learn who holds an application, but not the applicant’s na
   await endRetreat(0)
   const id = await apply()
   await keepFor(12, 12)
-  await keep(id, 'Grace is a friend')
+  await setHold(id, 'Grace is a friend')
   const { hold, history } = await detailsOf(id, blind)
   expect(hold).toMatchObject({ reason: null, held_by: me })
   expect(history).toMatchObject([{ kind: 'hold', detail: {} }])
-  const [held] = (await shown(blind)).holds
+  const [held] = (await readRetention(blind)).holds
   expect(Object.keys(held ?? {}).toSorted()).toEqual(['held_at', 'held_by', 'id'])
 })
 
 test('months, from 1 to 120, are saved unless somebody changed them since they were read, and the history says so', async () => {
-  const seen = await shown()
+  const seen = await readRetention()
   expect(await keepFor(12, null)).toMatchObject({ version: 1, months: 12, months_for_guests: null })
   const again = { version: seen.version, months: 6, months_for_guests: null }
   await expect(ask('set_retention', again)).rejects.toMatchObject({ code: 'PT409' })
@@ -305,7 +305,7 @@ test('months, from 1 to 120, are saved unless somebody changed them since they w
   })
   for (const months of [0, 121, -1])
     await expect(keepFor(months, null)).rejects.toMatchObject({ code: '22023' })
-  await expect(keep(await apply(), 'x'.repeat(501))).rejects.toMatchObject({ code: '22023' })
+  await expect(setHold(await apply(), 'x'.repeat(501))).rejects.toMatchObject({ code: '22023' })
   expect(await historyOf()).toEqual([
     { kind: 'retention', author: me, detail: { months: 12, months_for_guests: null } },
   ])

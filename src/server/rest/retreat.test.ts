@@ -61,7 +61,7 @@ test('people who are coming read the days and the venue, also after the deadline
   expect(await read(guest)).toBeUndefined()
 })
 
-test('the event keeps its id, and its number grows with each change of the days or the venue', async () => {
+test('the calendar’s event has the same id after each change of the days or the venue, and a higher sequence number', async () => {
   const [guest, other] = [await storeAcceptedApplicant(sql()), await storeAcceptedApplicant(sql())]
   await give(other, 'coming')
   await save({ version: 0, ...days })
@@ -80,7 +80,7 @@ test('the event keeps its id, and its number grows with each change of the days 
   expect(await read(other)).toEqual({ ...first, sequence: 5 })
 })
 
-test('the retreat of an earlier edition stays the same for its people', async () => {
+test('the retreat of an earlier edition stays the same for the people who applied to it', async () => {
   const guest = await storeAcceptedApplicant(sql())
   await give(guest, 'coming')
   await save({ version: 0, ...days })
@@ -110,8 +110,8 @@ test('a repeated change takes effect once, and a change is refused if its author
 })
 
 test.each([
-  ['one day alone', { ends_on: null }, 'A retreat has a first and a last day, or neither yet.'],
-  ['the other day alone', { starts_on: null }, 'A retreat has a first and a last day, or neither yet.'],
+  ['only a first day', { ends_on: null }, 'A retreat has a first and a last day, or neither yet.'],
+  ['only a last day', { starts_on: null }, 'A retreat has a first and a last day, or neither yet.'],
   ['an end before its beginning', { ends_on: '2027-03-11' }, 'The last day is before the first.'],
   ['a mistyped year', { starts_on: '0027-03-12' }, 'The days are between 2000 and 2999.'],
   ['a year of five digits', { ends_on: '20270-03-15' }, 'The days are between 2000 and 2999.'],

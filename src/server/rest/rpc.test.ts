@@ -9,7 +9,7 @@ import { createApp } from '../app.ts'
 let server: SignInServer
 let client: SupabaseClient
 
-// The server reads the functions once, so these must exist before the first call.
+// The server reads the list of functions once, so the functions of these tests have to exist before the first call.
 beforeAll(async () => {
   server = await startSignIn()
   await server.database.owner.unsafe(`
@@ -134,7 +134,7 @@ test.each([
   ['an id', { word: 'a', ids: ['1'] }, '22P02'],
   ['an array', { word: 'a', ids: 'x' }, '22P02'],
   ['text that can be stored', { word: '\u0000' }, '22P05'],
-])('a value that is not %s is refused with its SQLSTATE', async (_what, args, code) => {
+])('a value that is not %s is refused with PostgreSQL’s SQLSTATE', async (_what, args, code) => {
   expect(await client.rpc('desk_probe', args)).toMatchObject({ status: 400, data: null, error: { code } })
 })
 
@@ -180,14 +180,14 @@ test('slow calls of one organiser do not delay another organiser', async () => {
   const { owner } = server.database
   const { client: another } = await server.signedIn()
   let release = () => {}
-  let reportHeld = () => {}
-  const holding = new Promise<void>((resolve) => (reportHeld = resolve))
-  const held = owner.begin(async (sql) => {
+  let reportLocked = () => {}
+  const locked = new Promise<void>((resolve) => (reportLocked = resolve))
+  const lock = owner.begin(async (sql) => {
     await sql`select pg_advisory_xact_lock(4711)`
-    reportHeld()
+    reportLocked()
     await new Promise<void>((resolve) => (release = resolve))
   })
-  await holding
+  await locked
   const slow = Promise.all(Array.from({ length: 6 }, () => client.rpc('desk_probe_slow')))
   await vi.waitFor(async () => {
     const [row] =
@@ -197,7 +197,7 @@ test('slow calls of one organiser do not delay another organiser', async () => {
   const first = await Promise.race([another.rpc('desk_probe', { word: 'quick' }), slow])
   expect(first).toMatchObject({ status: 200 })
   release()
-  await held
+  await lock
   // The slow calls succeed once the lock is released.
   expect((await slow).map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 200))
 })

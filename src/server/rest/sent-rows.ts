@@ -6,8 +6,8 @@ import { HttpError } from '../http/errors.ts'
 import { isObject, textOf } from '../http/json.ts'
 
 /**
- * The most rows of a request: comparing the keys of 100,000 rows would block the server. More complete applications do not
- * fit into 256 KiB.
+ * The most rows of a request: comparing the keys of 100,000 rows would block the server. The limit concerns only incomplete
+ * rows, since this many complete applications do not fit into the 256 KiB of a request.
  */
 const maxRows = 2_500
 
@@ -23,12 +23,12 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
     throw new HttpError(400, 'PGRST102', `Content-Type not acceptable: ${type}`)
   }
   const json = decode(request.body)
-  const named = columnsParameter(request)
-  if (named !== undefined) {
-    const names = knownColumns(named)
+  const requestedColumns = columnsParameter(request)
+  if (requestedColumns !== undefined) {
+    const names = knownColumns(requestedColumns)
     const complete = missingAsDefault ? undefined : completeRow(json, names)
     if (complete !== undefined) return complete
-    // The request names the columns, so only PostgreSQL parses the body.
+    // The request names the columns, so only PostgreSQL parses the body. There are at least as many braces as rows.
     const isArray = !json.trimStart().startsWith('{')
     const count = isArray ? json.split('{').length - 1 || 1 : 1
     return { json, isArray, count, columns: names, missingAsDefault }

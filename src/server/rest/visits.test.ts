@@ -28,19 +28,20 @@ async function read(): Promise<PageVisits> {
   return data as PageVisits
 }
 
-interface Batch {
+interface BatchEntry {
   source: string
   visits: number
   starts: number
 }
 
-const count = (batch: Batch[]) =>
+const count = (batch: BatchEntry[]) =>
   server.database.server`select private.count_visits(${JSON.stringify(batch)}::text::jsonb)`
 const stored = () =>
   server.database.owner<
-    Batch[]
+    BatchEntry[]
   >`select source, visits, starts from private.visits order by visits desc, source`
-const named = (names: string[]) => names.map((source, index) => ({ source, visits: 1000 - index, starts: 0 }))
+const batchOf = (names: string[]) =>
+  names.map((source, index) => ({ source, visits: 1000 - index, starts: 0 }))
 const names = (length: number, prefix = 'name') => Array.from({ length }, (_, index) => `${prefix}-${index}`)
 const lastDay = ({ days }: PageVisits) => days.at(-1) as VisitedDay
 
@@ -64,39 +65,39 @@ test('batches of several servers add up by day and source', async () => {
 })
 
 test('a day has at most 200 names, over all servers; the rest count as `other`', async () => {
-  await count([...named(names(150)), { source: '', visits: 1, starts: 1 }])
+  await count([...batchOf(names(150)), { source: '', visits: 1, starts: 1 }])
   await Promise.all(
     ['a', 'b', 'c', 'd'].map((prefix) =>
-      count([...named(names(40, prefix)), { source: 'name-0', visits: 1, starts: 0 }]),
+      count([...batchOf(names(40, prefix)), { source: 'name-0', visits: 1, starts: 0 }]),
     ),
   )
   const rows = await stored()
   expect(rows).toHaveLength(202)
   expect(rows.find(({ source }) => source === 'name-0')?.visits).toBe(1004)
   const sent = [
-    ...named(names(150)),
+    ...batchOf(names(150)),
     ...Array(4)
-      .fill(named(names(40)))
+      .fill(batchOf(names(40)))
       .flat(),
-  ] as Batch[]
-  const total = (all: readonly Batch[]) => all.reduce((sum, { visits }) => sum + visits, 0)
+  ] as BatchEntry[]
+  const total = (all: readonly BatchEntry[]) => all.reduce((sum, { visits }) => sum + visits, 0)
   expect(total(rows)).toBe(total(sent) + 5)
-  // Each of the others was in the first 110.
+  // Of the 160 new names, 50 fit. The other 110 count as `other`, each with more than 900 visits.
   expect(rows.find(({ source }) => source === 'other')?.visits).toBeGreaterThan(110 * 900)
-  // A new day begins with none.
+  // A new day begins without names.
   await server.database.owner`update private.visits set day = day - 1`
-  await count(named(['z-new']))
+  await count(batchOf(['z-new']))
   expect((await stored()).find(({ source }) => source === 'z-new')?.visits).toBe(1000)
 })
 
-test('a batch waits for the batch of another server, and counts the names in both', async () => {
+test('a batch waits until another server’s batch is counted, and the limit holds for the names of both', async () => {
   const { owner } = server.database
-  const batch = JSON.stringify(named(names(150, 'first')))
+  const batch = JSON.stringify(batchOf(names(150, 'first')))
   const second = await owner.begin(async (transaction) => {
     await transaction`select private.count_visits(${batch}::text::jsonb)`
     let isDone = false
-    const counting = Promise.resolve(count(named(names(150, 'second')))).finally(() => (isDone = true))
-    await until('the second to wait', async () => {
+    const counting = Promise.resolve(count(batchOf(names(150, 'second')))).finally(() => (isDone = true))
+    await until('the second batch to wait', async () => {
       const waiting = await transaction`
         select from pg_locks where relation = 'private.visits'::regclass and not granted`
       return isDone || waiting.length > 0
@@ -107,25 +108,25 @@ test('a batch waits for the batch of another server, and counts the names in bot
   expect(await stored()).toHaveLength(201)
 })
 
-test('of too many names in one batch, those with the most visits are kept', async () => {
-  await count(named(names(300)).toReversed())
+test('of too many names in one batch, those with the most visits are stored', async () => {
+  await count(batchOf(names(300)).toReversed())
   const rows = await stored()
   expect(rows).toHaveLength(201)
   expect(rows.filter(({ source }) => source !== 'other').map(({ source }) => source)).toEqual(names(200))
 })
 
-test('the database refuses a source that is no name', async () => {
+test('the database refuses a source that is not a valid name', async () => {
   for (const source of ['<b>', 'Newsletter', 'x'.repeat(41), 'ä', 'a b', 'a\n'])
     await expect(count([{ source, visits: 1, starts: 0 }])).rejects.toMatchObject({ code: '23514' })
   expect(await stored()).toEqual([])
 })
 
-test('an organiser gets 90 days and the first 20 sources of them', async () => {
+test('an organiser gets the last 90 days, and the 20 sources with the most visits in them', async () => {
   const { owner } = server.database
   await owner`
     insert into private.visits (day, source, visits, starts) values
       (private.today() - 90, 'too-old', 1000, 1000), (private.today() - 89, 'old', 30, 7)`
-  await count([...named(names(25)), { source: 'started-only', visits: 0, starts: 4 }])
+  await count([...batchOf(names(25)), { source: 'started-only', visits: 0, starts: 4 }])
   const visits = await read()
   const [{ today } = { today: '' }] = await owner<{ today: string }[]>`select private.today()::text as today`
   expect(visits.days).toHaveLength(90)
@@ -142,34 +143,34 @@ test('applications count on their day in the time zone of deadlines, and not whi
     select ((private.today() - 1)::timestamp at time zone 'UTC' + interval '12 hours')::text as noon`
   const at = (hours: number) => new Date(new Date(noon).getTime() + hours * 3_600_000)
   const ids: string[] = []
-  // The last two are a second before and after the 90 days.
+  // The fourth application is at the first moment of the 90 days, and the fifth is a second earlier.
   for (const hours of [0, 11.5, -11.5, -88 * 24 - 12, -88 * 24 - 12 - 1 / 3600]) {
     const [row] = await owner<{ id: string }[]>`insert into public.retreat_applications
       ${valuesOf({ ...anApplication(), created_at: at(hours) })} returning id`
     ids.push(row?.id ?? '')
   }
   const applied = async () => (await read()).days.map(({ applications }) => applications)
-  const during = async () => {
+  const summarise = async () => {
     const all = await applied()
     return { last: all.slice(-3), first: all[0], sum: all.reduce((sum, each) => sum + each) }
   }
-  expect(await during()).toEqual({ last: [0, 3, 0], first: 1, sum: 4 })
-  // Eleven hours behind, only 00:30 is on another day.
+  expect(await summarise()).toEqual({ last: [0, 3, 0], first: 1, sum: 4 })
+  // In a time zone eleven hours behind UTC, only 00:30 is on an earlier day.
   await owner`update private.places set zone = 'Etc/GMT+11'`
-  const [{ yesterday } = { yesterday: 0 }] = await owner<{ yesterday: number }[]>`
-    select private.today() - (${noon}::timestamptz at time zone 'Etc/GMT+11')::date as yesterday`
-  const there = await applied()
-  expect(there.at(-1 - yesterday)).toBe(2)
-  expect(there.at(-2 - yesterday)).toBe(1)
+  const [{ daysAgo } = { daysAgo: 0 }] = await owner<{ daysAgo: number }[]>`
+    select private.today() - (${noon}::timestamptz at time zone 'Etc/GMT+11')::date as "daysAgo"`
+  const appliedThere = await applied()
+  expect(appliedThere.at(-1 - daysAgo)).toBe(2)
+  expect(appliedThere.at(-2 - daysAgo)).toBe(1)
   await owner`update private.places set zone = 'UTC'`
   await client.rpc('desk_decide', {
     act: crypto.randomUUID(),
     decisions: [{ id: ids[0], status: 'aside', version: 0 }],
   })
-  expect(await during()).toEqual({ last: [0, 2, 0], first: 1, sum: 3 })
+  expect(await summarise()).toEqual({ last: [0, 2, 0], first: 1, sum: 3 })
 })
 
-test('neither visitors nor organisers may count or read the table', async () => {
+test('neither visitors nor organisers may count visits or read the table of visits', async () => {
   const { owner } = server.database
   const [rights] = await owner`
     select bool_or(has_function_privilege(role, 'private.count_visits(jsonb)', 'execute')) as may_count,
