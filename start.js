@@ -50,7 +50,7 @@ async function versionOfSources() {
 
 /** @param {number} pid @returns {boolean} */
 function isAlive(pid) {
-  // After a container's restart pids begin again: our own pid in the lock is of a process that has ended.
+  // After a container's restart, pids begin again: if the lock has our own pid, it is that of a process that has ended.
   if (pid === process.pid) return false
   try {
     return process.kill(pid, 0)
@@ -59,7 +59,7 @@ function isAlive(pid) {
   }
 }
 
-/** Takes the lock of the build. Waits for a process that has it, unless that process is gone or cannot be a build. */
+/** Takes the lock of the build. Waits for a process that has it, unless that process is gone or the lock is stale. */
 async function takeLock() {
   for (let hasReported = false; ;) {
     try {
@@ -137,7 +137,7 @@ function loadSettings() {
     )
     return false
   }
-  // The setting would be blank, and the page would have its first colour.
+  // The setting would be blank, and the page would have its default colour.
   if (/^[^\S\n]*(?:export[^\S\n]+)?SITE_ACCENT[^\S\n]*=[^\S\n]*#[\da-f]{6}\b/im.test(text)) {
     console.error(
       'SITE_ACCENT in .env ends before its sign #, which begins a comment: put the value in quotes.',

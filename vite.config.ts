@@ -19,15 +19,21 @@ import { versionOf } from './tools/version.js'
 
 /** The mode in which `npm start` builds, without the static site and its settings. */
 const selfHosted = 'self-hosted'
-/** The same for journeys, in a separate folder and with React's development version: StrictMode does nothing in production. */
+/**
+ * The mode of the build for browser tests. It writes into a separate folder and contains React's development version, because
+ * StrictMode does nothing in production.
+ */
 const strict = 'strict'
-/** The development version records where each element was created, which takes an eighth of a journey. This one does not. */
+/**
+ * Replaces one module of React's development version, which records where each element was created. That takes an eighth of a
+ * test's time.
+ */
 const productionElements = {
   'react/jsx-runtime': join(import.meta.dirname, 'node_modules/react/cjs/react-jsx-runtime.production.js'),
 }
 
 export default defineConfig(({ command, mode }) => {
-  // With the value that tests set, the page would have React's development version.
+  // Tests set NODE_ENV to another value, with which the page would have React's development version.
   if (command === 'build') process.env.NODE_ENV = 'production'
   const version = versionOf(import.meta.dirname)
   const folderOf = (name: string) => (mode === strict ? join('build.strict', name) : nextFolder(name))
@@ -43,13 +49,13 @@ export default defineConfig(({ command, mode }) => {
       sharedConfigBuild: true,
       sharedPlugins: true,
       async buildApp(builder) {
-        const settings = [selfHosted, strict].includes(mode) ? undefined : checkedSettings(mode)
-        for (const page of scriptedPages) await builder.build(environment(builder, environmentOf(page)))
-        await builder.build(environment(builder, 'server'))
+        const settings = [selfHosted, strict].includes(mode) ? undefined : readSettings(mode)
+        for (const page of scriptedPages) await builder.build(findEnvironment(builder, environmentOf(page)))
+        await builder.build(findEnvironment(builder, 'server'))
         if (mode === strict) return
         if (settings) await writeStaticSite(settings)
         await compressSite()
-        // `start.js` reads it before it runs anything.
+        // `start.js` reads this file before it runs anything.
         await writeFile(join(nextFolder('build'), 'version'), version)
         await putInPlace()
       },
@@ -87,7 +93,10 @@ export default defineConfig(({ command, mode }) => {
   }
 })
 
-/** A page's script: a separate build, so that no other page can add a byte to it. The first build empties the folder. */
+/**
+ * The settings of the build of a page's script. Each page has a separate build, so that no other page can add a byte to its script.
+ * The first build empties the folder.
+ */
 function pageBuild(page: string, outDir: string, isFirst: boolean) {
   return {
     consumer: 'client' as const,
@@ -105,14 +114,14 @@ function pageBuild(page: string, outDir: string, isFirst: boolean) {
   }
 }
 
-function environment({ environments }: ViteBuilder, name: string): BuildEnvironment {
+function findEnvironment({ environments }: ViteBuilder, name: string): BuildEnvironment {
   const found = environments[name]
   if (!found) throw new Error(`the environment ${name} is missing`)
   return found
 }
 
-/** The `VITE_` settings; a wrong one ends the build with its message. */
-function checkedSettings(mode: string) {
+/** Reads the `VITE_` settings. An invalid one ends the build with a message. */
+function readSettings(mode: string) {
   try {
     return readPageSettings({ ...process.env, ...loadEnv(mode, process.cwd(), 'VITE_') })
   } catch (error) {

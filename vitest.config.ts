@@ -6,21 +6,21 @@ import { pageImages } from './tools/plugins/page-images.ts'
 import { pageScripts } from './tools/plugins/page-scripts.ts'
 import { versionOf } from './tools/version.js'
 
-const inSource = 'src/**/*.test.{ts,tsx}'
-const ofDatabase = [
+const sourceTests = 'src/**/*.test.{ts,tsx}'
+const databaseTests = [
   'src/server/{auth/{calls,mail},backups,database,deliveries,doctor,health,letters,mail,rest,retention}/**/*.test.ts',
 ]
 
-const run = 'testing/setup/run.ts'
-const databases = 'testing/setup/databases.ts'
-const build = 'testing/setup/build.ts'
-const browser = 'testing/setup/browser.ts'
+const runSetup = 'testing/setup/run.ts'
+const databasesSetup = 'testing/setup/databases.ts'
+const buildSetup = 'testing/setup/build.ts'
+const browserSetup = 'testing/setup/browser.ts'
 
-/** A tier: its tests, and the setup that they need. */
+/** Makes a tier from its tests and the setup that they need. */
 function tier(name: string, include: string[], globalSetup: string[], exclude: string[] = []) {
   return {
     extends: true as const,
-    // Tests that run the server in their own process need the pages in it.
+    // Tests that run the server in the process of the test need its pages there.
     plugins: globalSetup.length > 0 ? [pageScripts(), pageImages(), inlineScript()] : [],
     test: { name, include, exclude: [...configDefaults.exclude, ...exclude], globalSetup },
   }
@@ -31,22 +31,22 @@ export default defineConfig({
   define: { 'import.meta.env.VERSION': JSON.stringify(versionOf('.')) },
   test: {
     projects: [
-      tier('unit', [inSource, 'tools/**/*.test.ts'], [], ofDatabase),
-      tier('database', ofDatabase, [run, databases]),
-      // Browser tests, and other tests of whole programs. `npm test` runs the tiers up to here.
-      tier('browser', ['e2e/*.test.ts'], [run, databases, build, browser]),
+      tier('unit', [sourceTests, 'tools/**/*.test.ts'], [], databaseTests),
+      tier('database', databaseTests, [runSetup, databasesSetup]),
+      // Browser tests, and other tests of whole programs. `npm test` runs this tier and the two above.
+      tier('browser', ['e2e/*.test.ts'], [runSetup, databasesSetup, buildSetup, browserSetup]),
       // Commands, each as a separate program; freezes, kills and full disks; attacks; axe, focus and keyboard in every
       // state.
       tier(
         'slow',
         ['e2e/{accessibility,attacks,commands,failures,long}/*.test.ts'],
-        [run, databases, build, browser],
+        [runSetup, databasesSetup, buildSetup, browserSetup],
       ),
       // The product with other software: nginx, pgbouncer, the Supabase CLI and `@supabase/lite`.
-      tier('deployment', ['e2e/deployment/*.test.ts'], [run, databases, build, browser]),
+      tier('deployment', ['e2e/deployment/*.test.ts'], [runSetup, databasesSetup, buildSetup, browserSetup]),
     ],
     setupFiles: 'testing/setup/scopes.ts',
-    // Only for tests that hang: on a machine that is ten times as busy, the longest tests take minutes.
+    // These timeouts end only tests that hang: on a machine that is ten times as busy, the longest tests take minutes.
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 20_000 } },

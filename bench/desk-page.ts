@@ -9,7 +9,7 @@ import { printTable, ratio, spread } from './table.ts'
 
 const rounds = 7
 const phone = { viewport: { width: 412, height: 823 } }
-const firstName = 'table.rows-table a'
+const nameLink = 'table.rows-table a'
 
 async function timeOf(work: () => Promise<unknown>) {
   const started = performance.now()
@@ -24,7 +24,7 @@ declare global {
   }
 }
 
-/** Records in the page when an element was painted. Playwright's waiting may check only every 500 ms. */
+/** Records in the page when an element was painted. Playwright's own wait may check only every 500 ms. */
 function recordAppearance(selector: string) {
   window.appeared = new Promise((resolve) => {
     const observer = new MutationObserver(() => {
@@ -55,7 +55,7 @@ async function timeToAppear(
 
 /** Measures the milliseconds from pressing `j` to the next application's reason, on a slow phone. */
 async function timeToNextReason(page: Page): Promise<number> {
-  await page.locator(firstName).first().click()
+  await page.locator(nameLink).first().click()
   await page.locator('.application-head .decisions-pill').waitFor()
   const formerName = await page.locator('h1').textContent()
   return timeOf(async () => {
@@ -132,24 +132,24 @@ export async function benchDeskPage(): Promise<void> {
     return time
   }
   const field = 'input[type=email]'
-  const fields = await measureInTurns(async () => ({
+  const fieldTimes = await measureInTurns(async () => ({
     ours: await inNewContext((context) => timeToAppear(context, ours, field)),
     floor: await inNewContext((context) => timeToAppear(context, floorForm.url, field)),
   }))
-  const lists = await measureInTurns(async () => ({
-    ours: await inNewContext((context) => timeToAppear(context, ours, firstName, signIn)),
-    floor: await inNewContext((context) => timeToAppear(context, floorList.url, firstName, signIn)),
+  const listTimes = await measureInTurns(async () => ({
+    ours: await inNewContext((context) => timeToAppear(context, ours, nameLink, signIn)),
+    floor: await inNewContext((context) => timeToAppear(context, floorList.url, nameLink, signIn)),
   }))
   const cachedContext = await browser.newContext(phone)
-  const cached = await measureInTurns(async () => ({
-    ours: await timeToAppear(cachedContext, ours, firstName, signIn),
-    floor: await timeToAppear(cachedContext, floorList.url, firstName, signIn),
+  const cachedListTimes = await measureInTurns(async () => ({
+    ours: await timeToAppear(cachedContext, ours, nameLink, signIn),
+    floor: await timeToAppear(cachedContext, floorList.url, nameLink, signIn),
   }))
   await cachedContext.close()
 
-  const visits: number[] = []
+  const firstPaints: number[] = []
   const bytes: number[] = []
-  const reasons: number[] = []
+  const reasonTimes: number[] = []
   const shown: number[] = []
   const confirmed: number[] = []
   for (let round = 0; round <= rounds; round += 1) {
@@ -159,20 +159,20 @@ export async function benchDeskPage(): Promise<void> {
     await signIn(page)
     await slowDown(page)
     await page.goto(ours)
-    const reason = await timeToNextReason(page)
+    const reasonTime = await timeToNextReason(page)
     await context.close()
-    const wide = await browser.newContext()
-    const quick = await wide.newPage()
-    await signIn(quick)
-    await quick.goto(ours)
-    await quick.locator(firstName).first().click()
-    await quick.locator('.application-head .decisions-pill').waitFor()
-    const times = await decisionTimes(quick)
-    await wide.close()
+    const laptopContext = await browser.newContext()
+    const laptopPage = await laptopContext.newPage()
+    await signIn(laptopPage)
+    await laptopPage.goto(ours)
+    await laptopPage.locator(nameLink).first().click()
+    await laptopPage.locator('.application-head .decisions-pill').waitFor()
+    const times = await decisionTimes(laptopPage)
+    await laptopContext.close()
     if (round === 0) continue
-    visits.push(visit.firstPaint)
+    firstPaints.push(visit.firstPaint)
     bytes.push(visit.bytes)
-    reasons.push(reason)
+    reasonTimes.push(reasonTime)
     shown.push(times.shown)
     confirmed.push(times.confirmed)
   }
@@ -180,17 +180,17 @@ export async function benchDeskPage(): Promise<void> {
     `The desk on a slow phone, in ms (150 ms round trip, 1.6 Mbit/s, 4x CPU; ${rounds} rounds, in turns)`,
     ['', 'desk', 'floor', 'ratio to the floor'],
     [
-      ['the field to sign in with', ...fields],
-      ['the first list, signed in, nothing cached', ...lists],
-      ['the same with the script cached', ...cached],
+      ['the email field of the sign-in', ...fieldTimes],
+      ['the first list, signed in, nothing cached', ...listTimes],
+      ['the same with the script cached', ...cachedListTimes],
     ],
   )
   printTable(
     `The desk in the browser, in ms (${rounds} rounds)`,
     ['', 'ms'],
     [
-      [`slow phone: first sign of life (${((bytes[0] ?? 0) / 1000).toFixed(1)} kB in all)`, spread(visits)],
-      ['slow phone: from j to the next reason', spread(reasons)],
+      [`slow phone: first paint (${((bytes[0] ?? 0) / 1000).toFixed(1)} kB in all)`, spread(firstPaints)],
+      ['slow phone: from j to the next reason', spread(reasonTimes)],
       ['a decision is shown', spread(shown, 1)],
       ['a decision is saved', spread(confirmed, 1)],
     ],

@@ -32,13 +32,18 @@ const acts: Record<string, (side: Side, after: unknown) => Promise<unknown>> = {
   'list of declined': ({ call }) => call('desk_list', { filter: { status: 'declined' } }),
   'list, the oldest first': ({ call }) => call('desk_list', { filter: { order: 'oldest' } }),
   'next page': ({ call }, after) => call('desk_list', { filter: {}, after }),
-  'opening one': ({ call, undecided }) => call('desk_application', { application: undecided[0], filter: {} }),
-  'opening one by three calls, as in earlier versions': async ({ call, undecided: [application] }) => {
+  'opening an application': ({ call, undecided }) =>
+    call('desk_application', { application: undecided[0], filter: {} }),
+  'opening an application by three calls, as in earlier versions': async ({
+    call,
+    undecided: [application],
+  }) => {
     await call('desk_application', { application })
     await call('desk_letters_of', { applications: [application] })
     await call('desk_overview', { filter: {} })
   },
-  'whether one has changed': ({ call, undecided }) => call('desk_stamp', { application: undecided[0] }),
+  'whether an application has changed': ({ call, undecided }) =>
+    call('desk_stamp', { application: undecided[0] }),
   'selecting all': ({ call }) => call('desk_select', { filter: {} }),
   'a page of a table': ({ call }) => call('desk_export', { filter: {} }),
   'a decision': ({ call, undecided }) =>
@@ -48,9 +53,10 @@ const acts: Record<string, (side: Side, after: unknown) => Promise<unknown>> = {
     }),
   'search, rare': ({ call }) => call('desk_list', { filter: { search: 'xylophone' } }),
   'search, common': ({ call }) => call('desk_list', { filter: { search: 'silence' } }),
-  'search, in every one': ({ call }) => call('desk_list', { filter: { search: 'linkedin' } }),
-  'search, a beginning that all have': ({ call }) => call('desk_list', { filter: { search: 'domain' } }),
-  'search, none': ({ call }) => call('desk_list', { filter: { search: 'nobodysaidthis' } }),
+  'search, in every application': ({ call }) => call('desk_list', { filter: { search: 'linkedin' } }),
+  'search, the beginning of a word of every application': ({ call }) =>
+    call('desk_list', { filter: { search: 'domain' } }),
+  'search, no match': ({ call }) => call('desk_list', { filter: { search: 'nobodysaidthis' } }),
   'team size and dates': ({ call }) =>
     call('desk_list', { filter: { team_size: '10+', since: '2020-01-01', until: '2100-01-01' } }),
   'most Yes first': ({ call }) => call('desk_list', { filter: { order: 'most yes' } }),
@@ -59,7 +65,7 @@ const acts: Record<string, (side: Side, after: unknown) => Promise<unknown>> = {
   'where organisers disagree': ({ call }) => call('desk_list', { filter: { marks: 'disagree' } }),
   'a mark': ({ call, undecided }) =>
     call('desk_mark', { act: randomUUID(), application: undecided[1], mark: 'yes', why: randomUUID() }),
-  'junk that is suggested': ({ call }) => call('desk_junk', {}),
+  'junk suggestions': ({ call }) => call('desk_junk', {}),
   counts: ({ call }) => call('desk_overview', { filter: {} }),
   'counts of a search': ({ call }) => call('desk_overview', { filter: { search: 'silence' } }),
 }
@@ -139,8 +145,8 @@ async function benchCalls() {
 }
 
 /**
- * Measures inserts a second for each way to update the search index, and without the index. In turns with the version in the
- * folder `BESIDE`, if it is set.
+ * Measures inserts a second for each way to update the search index, and without the index. If `BESIDE` is set, also measures
+ * the version in that folder. All take turns.
  */
 async function benchInserts() {
   const { BESIDE: beside } = process.env

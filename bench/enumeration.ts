@@ -10,7 +10,7 @@ import { median, printTable, checkGuarantee } from './table.ts'
 import { connectToEmbedded } from '../testing/sql.ts'
 
 const rounds = 200
-/** Milliseconds after which no work is pending. An email starts after a quarter of a second, and SMTP takes a tenth. */
+/** Milliseconds after which no work is pending. An email begins after a quarter of a second, and SMTP takes a tenth. */
 const quietAfter = 1_000
 /** The limits of the share of pairs in which the known address is slower. 200 coin tosses stay within them. */
 const [minSlower, maxSlower] = [0.25, 0.75]
@@ -62,13 +62,13 @@ const attempts: Record<string, Attempt> = {
   recover: { request: (call, email) => call('POST', 'recover', { email }) },
   'otp, again within the minute': { before: otp, request: otp },
   resend: { request: (call, email) => call('POST', 'resend', { type: 'signup', email }) },
-  'verify, no code is out': { request: guess },
-  'verify, a code is out': { before: otp, request: guess },
-  'verify, four at once, no code is out': { request: fourTimes(guess) },
-  'verify, four at once, a code is out': { before: otp, request: fourTimes(guess) },
+  'verify, no code was sent': { request: guess },
+  'verify, a code was sent': { before: otp, request: guess },
+  'verify, four at once, no code was sent': { request: fourTimes(guess) },
+  'verify, four at once, a code was sent': { before: otp, request: fourTimes(guess) },
   password: { request: signIn },
-  'settings, right behind an otp': { beside: otp, request: (call) => call('GET', 'settings') },
-  'verify of nobody, right behind an otp': {
+  'settings, right after an otp': { beside: otp, request: (call) => call('GET', 'settings') },
+  'verify of an unknown address, right after an otp': {
     beside: otp,
     request: (call) => guess(call, 'nobody@example.org'),
   },
@@ -118,8 +118,8 @@ export async function benchEnumeration(): Promise<void> {
       }
       await wait(quietAfter)
       for (const [round, pair] of pairs.entries()) {
-        for (const which of round % 2 ? [0, 1] : [1, 0]) {
-          const email = pair[which] ?? ''
+        for (const side of round % 2 ? [0, 1] : [1, 0]) {
+          const email = pair[side] ?? ''
           // Warms up caches, which are cold after a pause.
           await guess(call, 'nobody@example.org')
           const pending = beside?.(call, email)
@@ -127,14 +127,14 @@ export async function benchEnumeration(): Promise<void> {
           await request(call, email)
           const duration = performance.now() - started
           await pending
-          if (round >= 5) times[which === 0 ? 0 : 1].push(duration)
+          if (round >= 5) times[side === 0 ? 0 : 1].push(duration)
         }
       }
       await wait(quietAfter)
       const [known, unknown] = times
       const slower = known.filter((time, index) => time > (unknown[index] ?? 0)).length / known.length
       checkGuarantee(
-        `${name}, ${what}: a known address is slower as often as an unknown one, and not in ${Math.round(slower * 100)} % of pairs`,
+        `${name}, ${what}: a known address is slower in half of the pairs, and not in ${Math.round(slower * 100)} %`,
         slower >= minSlower && slower <= maxSlower,
       )
       rows.push([

@@ -11,7 +11,7 @@ const rounds = 5
 const count = 10_000
 const seconds = 3
 
-/** Erases what is due, as the server does. Resolves when it has reported the number. */
+/** Erases the due applications as the server does. Resolves when their number is logged. */
 async function erase(sql: Sql) {
   let retention: Polling | undefined
   await new Promise<void>((resolve) => {
@@ -30,8 +30,8 @@ export async function benchErasing(): Promise<void> {
   const server = await startServer({ DATA_DIR: directory.path })
   const sql = connectToEmbedded(directory.path)
   await sql`update private.retention set months = 12, months_for_guests = 12`
-  const usual: number[] = []
-  const beside: number[] = []
+  const ratesWithout: number[] = []
+  const ratesDuring: number[] = []
   const times: number[] = []
   for (let round = 0; round <= rounds; round += 1) {
     await sql`update private.editions set starts_on = null, ends_on = null`
@@ -50,16 +50,20 @@ export async function benchErasing(): Promise<void> {
     ])
     // The first round is a warm-up.
     if (round === 0) continue
-    usual.push(perSecond)
-    beside.push(load.perSecond)
+    ratesWithout.push(perSecond)
+    ratesDuring.push(load.perSecond)
     times.push(time / 1000)
   }
   printTable(
     `Inserts over 50 connections while the retention erases ${count.toLocaleString('en')} applications (${rounds} rounds of ${seconds} s, in turns)`,
     ['', 'inserts/s', 'ratio to without erasing'],
     [
-      ['without erasing', spread(usual), '1.00'],
-      [`while they are erased, which took ${spread(times, 1)} s`, spread(beside), ratio(beside, usual)],
+      ['without erasing', spread(ratesWithout), '1.00'],
+      [
+        `while they are erased, which took ${spread(times, 1)} s`,
+        spread(ratesDuring),
+        ratio(ratesDuring, ratesWithout),
+      ],
     ],
   )
   await sql.end()

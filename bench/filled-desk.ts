@@ -5,12 +5,12 @@ import { importFrom } from './version.ts'
 
 /**
  * Stores applications whose words are distributed as in a language: few words are in many applications, many words are in
- * few. Every tenth application has a decision. The newest thousandth of them are declined, if they have no other decision.
+ * few. Every tenth application has a decision. Those of the newest thousandth that have none are declined.
  */
 export async function fill(sql: Sql, count: number): Promise<void> {
   const [search] = await sql<[{ definition: string }]>`
     select indexdef as definition from pg_indexes where indexname = 'retreat_applications_search'`
-  // Dropping the index and creating it again takes a third of the time.
+  // Filling takes a third of the time if the index is dropped and created again.
   await sql.unsafe(`
     drop index public.retreat_applications_search;
     insert into public.retreat_applications (

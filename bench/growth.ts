@@ -29,7 +29,7 @@ export async function fill(sql: Sql, count: number) {
   await sql`vacuum analyze`
 }
 
-/** Runs a command. Measures seconds to its first output, seconds in all, peak memory in megabytes, and lines of output. */
+/** Runs a command. Measures the seconds to its first output and to its end, peak memory in megabytes, and lines of output. */
 async function measure(args: readonly string[], dataDir: string) {
   const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir }
   const started = performance.now()
@@ -44,7 +44,7 @@ async function measure(args: readonly string[], dataDir: string) {
     maxMegabytes = Math.max(maxMegabytes, Number(kilobytes) / 1024)
   }
   if (child.exitCode === null) await once(child, 'exit')
-  return { first, all: (performance.now() - started) / 1000, maxMegabytes, lines }
+  return { first, whole: (performance.now() - started) / 1000, maxMegabytes, lines }
 }
 
 /** Measures the milliseconds from an insert to the arrival of its delivery at the receiver. */
@@ -129,12 +129,12 @@ export async function benchGrowth(): Promise<void> {
       [['backup', '--to', backup], path],
       [['restore', '--from', backup], restored],
     ] as const) {
-      const { first, all, maxMegabytes, lines } = await measure(args, dataDir)
+      const { first, whole, maxMegabytes, lines } = await measure(args, dataDir)
       commands.push([
         name,
         args.slice(0, args[0] === 'applications' ? 2 : 1).join(' '),
         first.toFixed(2),
-        all.toFixed(2),
+        whole.toFixed(2),
         maxMegabytes.toFixed(),
         lines.toLocaleString('en'),
       ])
@@ -143,13 +143,13 @@ export async function benchGrowth(): Promise<void> {
   }
   printTable(
     'Commands, each of which starts the database',
-    ['applications', 'command', 'first output, s', 'all, s', 'memory, MB', 'lines'],
+    ['applications', 'command', 'first output, s', 'whole command, s', 'memory, MB', 'lines'],
     commands,
   )
 
   const deliveries: string[][] = []
   for (const { name, path } of sides) {
-    // Only one delivery is left, so the figures measure the query and not a queue.
+    // Only one delivery is left waiting, so the figures measure the query and not a queue.
     const server = await startServer({ DATA_DIR: path })
     const owner = connectToEmbedded(path)
     await owner`update private.deliveries set state = 'done', due_at = null, done_at = now() where state <> 'done'`

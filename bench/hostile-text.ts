@@ -7,7 +7,7 @@ import { printTable } from './table.ts'
 import { valuesOf } from '../testing/sql.ts'
 
 const rounds = 3
-const marks = `a${'\u0301'.repeat(9_999)}`
+const accentedLetter = `a${'\u0301'.repeat(9_999)}`
 
 interface ApplicationTexts {
   reason: string
@@ -22,7 +22,11 @@ const hostileTexts: Record<string, ApplicationTexts> = {
   'a word of two directions': repeated('xع'),
   'a word of four scripts': repeated('xع漢я'),
   'line ends': repeated('\n'),
-  'marks on one letter': { reason: marks.repeat(10), last_name: marks, company: marks },
+  'accents on one letter': {
+    reason: accentedLetter.repeat(10),
+    last_name: accentedLetter,
+    company: accentedLetter,
+  },
   'overrides of the direction': repeated('\u202ex'),
 }
 

@@ -23,10 +23,10 @@ interface HostileRequest {
   body: string
 }
 
-const plain = 'a form, one answer of x'
+const plainRequest = 'a form, one answer of x'
 /** A plain request of 256 KiB, and requests of the same size that were expensive once or could be. */
 const requests: Record<string, HostileRequest> = {
-  [plain]: native(`reason=${'x'.repeat(size - 7)}`),
+  [plainRequest]: native(`reason=${'x'.repeat(size - 7)}`),
   'a form, one answer of <': native(`reason=${'<'.repeat(size - 7)}`),
   'a form, one answer of +': native(`reason=${'+'.repeat(size - 7)}`),
   'a form, one answer of %3C': native(`reason=${'%3C'.repeat((size - 7) / 3)}`),
@@ -74,7 +74,7 @@ async function post(origin: string, { path, type, body }: HostileRequest) {
   return response.status
 }
 
-/** Sends such requests without a pause over eight connections, from a separate process. */
+/** Sends a request again and again over eight connections, from a separate process. */
 async function startAttack(origin: string, { path, type, body }: HostileRequest) {
   const env = { PATH: process.env['PATH'] ?? '', URL: origin + path, TYPE: type }
   const child = spawn(process.execPath, ['tools/run.js', 'bench/attacker.ts'], {
@@ -146,10 +146,10 @@ export async function benchHostile(): Promise<void> {
       rows,
     )
     await server.stop()
-    const maxCost = maxRatio * (costs.get(plain) ?? 0)
+    const maxCost = maxRatio * (costs.get(plainRequest) ?? 0)
     const expensive = [...costs].filter(([, each]) => each > maxCost).map(([request]) => request)
     checkGuarantee(
-      `${name} no request costs more than ${maxRatio} times a plain one, but ${expensive.join('; ')}`,
+      `${name}, no request costs more than ${maxRatio} times a plain one, but these do: ${expensive.join('; ')}`,
       expensive.length === 0,
     )
   }

@@ -10,8 +10,8 @@ import { importFrom } from './version.ts'
 const sentCount = 1_000_000
 
 /**
- * Measures letters a second to a mail server that responds at once or late, and after very many sent letters. In turns with
- * the version in the folder `BESIDE`, if it is set.
+ * Measures letters a second to a mail server that responds at once or late, and in a database with a million sent letters. In
+ * turns with the version in the folder `BESIDE`, if it is set.
  */
 export async function benchLetters(): Promise<void> {
   const { BESIDE: beside } = process.env

@@ -34,7 +34,7 @@ const states = {
   'given up': 'waiting',
   withdrawn: 'withdrawn',
 } as const
-const names = Object.keys(states) as (keyof typeof states)[]
+const letterStates = Object.keys(states) as (keyof typeof states)[]
 
 /** The expected rows after the update. A twin that waits for an unsent email has no row. */
 const expected = {
@@ -49,10 +49,10 @@ const expected = {
   invitations: 7 * lettersPerState,
 }
 
-const list = (values: readonly (string | undefined)[]) =>
+const sqlArray = (values: readonly (string | undefined)[]) =>
   `(array[${values.map((value) => (value === undefined ? 'null' : `'${value}'`)).join(', ')}])`
 
-/** Fills a database of 1.0.0 or 1.0.1, which have the same columns. Its triggers do not run. */
+/** Fills a database of 1.0.0 or 1.0.1, which have the same columns. Triggers do not run meanwhile. */
 async function fill(sql: Sql) {
   const [search] = await sql<[{ definition: string }]>`
     select indexdef as definition from pg_indexes where indexname = 'retreat_applications_search'`
@@ -76,7 +76,7 @@ async function fill(sql: Sql) {
     select application_id, true, created_at, '2027-03-01' from private.statuses;
     create temporary table rows as
     select md5('a' || n)::uuid as application_id, md5('act' || n)::uuid as act, n % ${twinEvery} = 0 as has_twin,
-      ${list(names)}[1 + (n - 1) / ${lettersPerState}] as mail, ${list(Object.values(states))}[1 + (n - 1) / ${lettersPerState}] as twin
+      ${sqlArray(letterStates)}[1 + (n - 1) / ${lettersPerState}] as mail, ${sqlArray(Object.values(states))}[1 + (n - 1) / ${lettersPerState}] as twin
     from generate_series(1, ${7 * lettersPerState}) as n;
     insert into private.letters (application_id, occasion, edition, way, state, act, author, subject, body, released_at, due_at,
       attempts, sent_at, withdrawn_at, withdrawn_by, answer)
@@ -100,7 +100,7 @@ async function fill(sql: Sql) {
   await sql`checkpoint`
 }
 
-/** Adds up the bytes of the files below a folder. Some files appear and disappear meanwhile. */
+/** Adds up the bytes of the files below a folder. A file that disappears meanwhile counts as zero. */
 async function sizeOf(folder: string): Promise<number> {
   const files = await readdir(folder, { recursive: true }).catch(() => [])
   const sizes = await Promise.all(
@@ -125,7 +125,7 @@ function startRepeating(work: () => Promise<unknown>, pause: number) {
   }
 }
 
-async function counts(sql: Sql): Promise<Record<string, number>> {
+async function countRows(sql: Sql): Promise<Record<string, number>> {
   const rows = await sql<{ name: string; n: number }[]>`
     select 'applications' as name, count(*)::int as n from public.retreat_applications where company <> 'Meanwhile'
     union all select 'letters ' || state, count(*)::int from private.letters group by 1
@@ -143,7 +143,7 @@ async function copiedBytes(sql: Sql): Promise<number> {
   return Number(row.bytes)
 }
 
-/** Measures how long applicants wait during an update from each release, with a million applications and letters in every state. */
+/** Measures how long applicants wait during an update from each release, with a million applications, and letters of each state. */
 export async function benchMigration(): Promise<void> {
   for (const release of releases) await updateFrom(release)
 }
@@ -185,14 +185,14 @@ async function updateFrom(release: (typeof releases)[number]) {
   await wait(10 * interval)
   await stopApplying()
   await stopMeasuring()
-  const rowCounts = await counts(sql)
+  const rowCounts = await countRows(sql)
   for (const [name, count] of Object.entries(expected)) {
     if (rowCounts[name] !== count) throw new Error(`${name}: ${rowCounts[name]} rows, not ${count}`)
   }
   const longestWait = Math.max(...waits)
   const megabytes = (bytes: number) => (bytes / 2 ** 20).toLocaleString('en', { maximumFractionDigits: 0 })
   printTable(
-    `An update from ${release} over ${applicationCount.toLocaleString('en')} applications and ${lettersPerState.toLocaleString('en')} letters in each of ${names.length} states`,
+    `An update from ${release} over ${applicationCount.toLocaleString('en')} applications and ${lettersPerState.toLocaleString('en')} letters in each of ${letterStates.length} states`,
     [
       'without service, s',
       'in all, s',

@@ -4,7 +4,7 @@ import { openTestDatabase } from '../testing/database.ts'
 import { fill } from './growth.ts'
 import { printTable, spread } from './table.ts'
 
-const times = 20
+const repeats = 20
 const applicationCount = 1_000_000
 
 /** Measures the queries of `/readyz` at 1,000,000 applications, with 0 to 1,000,000 deliveries waiting. */
@@ -21,7 +21,7 @@ export async function benchReadiness(): Promise<void> {
     // The first query removes dead rows of the update, as autovacuum would.
     await deliveryHealth(sql)
     const milliseconds: number[] = []
-    for (let time = 0; time < times; time += 1) {
+    for (let index = 0; index < repeats; index += 1) {
       const started = performance.now()
       await Promise.all([deliveryHealth(database.server), letterHealth(database.server)])
       milliseconds.push(performance.now() - started)
@@ -29,7 +29,7 @@ export async function benchReadiness(): Promise<void> {
     rows.push([waiting.toLocaleString('en'), spread(milliseconds, 1)])
   }
   printTable(
-    `The queries of /readyz, with ${applicationCount.toLocaleString('en')} applications (${times} times)`,
+    `The queries of /readyz, with ${applicationCount.toLocaleString('en')} applications (${repeats} times)`,
     ['waiting deliveries', 'ms'],
     rows,
   )

@@ -100,7 +100,7 @@ export async function benchReading(): Promise<void> {
     const { times, perPerson } = await readAll(page, isAutoAdvancing)
     const slowCount = times.filter((time) => time > 100).length
     rows.push([
-      isAutoAdvancing ? 'going on automatically' : 'a decision, and j',
+      isAutoAdvancing ? 'a decision, which opens the next' : 'a decision, then j',
       String(perPerson),
       spread(times),
       String(slowCount),

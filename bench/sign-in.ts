@@ -28,7 +28,7 @@ export async function benchSignIn(): Promise<void> {
   )
   type Side = (typeof sides)[number]
   const measures: Record<string, (side: Side) => Promise<number>> = {
-    'who is signed in': ({ desk, client }) => perSecond(`${desk.origin}/auth/v1/user`, 'GET', client),
+    'reading who is signed in': ({ desk, client }) => perSecond(`${desk.origin}/auth/v1/user`, 'GET', client),
     '`desk_me`': ({ desk, client }) => perSecond(`${desk.origin}/rest/v1/rpc/desk_me`, 'POST', client),
     'sign-ins by password': ({ client }) => signInsPerSecond(client),
   }

@@ -8,7 +8,7 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2
 }
 
-/** The median of the ratios of both sides, by rounds, because the machine's speed drifts. */
+/** The median of each round's ratio of the value to the base, because the machine's speed drifts between rounds. */
 export function ratio(values: readonly number[], base: readonly number[]): string {
   return median(values.map((value, round) => value / (base[round] ?? Number.NaN))).toFixed(2)
 }
@@ -19,9 +19,9 @@ export function spread(values: readonly number[], digits = 0): string {
   return `${show(median(values))} (${show(Math.min(...values))}-${show(Math.max(...values))})`
 }
 
-/** Checks a promise of docs/security.md. If it was not kept, prints a message and sets the exit code 1. */
-export function checkGuarantee(what: string, holds: boolean): void {
-  if (holds) return
+/** Checks a promise of the docs. If it was broken, prints a message and sets the exit code 1. */
+export function checkGuarantee(what: string, isKept: boolean): void {
+  if (isKept) return
   console.error(`Promise broken: ${what}`)
   process.exitCode = 1
 }

@@ -73,15 +73,15 @@ async function benchFullTable() {
   const admin = connectToEmbedded(full.DATA_DIR)
   await fill(admin, applicationCount)
   await admin.end()
-  const [few, most] = servers.map(
+  const [intoEmpty, intoFull] = servers.map(
     ({ origin }): Way =>
       (connections) =>
         load(`${origin}/rest/v1/retreat_applications`, connections),
   )
-  if (few && most) {
+  if (intoEmpty && intoFull) {
     await compare(
       'Combined inserts into an empty and into a full table',
-      { 'empty table': few, [`${applicationCount.toLocaleString('en')} applications`]: most },
+      { 'empty table': intoEmpty, [`${applicationCount.toLocaleString('en')} applications`]: intoFull },
       [50, 200],
     )
   }

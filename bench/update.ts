@@ -78,7 +78,7 @@ async function update({ settings, connect }: DatabaseTarget, checkout: string) {
   return {
     gap,
     ready,
-    kept: acknowledged.length,
+    acknowledgedCount: acknowledged.length,
     schema: `${migrationBefore?.version} to ${migrationAfter?.version}`,
   }
 }
@@ -91,8 +91,8 @@ export async function benchUpdate(): Promise<void> {
   const rows: string[][] = []
   for (const createTarget of [embeddedTarget, urlTarget]) {
     const gaps: number[] = []
-    const readies: number[] = []
-    let kept = 0
+    const readyTimes: number[] = []
+    let acknowledgedCount = 0
     let [name, schema] = ['', '']
     for (let round = 0; round < rounds; round += 1) {
       const target = await createTarget()
@@ -101,14 +101,14 @@ export async function benchUpdate(): Promise<void> {
       name = target.name
       schema = result.schema
       gaps.push(result.gap / 1000)
-      readies.push(result.ready / 1000)
-      kept += result.kept
+      readyTimes.push(result.ready / 1000)
+      acknowledgedCount += result.acknowledgedCount
     }
-    rows.push([name, schema, spread(gaps, 2), spread(readies, 2), String(kept)])
+    rows.push([name, schema, spread(gaps, 2), spread(readyTimes, 2), String(acknowledgedCount)])
   }
   printTable(
     `An update over ${applications.toLocaleString('en')} applications (${rounds} rounds, while applications are sent)`,
-    ['', 'schema', 'without a response, s', 'from SIGTERM to ready, s', 'acknowledged, none lost'],
+    ['database', 'schema', 'without a response, s', 'from SIGTERM to ready, s', 'acknowledged, none lost'],
     rows,
   )
 }

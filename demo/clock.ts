@@ -1,7 +1,7 @@
 import { day } from './plan.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 
-/** A clock that moves forward by moving nearly all stored times back. */
+/** Creates a clock. To move it forward, it moves nearly all stored times back. */
 export async function createClock(sql: Sql, start: Date) {
   // These stay unchanged: the door's closing time, the times of applications and statuses, the ages of keys, and the days of
   // the retreat.

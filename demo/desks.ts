@@ -11,7 +11,7 @@ export const organisers = [
   'mara@unplugged.example',
 ] as const
 
-/** Signs the organisers in. Returns a caller of the desk's functions for each, which works as the data interface does. */
+/** Signs the organisers in. Returns a function for each that calls the desk's functions as the data interface does. */
 export async function openDesks(sql: Sql) {
   const functions = await readDeskFunctions(sql)
   const sessions: string[] = []

@@ -14,7 +14,7 @@ import { claimLetter } from '../testing/claims.ts'
 import { randomFrom } from '../testing/random.ts'
 import { createClock } from './clock.ts'
 import { openDesks } from './desks.ts'
-import { lines, notes } from './notes.ts'
+import { markReasons, notes } from './notes.ts'
 import { applicationCount } from './people.ts'
 import {
   guestAnswers,
@@ -34,7 +34,7 @@ import { valuesOf } from '../testing/sql.ts'
 /** The sender of all emails. `localhost` is no Internet domain, so the check of the sender asks no name server. */
 export const sender: MailServer['from'] = { name: 'Unplugged.', address: 'hello@localhost' }
 
-/** The mail server's refusals: it refuses recipients at the closed domain. */
+/** Returns the mail server's refusal of a recipient at the closed domain; undefined for everything else. */
 export function refuseClosedDomain(
   step: string,
   address: string,
@@ -69,7 +69,7 @@ interface StoredApplication {
 
 /**
  * Fills a database with six weeks of applications and of organisers' decisions. It calls the product's own functions, one
- * after another. Between the calls time passes: all stored times move back.
+ * after another. Between the calls time passes: the clock moves the stored times back.
  */
 export async function fill({ sql, mail, site, signal }: FillOptions): Promise<void> {
   const end = new Date()
@@ -88,7 +88,7 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
   const desks = await openDesks(sql)
   const clock = await createClock(sql, new Date(end.getTime() - weeks * 7 * day))
   const planned: { at: Date; act: () => Promise<unknown> }[] = []
-  const deskOf = (by: number): CallDesk => desks.calls[by % desks.calls.length] as CallDesk
+  const deskOf = (organiser: number): CallDesk => desks.calls[organiser % desks.calls.length] as CallDesk
   const plan = (at: Date, act: () => Promise<unknown>) => planned.push({ at, act })
   const nextNote = roundRobin(notes)
 
@@ -106,9 +106,9 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
     }
   }
 
-  const decide = async (by: number, status: Status, applications: StoredApplication[]) => {
+  const decide = async (organiser: number, status: Status, applications: StoredApplication[]) => {
     const decisions = applications.map(({ id, version }) => ({ id, version, status }))
-    for (const outcome of await deskOf(by)('desk_decide', { act: randomUUID(), decisions })) {
+    for (const outcome of await deskOf(organiser)('desk_decide', { act: randomUUID(), decisions })) {
       const application = applications.find(({ id }) => id === outcome.id)
       if (application === undefined || outcome.outcome !== 'kept')
         throw new Error(`not kept: ${outcome.outcome}`)
@@ -118,34 +118,34 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
   }
 
   let markCount = 0
-  const mark = (by: number, { id }: StoredApplication, value: MarkValue) => {
-    const why = lines[value][markCount++ % lines[value].length] ?? ''
-    return deskOf(by)('desk_mark', { act: randomUUID(), application: id, mark: value, why })
+  const mark = (organiser: number, { id }: StoredApplication, value: MarkValue) => {
+    const why = markReasons[value][markCount++ % markReasons[value].length] ?? ''
+    return deskOf(organiser)('desk_mark', { act: randomUUID(), application: id, mark: value, why })
   }
 
   /** Two organisers mark an application, and disagree about one in three. */
-  const markTogether = async (by: number, application: StoredApplication, index: number) => {
+  const markTogether = async (organiser: number, application: StoredApplication, index: number) => {
     const value = application.finalStatus === 'declined' ? 'no' : index % 4 === 2 ? 'maybe' : 'yes'
-    await mark(by, application, value)
-    await mark(by + 1, application, index % 3 === 2 ? (value === 'no' ? 'yes' : 'no') : value)
+    await mark(organiser, application, value)
+    await mark(organiser + 1, application, index % 3 === 2 ? (value === 'no' ? 'yes' : 'no') : value)
   }
 
-  const note = async (by: number, { id }: StoredApplication) => {
+  const note = async (organiser: number, { id }: StoredApplication) => {
     const [first, reply] = nextNote()
-    await deskOf(by)('desk_note', { act: randomUUID(), application: id, note: first })
+    await deskOf(organiser)('desk_note', { act: randomUUID(), application: id, note: first })
     if (reply === undefined) return
     plan(new Date(clock.now().getTime() + 9 * 60 * minute * (1 + random())), () =>
-      deskOf(by + 1)('desk_note', { act: randomUUID(), application: id, note: reply }),
+      deskOf(organiser + 1)('desk_note', { act: randomUUID(), application: id, note: reply }),
     )
   }
 
   /** Releases the drafts of an occasion. Returns the applications whose drafts it released. */
-  const release = async (by: number, occasion: string, most = 1_000) => {
+  const release = async (organiser: number, occasion: string, maxCount = 1_000) => {
     await recordHeartbeat(sql, 'mail sender')
-    const { letters } = await deskOf(by)('desk_drafts', { occasion, after: null })
-    const ready = letters.filter(({ missing }) => missing.length === 0).slice(0, most)
+    const { letters } = await deskOf(organiser)('desk_drafts', { occasion, after: null })
+    const ready = letters.filter(({ missing }) => missing.length === 0).slice(0, maxCount)
     const drafts = ready.map(({ id, seen }) => ({ id, seen }))
-    await deskOf(by)('desk_release', {
+    await deskOf(organiser)('desk_release', {
       act: randomUUID(),
       letters: drafts,
       number: drafts.length,
@@ -184,10 +184,10 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
   }
 
   let acceptedCount = 0
-  const releaseDecisions = async (by: number) => {
-    const accepted = await release(by, 'accepted')
-    await release(by, 'waitlisted')
-    await release(by, 'declined')
+  const releaseDecisions = async (organiser: number) => {
+    const accepted = await release(organiser, 'accepted')
+    await release(organiser, 'waitlisted')
+    await release(organiser, 'declined')
     await moveTimeTo(new Date(clock.now().getTime() + 3 * minute))
     await sendDueLetters()
     for (const application of accepted) {
@@ -205,41 +205,41 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
     }
   }
 
-  const decideShortlisted = async (by: number) => {
+  const decideShortlisted = async (organiser: number) => {
     const shortlist = stored.filter(({ status }) => status === 'shortlisted')
     for (const status of ['accepted', 'waitlisted'] as const) {
       const chosen = shortlist.filter(({ finalStatus }) => finalStatus === status)
-      await decide(by, status, chosen)
+      await decide(organiser, status, chosen)
     }
   }
 
-  const holdReview = async ({ by, decides, reminds }: (typeof reviews)[number]) => {
+  const runReview = async ({ by: organiser, decides, reminds }: (typeof reviews)[number]) => {
     const unread = stored.filter(({ status, finalStatus }) => status === 'new' && finalStatus !== 'new')
     const declined = unread.filter(({ finalStatus }) => finalStatus === 'declined')
     const read = unread.filter(({ finalStatus }) => finalStatus !== 'declined')
     for (const [index, application] of [...read, ...declined].entries()) {
-      if (index % 2 === 0) await markTogether(by, application, index)
+      if (index % 2 === 0) await markTogether(organiser, application, index)
     }
-    await decide(by, 'declined', declined)
-    await decide(by, 'shortlisted', read)
+    await decide(organiser, 'declined', declined)
+    await decide(organiser, 'shortlisted', read)
     for (const [index, application] of [...read, ...declined].entries()) {
-      if (index % 4 === 1) await note(by + index, application)
+      if (index % 4 === 1) await note(organiser + index, application)
     }
     if (decides) {
-      await decideShortlisted(by)
-      await releaseDecisions(by)
+      await decideShortlisted(organiser)
+      await releaseDecisions(organiser)
     }
     if (reminds) {
-      await deskOf(by)('desk_remind', { act: randomUUID() })
-      await release(by, 'reminder')
+      await deskOf(organiser)('desk_remind', { act: randomUUID() })
+      await release(organiser, 'reminder')
       await moveTimeTo(new Date(clock.now().getTime() + 3 * minute))
       await sendDueLetters()
     }
   }
 
   plan(new Date(clock.now().getTime() + 5 * minute), () => setUp(deskOf(0), end))
-  for (const review of reviews) plan(timeBefore(end, review.days, review.hour), () => holdReview(review))
-  // These letters remain drafts, for the visitor to read.
+  for (const review of reviews) plan(timeBefore(end, review.days, review.hour), () => runReview(review))
+  // The visitor can read the drafts of these letters. Only three of them are released, at the end.
   plan(new Date(end.getTime() - 95 * minute), () => decideShortlisted(0))
 
   for (;;) {
@@ -253,18 +253,18 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
   await moveTimeTo(end)
   if (stored.length !== applicationCount) throw new Error(`${stored.length} applied`)
 
-  // Among the newest, the visitor has marked a few. Of the others, marks of colleagues are hidden from the visitor.
+  // The visitor has marked a few of the new applications. Others have only a colleague's mark, which is hidden from the visitor.
   for (const [index, application] of stored.filter(({ status }) => status === 'new').entries()) {
     if (index % 5 === 0) await markTogether(0, application, index)
     else if (index % 2 === 0) await mark(1, application, index % 4 === 0 ? 'yes' : 'maybe')
   }
-  await leaveUnfinished(sql, deskOf(0), stored)
+  await prepareForVisitor(sql, deskOf(0), stored)
   await countVisits(sql)
   await release(0, 'waitlisted', 3)
   await desks.close()
 }
 
-/** Stores the visits to the page: more on days with more applications, and a third of them by addresses with a name. */
+/** Stores the visits to the page: more on days with more applications, and a third of them through links that name a source. */
 async function countVisits(sql: Sql) {
   await sql`
     insert into private.visits (day, source, visits, starts)
@@ -277,8 +277,8 @@ async function countVisits(sql: Sql) {
         as sources (source, visits, starts)`
 }
 
-/** Leaves work to look at: an unfinished letter, a later deadline for one person, and emails for each new application. */
-async function leaveUnfinished(sql: Sql, desk: CallDesk, stored: StoredApplication[]) {
+/** Adds a draft to one person and a later deadline of another, and turns on receipts, confirmations and notices. */
+async function prepareForVisitor(sql: Sql, desk: CallDesk, stored: StoredApplication[]) {
   const act = randomUUID
   const shortlisted = stored.find(({ status }) => status === 'shortlisted')
   if (shortlisted !== undefined) {
@@ -307,7 +307,7 @@ async function leaveUnfinished(sql: Sql, desk: CallDesk, stored: StoredApplicati
   await desk('desk_set_notices', { notices: 'each' })
 }
 
-/** Settings that organisers choose before anybody applies. */
+/** Saves the settings that organisers choose before anybody applies. */
 async function setUp(desk: CallDesk, end: Date) {
   const { version, zone } = await desk('desk_places', {})
   await desk('desk_set_places', { version, places: seats, days: 10, zone })
@@ -321,9 +321,9 @@ async function setUp(desk: CallDesk, end: Date) {
     ends_on: dateOf(new Date(friday.getTime() + 3 * day)),
     venue: 'Hof Sonnenau, Seeberg',
   })
-  const { version: ofQuestions } = await desk('desk_questions', {})
+  const { version: questionsVersion } = await desk('desk_questions', {})
   await desk('desk_set_questions', {
-    version: ofQuestions,
+    version: questionsVersion,
     questions: guestQuestions,
     until: null,
     private_days: 30,

@@ -30,8 +30,8 @@ function TextWithLinks({ text }: { text: string }) {
   )
 }
 
-function Mailbox({ mails }: { mails: readonly ReceivedMail[] }) {
-  const newest = mails.toSorted((a, b) => b.at.getTime() - a.at.getTime())
+function Mailbox({ emails }: { emails: readonly ReceivedMail[] }) {
+  const newestFirst = emails.toSorted((a, b) => b.at.getTime() - a.at.getTime())
   return (
     <html lang="en">
       <head>
@@ -43,7 +43,7 @@ function Mailbox({ mails }: { mails: readonly ReceivedMail[] }) {
       <body>
         <h1>Emails</h1>
         <p>Emails of the demonstration arrive here. Reload to see new ones.</p>
-        {newest.map(({ at, to, raw }, index) => {
+        {newestFirst.map(({ at, to, raw }, index) => {
           const { subject, text, calendar } = readMail(raw)
           return (
             <article key={index}>
@@ -79,10 +79,10 @@ function Mailbox({ mails }: { mails: readonly ReceivedMail[] }) {
 /**
  * Serves a page on the loopback address that shows all emails so far, the newest first.
  *
- * @returns The page's address, and a function that ends it.
+ * @returns The page's address, and a function that ends the page's server.
  */
 export async function serveMailbox(
-  mails: readonly ReceivedMail[],
+  emails: readonly ReceivedMail[],
 ): Promise<{ address: string; close: () => Promise<void> }> {
   const server = createServer((request, response) => {
     const isMailbox = request.method === 'GET' && request.url === '/'
@@ -95,7 +95,7 @@ export async function serveMailbox(
     })
     response.end(
       isMailbox
-        ? `<!doctype html>${renderToStaticMarkup(<Mailbox mails={mails} />)}`
+        ? `<!doctype html>${renderToStaticMarkup(<Mailbox emails={emails} />)}`
         : 'There is nothing here.',
     )
   })

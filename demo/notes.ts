@@ -1,5 +1,5 @@
 /** Notes of organisers, some with another organiser's reply. */
-export const notes: readonly (readonly [note: string, answer?: string])[] = [
+export const notes: readonly (readonly [note: string, reply?: string])[] = [
   ['Met in Lisbon. Asks good questions.'],
   ['Funny and honest. Would be good at the long table.', 'Agreed. And cooks!'],
   ['Third founder from the same accelerator. One of them is enough.'],
@@ -29,8 +29,8 @@ export const notes: readonly (readonly [note: string, answer?: string])[] = [
   ['A week without messages starts with reading the whole message. This one did.'],
 ]
 
-/** Lines about marks, by the mark. */
-export const lines = {
+/** One-line reasons of marks, by the mark's value; blank for none. */
+export const markReasons = {
   yes: ['I would sit next to them.', '', 'Knows what they want to leave behind.', 'Best letter of the week.'],
   maybe: ['Good, but the second from this company.', 'Is a week enough?', ''],
   no: ['A pitch.', '', 'Wants to network. We have no network.'],

@@ -9,7 +9,7 @@ const seed = 2027
 
 /**
  * The applicants' regions: first names, surnames and the first digits of a phone number. The phone numbers belong to nobody
- * or are too short. Names in other scripts have a Latin name after a slash, for the email address.
+ * or are too short. Names in scripts other than Latin have a Latin name after a slash, for the email address.
  */
 const regions: { phone: string; first: string; last: string }[] = [
   {
@@ -124,6 +124,7 @@ const regions: { phone: string; first: string; last: string }[] = [
   },
 ]
 
+/** The two parts of companies' names. */
 const stems = `Tidewater, Lantern, Copper Fox, Northlight, Halfmoon, Juniper, Slow River, Ferrous, Papertrail, Quarry,
   Saltbox, Meridian, Wildflower, Anvil, Harbourside, Kestrel, Bluebell, Cobalt, Driftwood, Ember, Foxglove, Granite,
   Hazel, Inkwell, Jetty, Kindling, Loom, Marigold, Nettle, Orchard, Pebble, Quill, Rookery, Sandbar, Thimble, Umbra,
@@ -132,6 +133,7 @@ const stems = `Tidewater, Lantern, Copper Fox, Northlight, Halfmoon, Juniper, Sl
 const kinds = `Labs, Robotics, Health, & Sons, Foods, Energy, Studio, Analytics, Ceramics, Logistics, Learning, Mobility,
   Software, Materials, Audio, Coffee, Insurance, Biotech, Games, Textiles, Maps, Press`
 
+/** The sentences of reasons: the first one, those in the middle (`details`), and the last one (`wishes`). */
 const openers = `I have not finished a book in two years.
 My daughter asked me why I talk to my phone more than to her.
 I built an app that takes people's time, and it took mine as well.
@@ -293,12 +295,12 @@ export function people(): Application[] {
   ] as const)
   const size = shuffledCycle(['just-me', 'just-me', '1-3', '1-3', '1-3', '3-10', '3-10', '10+', ''] as const)
 
-  const short = new Set<string>()
+  const shortReasons = new Set<string>()
   const reason = () => {
     const choice = random()
     const first = opener()
-    if (choice < 0.2 && !short.has(first)) {
-      short.add(first)
+    if (choice < 0.2 && !shortReasons.has(first)) {
+      shortReasons.add(first)
       return first
     }
     if (choice < 0.5) return `${first} ${detail()}`

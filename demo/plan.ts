@@ -79,7 +79,7 @@ export const guestAnswers: (readonly string[] | undefined)[] = [
   ['Friday by noon', 'Gluten', 'yes', 'Mara, 555 0199'],
 ]
 
-/** Returns this hour of the day that is this many days before another date. */
+/** Returns the time at this hour of the day that is `days` before `end`, or after it if `days` is negative. */
 export function timeBefore(end: Date, days: number, hour: number) {
   const midnight = new Date(end.getFullYear(), end.getMonth(), end.getDate() - days)
   return new Date(midnight.getTime() + hour * 60 * minute)
@@ -92,7 +92,7 @@ export function applicationsUntil(end: Date, random: () => number) {
     .map((_, index) => {
       const days = Math.floor(weeks * 7 * (1 - (index + random()) / applicationCount))
       const at = timeBefore(end, days, 6.5 + 17 * random())
-      // Times of today that are still in the future move to the last eight hours.
+      // Times of today that are not past yet become random times of the last eight hours.
       const latest = end.getTime() - 10 * minute
       return new Date(at.getTime() < latest ? at : latest - random() * 8 * 60 * minute)
     })

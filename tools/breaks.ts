@@ -98,7 +98,10 @@ function patternOf(name: string): string {
   return name.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll(/%[a-z]|\\\$\\\{\w+\\\}/g, '.*')
 }
 
-/** Runs the test that has to fail. Returns what made it fail, or undefined if it passed. Throws if no test ran, or one timed out. */
+/**
+ * Runs the test that has to fail. Returns the full name of a test that failed, or undefined if all passed. Throws if no test ran,
+ * or if one timed out.
+ */
 async function runTest(directory: string, { testFile, testTitle }: Break): Promise<string | undefined> {
   const output = join(directory, 'report.json')
   await rm(output, { force: true })
@@ -129,24 +132,26 @@ async function runTest(directory: string, { testFile, testTitle }: Break): Promi
 }
 
 const words = process.argv.slice(2).map((word) => word.toLowerCase())
-const waiting = breaks.filter(({ effect, changedFile, testFile }) =>
+const chosenBreaks = breaks.filter(({ effect, changedFile, testFile }) =>
   words.every((word) => `${effect} ${changedFile} ${testFile}`.toLowerCase().includes(word)),
 )
-const count = waiting.length
+const queue = [...chosenBreaks]
+const count = chosenBreaks.length
 const survivors: string[] = []
 
 // If only some breaks are made, the others are still checked: those whose text no longer occurs in their file are reported.
-for (const other of breaks.filter((each) => !waiting.includes(each))) {
+for (const other of breaks.filter((each) => !chosenBreaks.includes(each))) {
   await splitAtText(other).catch((error: Error) => {
     console.log(`${other.effect} (${other.changedFile}), not asked for\n  CANNOT BE TRIED: ${error.message}`)
     process.exitCode = 1
   })
 }
 
-async function work() {
+/** Makes breaks of the queue in a copy of the checkout, until the queue is empty. */
+async function makeBreaks() {
   const directory = await copyCheckout()
   try {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const began = performance.now()
       const report = (what: string) => {
         const seconds = Math.round((performance.now() - began) / 1_000)
@@ -166,6 +171,6 @@ async function work() {
   }
 }
 
-await Promise.all(Array.from({ length: Math.min(copies, count) }, work))
+await Promise.all(Array.from({ length: Math.min(copies, count) }, makeBreaks))
 console.log(`${count - survivors.length} of ${count} breaks were detected.`)
 if (survivors.length > 0 || count === 0) process.exitCode = 1

@@ -121,7 +121,7 @@ async function handle(request: IncomingMessage, response: ServerResponse) {
     response.writeHead(local.status, headers).end(JSON.stringify(local.body))
     return
   }
-  // The suite sends no key, because its own project needs none. A challenge and its answer must have the same IP address.
+  // The suite sends no key, because its own project needs none. A challenge and its answer must come from the same IP address.
   const addressHeader = url.includes('/factors/') ? {} : unusedAddressHeader()
   const headers = { ...request.headers, host: new URL(server.origin).host, ...key, ...addressHeader }
   const forwarded = send(`${server.origin}${url}`, { method, headers })

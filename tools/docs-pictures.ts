@@ -18,7 +18,7 @@ const tallLaptop = { viewport: { width: 1440, height: 900 } }
 const phone = { viewport: { width: 390, height: 844 } }
 const dark = { colorScheme: 'dark' } as const
 
-// If neither is installed, the first picture fails with the name of the newer program.
+// If neither program is installed, the first picture fails with the name of the newer one.
 const imageMagick = findExecutable(['magick', 'convert']) ?? 'magick'
 const demo = startDemonstration({ ...process.env, PORT: '0' })
 const browser = await launchChromium(ensureChromium())
@@ -60,14 +60,14 @@ async function takeForm(site: string) {
 }
 
 /** Signs in on a phone by email. Returns the session for other windows. */
-async function takeSignIn(desk: string, mails: string) {
+async function takeSignIn(desk: string, mailbox: string) {
   const page = await open(phone, desk)
   await page.getByLabel('Email').fill(email)
   await page.getByRole('button', { name: 'Send code' }).click()
   await page.getByRole('heading', { name: 'Type the code' }).waitFor()
   await take('code', page)
 
-  const mail = await open(phone, mails)
+  const mail = await open(phone, mailbox)
   const newest = mail.locator('article').first().getByRole('heading')
   // The email is sent after the response.
   while (!(await newest.innerText()).includes('is your code')) await mail.reload()
@@ -81,7 +81,7 @@ async function takeSignIn(desk: string, mails: string) {
 const rows = (page: Page) => page.locator('tbody .rows-name a')
 
 /** Opens the applications of a list in turn, until one has a note with a reply. */
-async function openNoted(page: Page) {
+async function openWithReply(page: Page) {
   await rows(page).first().waitFor()
   const links = await rows(page).evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).href))
   for (const link of links) {
@@ -92,8 +92,8 @@ async function openNoted(page: Page) {
   throw new Error('Nobody answered a note.')
 }
 
-/** Takes pictures of what organisers decide together: marks that disagree, and what the page is worth. */
-async function takeTogether(openDesk: (hash: string) => Promise<Page>) {
+/** Takes pictures of marks that disagree, and of the charts of visits. */
+async function takeMarksAndVisits(openDesk: (hash: string) => Promise<Page>) {
   const disagreed = await openDesk('/?status=all&marks=disagree')
   await rows(disagreed).first().click()
   await take('marks', disagreed, disagreed.locator('.application-marks'))
@@ -105,7 +105,7 @@ async function takeTogether(openDesk: (hash: string) => Promise<Page>) {
   await take('visits', charts, visits)
 }
 
-/** Applies as a program would, with one reason from four addresses, and takes a picture of how the desk suggests them. */
+/** Applies as a program would, with one reason from four addresses. Takes a picture of the desk's junk suggestions. */
 async function takeJunk(site: string, openDesk: (hash: string) => Promise<Page>) {
   for (const name of ['abe', 'bea', 'cid', 'dot']) {
     const application = anApplication({ email: `${name}@example.net`, reason: 'Visit us for cheap links!' })
@@ -118,7 +118,7 @@ async function takeJunk(site: string, openDesk: (hash: string) => Promise<Page>)
   await take('junk', list, list.getByRole('dialog'))
 }
 
-/** Takes pictures of what follows an acceptance, and of how long all of it is kept. */
+/** Takes pictures of the screens about the retreat and its guests, about retention, and about one person. */
 async function takeRetreat(openDesk: (hash: string) => Promise<Page>) {
   const guests = await openDesk('/guests')
   await guests.locator('.guests-table tbody tr').first().waitFor()
@@ -159,7 +159,7 @@ async function takeDesk(site: string, signedIn: BrowserContextOptions) {
   await take('desk-phone', small)
 
   const application = await openDesk('/?status=waitlisted')
-  await openNoted(application)
+  await openWithReply(application)
   await take('application', application)
 
   const shortlist = await openDesk('/?status=shortlisted')
@@ -193,13 +193,13 @@ async function takeDesk(site: string, signedIn: BrowserContextOptions) {
 
   await takeRetreat(openDesk)
 
-  await takeTogether(openDesk)
+  await takeMarksAndVisits(openDesk)
   await takeJunk(site, openDesk)
 }
 
 /** Takes pictures of the answer page: of a person without an RSVP, and of a guest who is asked questions. */
-async function takeAnswer(mails: string) {
-  const mail = await open(phone, mails)
+async function takeAnswer(mailbox: string) {
+  const mail = await open(phone, mailbox)
   const links = await mail
     .locator('a[href*="/answer/#"]')
     .evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).href))
@@ -218,11 +218,11 @@ async function takeAnswer(mails: string) {
 
 try {
   const site = await demo.waitForValue('The page')
-  const mails = await demo.waitForValue('Its emails')
+  const mailbox = await demo.waitForValue('Its emails')
   await takeForm(site)
-  const signedIn = { storageState: await takeSignIn(`${site}desk`, mails) }
+  const signedIn = { storageState: await takeSignIn(`${site}desk`, mailbox) }
   await takeDesk(site, signedIn)
-  await takeAnswer(mails)
+  await takeAnswer(mailbox)
 } finally {
   await browser.close()
   await demo.end('SIGTERM')

@@ -3,7 +3,8 @@ import { relative } from 'node:path'
 /** @typedef {Parameters<import('oxlint/plugins-dev').RuleTester['run']>[1]} Rule */
 
 /**
- * Refuses an exported declaration of the product (`src/`, without tests) that has no docstring. Constants on adjacent lines share the docstring of the first.
+ * Refuses an exported declaration of the product (`src/`, without tests) that has no docstring. Constants on adjacent lines share
+ * the docstring of the first.
  *
  * @type {Rule}
  */

@@ -10,7 +10,7 @@ import { startServer, dataDirectory } from '../testing/server.ts'
 
 const folder = 'src/design/images'
 
-/** The plug before the sun, over the nearest hill. Each document contains the icon, so its source is short. */
+/** The plug in front of the sun, above the nearest hill. Each document contains the icon, so its source is short. */
 function Icon({ corner }: { corner: number }) {
   const round = `a${corner} ${corner} 0 0 1-${corner}`
   return (

@@ -1,8 +1,8 @@
 import { cp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Milliseconds for which files of earlier builds are kept, for pages that are still open. */
-const keptFor = 30 * 24 * 3_600_000
+/** Milliseconds for which a new build keeps the files of earlier builds, because open pages load them. */
+const maxAge = 30 * 24 * 3_600_000
 
 const folders = ['build', 'dist']
 
@@ -12,10 +12,10 @@ export function nextFolder(folder: string): string {
 }
 
 /**
- * Replaces the current build by the new one. Keeps the scripts and images of earlier builds, because open pages load them.
+ * Replaces the current build by the new one. Copies the scripts and images of earlier builds into it, except old ones.
  */
 export async function putInPlace(): Promise<void> {
-  await keepAssets(join('dist', 'assets'), join(nextFolder('dist'), 'assets'))
+  await copyAssets(join('dist', 'assets'), join(nextFolder('dist'), 'assets'))
   // This file is written last, so that an interrupted build lacks it and is not used.
   await writeFile(join(nextFolder('dist'), 'assets', 'complete'), '')
   for (const folder of folders) {
@@ -29,11 +29,11 @@ export async function putInPlace(): Promise<void> {
   }
 }
 
-async function keepAssets(from: string, to: string) {
+async function copyAssets(from: string, to: string) {
   const names = await readdir(from).catch(() => [])
   for (const name of names) {
     const { mtimeMs } = await stat(join(from, name))
-    if (Date.now() - mtimeMs > keptFor) continue
+    if (Date.now() - mtimeMs > maxAge) continue
     await cp(join(from, name), join(to, name), { force: false, preserveTimestamps: true })
   }
 }

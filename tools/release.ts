@@ -20,10 +20,9 @@ const changedFiles = ['package.json', 'package-lock.json', changelog, releasedLi
 const git = async (...args: string[]) => (await run('git', args)).stdout.trim()
 
 /** Runs a program with its output on the terminal. Throws if it fails. */
-async function runOnTerminal(program: string, words: string[], shell = false) {
-  const [status] = await once(spawn(program, words, { stdio: 'inherit', shell }), 'exit')
-  if (status !== 0)
-    throw new OperatorError(`"${[program, ...words].join(' ')}" failed: nothing was released.`)
+async function runOnTerminal(program: string, args: string[], shell = false) {
+  const [status] = await once(spawn(program, args, { stdio: 'inherit', shell }), 'exit')
+  if (status !== 0) throw new OperatorError(`"${[program, ...args].join(' ')}" failed: nothing was released.`)
 }
 
 function readArguments() {

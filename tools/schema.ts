@@ -70,6 +70,7 @@ async function rightsOn(declared: Sql, signature: string): Promise<string> {
   ].join('\n')
 }
 
+// `what` is an entry of the catalogue, such as `the function private.today()`.
 const isFunction = (what: string) => what.startsWith('the function ')
 const signatureOf = (what: string) => what.slice('the function '.length)
 const nameOf = (what: string) => signatureOf(what).replace(/\(.*/, '')

@@ -49,7 +49,7 @@ async function importBuilt<Module>(page: string) {
   return (await import(pathToFileURL(resolve(nextFolder('build'), `${page}.js`)).href)) as Module
 }
 
-/** Writes compressed copies beside each file in `dist/`. Static hosts and our own server send them. */
+/** Writes compressed copies beside the text files of the new build. Static hosts and our own server send these copies. */
 export async function compressSite(): Promise<void> {
   const files = await readdir(nextFolder('dist'), { recursive: true })
   const texts = files.filter((file) => /\.(js|css|html|svg)$/.test(file))

@@ -2,14 +2,14 @@ import type { AuthError } from '@supabase/auth-js'
 
 // Errors are recognised by name: importing the library's own checks would load the whole library.
 
-/** Whether the sign-in server did not respond, so that the call can be retried. */
+/** Whether the call did not reach the sign-in server, so that it can be retried. */
 export function isRetryable(
   error: AuthError | null,
 ): error is AuthError & { name: 'AuthRetryableFetchError' } {
   return error?.name === 'AuthRetryableFetchError'
 }
 
-/** Whether another program responded in place of the sign-in server. */
+/** Whether a program other than the sign-in server responded, such as a proxy. */
 export function isForeignResponse(error: AuthError): boolean {
   return error.name === 'AuthUnknownError'
 }

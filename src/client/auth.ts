@@ -12,7 +12,7 @@ import { storageOf } from './storage.ts'
 export function createAuth(base: string, anonKey: string): GoTrueClient {
   return new AuthClient({
     url: `${base}/auth/v1`,
-    // In exactly this spelling, the client replaces `Authorization` with the session's token.
+    // The client replaces the header `Authorization` with the session's token, but only in exactly this spelling.
     headers: keyHeaders(anonKey),
     storage: storageOf('localStorage'),
     storageKey: sessionKey,

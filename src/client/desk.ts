@@ -19,8 +19,9 @@ export type CallDesk = <Name extends keyof Calls>(
 /**
  * Creates calls of the desk's functions for the signed-in person.
  *
- * @returns A call that throws a `RefusedCall` if the database refuses, a `TypeError` if no response arrives, and a
- *   `DOMException` after the timeout.
+ * @returns A call that throws a `RefusedCall` if the database refuses, and a `SignedOutError` if the person has signed out. It
+ *   throws a `TypeError` if no response arrives, a `DOMException` after the timeout, and a `SyntaxError` if a program other than
+ *   the backend responded.
  */
 export function createDesk(call: CallFunction): CallDesk {
   return async (name, args, signal, delays) => {

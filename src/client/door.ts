@@ -3,7 +3,7 @@ import { requestOf, send, type DataInterface } from './rest.ts'
 /**
  * Asks whether applications are open.
  *
- * @returns The sentence for applicants; undefined if applications are open, or without a response.
+ * @returns The sentence for applicants if applications are closed; undefined if they are open, or if the request failed.
  */
 export async function readDoorSentence(backend: DataInterface, fetcher = fetch): Promise<string | undefined> {
   try {

@@ -1,6 +1,6 @@
 /**
  * Calls that the document sent before the page's script loaded, by key. A response is used for one later call with the same
- * key. If the response cannot be used, the later call is sent.
+ * key. It is undefined if the early call failed: the later call is then sent.
  */
 export type EarlyCalls = Map<string, Promise<Response | undefined>>
 
@@ -16,7 +16,7 @@ export function callKey(token: string, url: string, body: string): string {
 }
 
 /**
- * Removes the early call with this key and returns its response; undefined if there is none.
+ * Removes the early call with this key and returns its response; undefined if there is no such call, or if it failed.
  *
  * @throws The signal's reason, if the signal aborts first.
  */

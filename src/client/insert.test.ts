@@ -15,9 +15,9 @@ type Reply = Response | Error
 /** Sends the application to a backend with these replies in order; the last one repeats. */
 async function sendTo(...replies: Reply[]) {
   const sent: { address: unknown; init: RequestInit; after: number }[] = []
-  const begun = Date.now()
+  const startedAt = Date.now()
   const fetcher = vi.fn<typeof fetch>(async (address, init = {}) => {
-    sent.push({ address, init, after: Date.now() - begun })
+    sent.push({ address, init, after: Date.now() - startedAt })
     const reply = replies[sent.length - 1] ?? replies.at(-1)
     if (reply instanceof Response) return reply.clone()
     throw reply
@@ -47,7 +47,7 @@ test('an application is sent with the public key, and no row is requested back',
   expect(headers.get('prefer') ?? '').not.toContain('representation')
 })
 
-test('an application is sent three times if no try gets a response', async () => {
+test('an application is sent three times if no try reaches the database', async () => {
   const { outcome, sent } = await sendTo(noNetwork)
   expect(sent.map(({ after }) => after)).toEqual([0, 700, 2_500])
   expect(outcome).toBeInstanceOf(UnreachableError)
@@ -68,7 +68,7 @@ test('a refusal by the backend is thrown with its message, without a retry', asy
   expect(sent).toHaveLength(1)
 })
 
-test('the text of another program is not shown to a visitor', async () => {
+test('the response of a program other than the backend is not shown to a visitor', async () => {
   expect((await sendTo(new Response('<h1>Welcome</h1>'))).outcome).toEqual(new SyntaxError(''))
 })
 
@@ -77,7 +77,7 @@ test('a response clears the timeout', async () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('a send without a response fails after 20 seconds, including all its tries', async () => {
+test('a send that reaches no database fails 20 seconds after its first try', async () => {
   let tries = 0
   const outcome = insertApplication(application, backend, (_address, init) => {
     tries += 1

@@ -10,12 +10,12 @@ export const retryDelays = [700, 1_800]
 export class UnreachableError extends Error {}
 
 /**
- * Stores an application through the backend's data interface, without requesting the row. A send without a response is
- * retried. If an earlier try was stored after all, the database reports a duplicate, which counts as success.
+ * Stores an application through the backend's data interface, without requesting the row. A send is retried if there is no
+ * response, or only a proxy's. If an earlier try was stored after all, the database reports a duplicate, which counts as success.
  *
  * @throws {RefusedCall} if the backend refuses it, with the backend's own message.
  * @throws {UnreachableError} if there is no connection.
- * @throws {Error} after the timeout; without a message if another program responded.
+ * @throws {Error} after the timeout; without a message if a program other than the backend responded.
  */
 export async function insertApplication(
   application: Application,

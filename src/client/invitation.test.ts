@@ -23,7 +23,7 @@ test('an invitation is read with the token of its link', async () => {
   expect(request).toMatchObject({ method: 'POST', body: '{"token":"token"}' })
 })
 
-test('an RSVP without a response is sent again unchanged', async () => {
+test('an RSVP that did not reach the database is sent again unchanged', async () => {
   vi.useFakeTimers()
   const fetcher = mockBackend(new Response('', { status: 502 }), Response.json(open))
   const answered = sendRsvp(backend, 'token', 'not coming', 'act', signal)
@@ -35,7 +35,7 @@ test('an RSVP without a response is sent again unchanged', async () => {
   expect(bodies).toEqual(Array(2).fill('{"token":"token","answer":"not coming","act":"act"}'))
 })
 
-test('answers without a response are sent again unchanged', async () => {
+test('answers that did not reach the database are sent again unchanged', async () => {
   vi.useFakeTimers()
   const fetcher = mockBackend(new Response('', { status: 502 }), Response.json(open))
   const sent = sendAnswers(backend, 'token', { diet: 'vegan', train: '' }, 'act', signal)

@@ -17,8 +17,10 @@ export interface GuestQuestions {
 export type Invitation =
   | { state: 'invalid'; answer?: undefined; questions?: undefined }
   | {
+      /** `over`: the deadline has passed. */
       state: 'open' | 'over'
       first_name: string
+      /** The deadline for the RSVP, as `2026-12-31`. */
       until: string
       answer: Rsvp | null
       /** The reply address; blank if there is none. An older schema omits it while the invitation is open. */
@@ -47,7 +49,7 @@ export function readInvitation(
 }
 
 /**
- * Stores an RSVP. A call without a response is retried.
+ * Stores an RSVP. A call that does not reach the database is retried.
  *
  * @param act The act's id, which makes the call idempotent.
  * @returns The invitation's new state. If it is not open, nothing was stored.
@@ -64,7 +66,7 @@ export function sendRsvp(
 }
 
 /**
- * Stores answers to questions. A call without a response is retried.
+ * Stores answers to questions. A call that does not reach the database is retried.
  *
  * @param answers The new and the changed answers. All others stay.
  * @param act The act's id, which makes the call idempotent.

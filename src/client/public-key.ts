@@ -1,7 +1,7 @@
 /**
  * The headers with a backend's public key and the caller's token.
  *
- * @param token The access token of a signed-in person.
+ * @param token The access token of a signed-in person. By default the key itself, if it is a JWT.
  * @see https://supabase.com/docs/guides/getting-started/api-keys
  */
 export function keyHeaders(key: string, token = isJwt(key) ? key : undefined): Record<string, string> {

@@ -46,7 +46,7 @@ test.each([
   })
 })
 
-test('a request is repeated unchanged, with its signal, until a response arrives', async () => {
+test('a request is repeated unchanged, with its signal, until it reaches the database', async () => {
   const { signal } = new AbortController()
   const responses = [new Response('', { status: 503 }), Response.json([1])]
   const fetcher = vi.fn<typeof fetch>(async () => responses.shift() ?? Response.error())
@@ -82,6 +82,9 @@ test.each([
   ['null', Response.json(null, { status: 400 })],
   ['a list', Response.json([], { status: 404 })],
   ['a message that is not a text', Response.json({ message: { a: 1 } }, { status: 500 })],
-])('the text of another program is not shown to a visitor: %s', async (_name, response) => {
-  await expect(parseResponse(response)).rejects.toEqual(new SyntaxError(''))
-})
+])(
+  'the response of a program other than the backend is not shown to a visitor: %s',
+  async (_name, response) => {
+    await expect(parseResponse(response)).rejects.toEqual(new SyntaxError(''))
+  },
+)

@@ -18,7 +18,7 @@ export interface RestRequest {
 /** A refusal by the database, or by a server in front of it, with its own message. */
 export class RefusedCall extends Error {
   override name = 'RefusedCall'
-  /** The code of PostgreSQL or PostgREST; blank if another program responded. */
+  /** The code of PostgreSQL or PostgREST; blank if a server in front of them refused. */
   code: string
   status: number
 
@@ -55,7 +55,7 @@ export function requestOf(
 }
 
 /**
- * Sends a request, retries it if no response arrives, and reads the response.
+ * Sends a request, retries it until it reaches its server and database, and reads the response.
  *
  * @param delays Milliseconds before the second try, the third and so on.
  * @throws The errors of `parseResponse`; a `TypeError` if no response arrived; the signal's reason.
@@ -73,8 +73,8 @@ export async function send(
  * Reads a response: JSON, or null for an empty one.
  *
  * @throws {RefusedCall} if the call was refused.
- * @throws {SyntaxError} if another program responded, such as a proxy. It has no message, since that program's text is not
- *   meant for visitors.
+ * @throws {SyntaxError} if a program other than the backend responded, such as a proxy. The error has no message, since that
+ *   program's text is not meant for visitors.
  * @see https://docs.postgrest.org/en/stable/references/errors.html
  */
 export async function parseResponse(response: Response): Promise<unknown> {

@@ -11,7 +11,7 @@ import { actRetryDelays, createSession, OfflineError, SignedOutError } from './s
 
 beforeEach(() => void vi.stubGlobal('navigator', { onLine: true }))
 
-/** A session at a backend that responds like this. */
+/** Creates a session at a backend that handles each request with `respond`. */
 async function sessionAt(
   respond: (request: IncomingMessage, response: ServerResponse) => unknown,
   anonKey = 'public-anon-key',
@@ -43,7 +43,7 @@ const accountIn = ({ headers }: IncomingMessage) =>
     }
   ).sub
 
-test('calls keep the folder in the address of a backend, which may end with a slash', async () => {
+test('the addresses of calls contain the folder of the backend’s address, with or without a slash at its end', async () => {
   const addresses: string[] = []
   vi.stubGlobal('fetch', (address: string) => {
     addresses.push(address)
@@ -98,8 +98,8 @@ test('after a failure to load the auth client, the next use loads it again', asy
   expect([await session.auth(), await session.authLoaded]).toEqual([client, client])
 })
 
-/** A backend that treats every token as signed in. `respond` handles all other calls. */
-function backendOf(respond: (request: IncomingMessage, response: ServerResponse) => unknown) {
+/** Creates a session at a backend that accepts every token. `respond` handles all requests except those for the signed-in user. */
+function sessionForAnyToken(respond: (request: IncomingMessage, response: ServerResponse) => unknown) {
   return sessionAt((request, response) => {
     response.setHeader('content-type', 'application/json')
     if (request.url === '/auth/v1/user') return response.end(JSON.stringify({ id: accountIn(request) }))
@@ -114,7 +114,7 @@ const signIn = async ({ auth }: Awaited<ReturnType<typeof sessionAt>>, account: 
 
 test('a call of one person is never sent with the token of the next person', async () => {
   const sentBy: string[] = []
-  const session = await backendOf(async (request, response) => {
+  const session = await sessionForAnyToken(async (request, response) => {
     sentBy.push(accountIn(request))
     if (sentBy.length > 1) return response.end('[]')
     await signIn(session, 'bob')
@@ -123,16 +123,16 @@ test('a call of one person is never sent with the token of the next person', asy
   await signIn(session, 'ada')
   const [asAda, asBob] = ['ada', 'bob'].map((account) => createDesk(session.callAs(account)))
   const note = { act: crypto.randomUUID(), application: crypto.randomUUID(), note: 'A strong one.' }
-  // The call is pending when Bob signs in, and is retried with Ada's token.
+  // The first call is pending when Bob signs in, and is retried with Ada's token.
   await asAda?.('desk_note', note)
   await expect(asAda?.('desk_note', note)).rejects.toThrow(SignedOutError)
   await asBob?.('desk_note', note)
   expect(sentBy).toEqual(['ada', 'ada', 'bob'])
 })
 
-test('a call without a response is retried unchanged, and the auth client is asked only once for its token', async () => {
+test('a call that did not reach the database is retried unchanged, with the token of its first try', async () => {
   const bodies: string[] = []
-  const session = await backendOf(async (request, response) => {
+  const session = await sessionForAnyToken(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += String(chunk)
     bodies.push(body)
@@ -150,7 +150,7 @@ test('a call without a response is retried unchanged, and the auth client is ask
 
 test('an act that somebody waits for is retried once', async () => {
   let requests = 0
-  const session = await backendOf((_request, response) => {
+  const session = await sessionForAnyToken((_request, response) => {
     requests += 1
     response.destroy()
   })
@@ -161,9 +161,9 @@ test('an act that somebody waits for is retried once', async () => {
   expect(requests).toBe(2)
 })
 
-test('an offline call is tried once, since a server on the same machine can respond', async () => {
+test('a call is tried once even offline, since a server on the same machine can respond', async () => {
   let requests = 0
-  const session = await backendOf((_request, response) => {
+  const session = await sessionForAnyToken((_request, response) => {
     requests += 1
     if (requests === 1) response.end('[]')
     else response.destroy()

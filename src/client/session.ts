@@ -27,13 +27,13 @@ export interface Session {
   /** Resolves with the auth client once something has loaded it. */
   authLoaded: Promise<GoTrueClient>
   /**
-   * Reads who is signed in from the browser's store. Asks the auth client instead if that is loaded, or if the stored
-   * session is old or unreadable.
+   * Reads who is signed in from the browser's store. Asks the auth client instead if it is loaded, or if the stored session
+   * is about to expire or unreadable.
    */
   read: () => Promise<{ session: StoredSession | null; error: AuthError | null }>
   /**
-   * Calls functions as the owner of an account, by id. If another window of the browser signs somebody else in, nothing more
-   * is sent.
+   * Calls functions as the owner of the account with this id. After another window of the browser signed somebody else in,
+   * new calls are refused.
    */
   callAs: (account: string) => CallFunction
 }
@@ -46,8 +46,8 @@ export class SignedOutError extends Error {
 }
 
 /**
- * A call without a response while this browser was offline: it was not sent. The message is in the past tense, so that it
- * stays true when the connection is back.
+ * A call failed while this browser was offline. The message is in the past tense, so that it stays true when the connection is
+ * back.
  */
 export class OfflineError extends TypeError {
   constructor(cause: unknown) {
@@ -61,12 +61,12 @@ export class OfflineError extends TypeError {
  */
 export const retryDelays = [500, 1_000, 2_000, 4_000]
 
-/** The retry delays of an act that somebody waits for, so that its outcome is known within a second. */
+/** The retry delays of an act that somebody waits for: only one, so that they soon see a failure. */
 export const actRetryDelays = [500]
 
 /**
- * Signs in, and calls functions with the signed-in person's access token. A call without a response is retried with the same
- * token. Calls of the auth client are not retried here.
+ * Creates a session, which calls functions with the signed-in person's access token. A call that does not reach the database is
+ * retried with the same token. Calls of the auth client are not retried here.
  *
  * @param backend.url The backend's address, not null.
  * @param delays Milliseconds before the second try, the third and so on.

@@ -7,8 +7,8 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** A store with room for this many values. */
-function storeOf(capacity: number) {
+/** Replaces `localStorage` by a store for at most this many values. Returns its values. */
+function mockStorage(capacity: number) {
   const stored = new Map<string, string>()
   vi.stubGlobal('localStorage', {
     getItem: (key: string) => stored.get(key) ?? null,
@@ -22,7 +22,7 @@ function storeOf(capacity: number) {
 }
 
 test('a stored value survives a reload, and is gone once it is removed', () => {
-  const stored = storeOf(1)
+  const stored = mockStorage(1)
   const info = vi.spyOn(console, 'info').mockReturnValue()
   const store = storageOf('localStorage')
   expect(store.getItem('a')).toBeNull()
@@ -36,8 +36,8 @@ test('a stored value survives a reload, and is gone once it is removed', () => {
   expect(info).not.toHaveBeenCalled()
 })
 
-test('a value that a full store refuses is kept in memory, logged once, and stored when there is room', () => {
-  const stored = storeOf(0)
+test('values that a full store refuses are kept in memory and logged once, and a later value is stored if there is room', () => {
+  const stored = mockStorage(0)
   const info = vi.spyOn(console, 'info').mockReturnValue()
   const store = storageOf('localStorage')
   store.setItem('a', '1')

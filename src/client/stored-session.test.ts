@@ -47,7 +47,7 @@ test('the auth client has to read a stored session that cannot be parsed', () =>
   expect(storedSession()).toBeUndefined()
 })
 
-/** A token of this level. Its payload has both characters that base64url replaces. */
+/** Makes a token of this level. Its payload contains `-` and `_`, which base64url has in place of `+` and `/`. */
 const tokenOf = (aal: string) =>
   `head.${Buffer.from(JSON.stringify({ aal, name: '???>>>~~~' })).toString('base64url')}.sign`
 

@@ -16,8 +16,8 @@ const refreshMargin = 90_000
 /**
  * The session in this browser's store, which another window may have changed.
  *
- * @returns Null if nobody is signed in; undefined if only the auth client can decide, because the session is old or
- *   unreadable.
+ * @returns Null if nobody is signed in; undefined if only the auth client can decide, because the session is about to expire
+ *   or unreadable.
  */
 export function storedSession(): StoredSession | null | undefined {
   const stored = storage.getItem(sessionKey)
@@ -32,7 +32,7 @@ export function storedSession(): StoredSession | null | undefined {
   }
 }
 
-/** Whether the account has a second factor that this session has not used. */
+/** Whether the account has a verified second factor that this session has not used. */
 export function needsSecondFactor({ access_token, user }: StoredSession): boolean {
   return (user.factors ?? []).some(({ status }) => status === 'verified') && levelOf(access_token) !== 'aal2'
 }

@@ -17,7 +17,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-test('a webhook is sent form data, so that it needs no preflight, and the call outlives the page', async () => {
+test('a webhook receives form data, which needs no preflight, and the call outlives the page', async () => {
   const fetcher = vi.fn<typeof fetch>(async () => new Response('taken', { status: 202 }))
   await callWebhook(application, url, fetcher)
   const [address, init] = fetcher.mock.calls[0] ?? []

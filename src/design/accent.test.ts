@@ -13,12 +13,12 @@ test('contrast is computed as WCAG defines it', () => {
   expect(contrast('#000000', '#ffffff')).toBe(21)
   expect(contrast('#ffffff', '#000000')).toBe(21)
   expect(contrast('#777777', '#777777')).toBe(1)
-  // The lightest grey that WCAG allows on white, and the next one.
+  // The lightest grey that WCAG allows for text on white, and the next lighter grey.
   expect(contrast('#767676', '#ffffff')).toBeCloseTo(4.54, 2)
   expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2)
   expect(contrast('#0000ff', '#ffffff')).toBeCloseTo(8.59, 2)
   expect(contrast('#ff0000', '#00ff00')).toBeCloseTo(2.91, 2)
-  // Below the linear part of the curve.
+  // In the linear part of the curve.
   expect(contrast('#0a0a0a', '#000000')).toBeCloseTo(1.06, 2)
 })
 

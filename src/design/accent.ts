@@ -10,7 +10,7 @@ const step = 0.005
 /** The difference in lightness between a button and the same button under the pointer, and the least contrast of the two. */
 const hoverStep = 0.1
 const hoverContrast = 1.15
-/** The part of white in a button under the pointer that is too dark to become visibly darker. */
+/** The share of white that is mixed into a button under the pointer, if the button is too dark to become visibly darker. */
 const hoverWhite = 0.2
 /** The lightness of words on a light button: almost black, with the button's hue. */
 const inkLightness = 0.09
@@ -28,10 +28,10 @@ export interface Palettes {
  */
 export function palettesWith(accent: string | undefined): Palettes {
   if (accent === undefined) return { light, dark }
-  const { hue, saturation, lightness } = parts(accent)
+  const { hue, saturation, lightness } = hslOf(accent)
   const variant = (changed: number) => colourOf(hue, saturation, Math.min(1, Math.max(0, changed)))
   const darker = variant(lightness - hoverStep)
-  const lit = readable(accent, dark, step)
+  const darkModeAccent = readable(accent, dark, step)
   return {
     light: {
       ...light,
@@ -40,8 +40,8 @@ export function palettesWith(accent: string | undefined): Palettes {
     },
     dark: {
       ...dark,
-      ember: lit,
-      'ember-hover': variant(parts(lit).lightness + hoverStep),
+      ember: darkModeAccent,
+      'ember-hover': variant(hslOf(darkModeAccent).lightness + hoverStep),
       'on-ember': variant(inkLightness),
     },
   }
@@ -57,8 +57,9 @@ export function darkened(colour: string): string {
   return readable(colour, light, -step)
 }
 
+/** Changes the lightness in steps until the colour has enough contrast in the palette. */
 function readable(colour: string, palette: Palette, change: number) {
-  const { hue, saturation, lightness } = parts(colour)
+  const { hue, saturation, lightness } = hslOf(colour)
   let found = colour
   for (let next = lightness; lowestContrast(found, palette) < neededContrast; next += change)
     found = colourOf(hue, saturation, next)
@@ -66,7 +67,7 @@ function readable(colour: string, palette: Palette, change: number) {
 }
 
 /** Hue in degrees, saturation and lightness from 0 to 1, as in CSS. */
-function parts(colour: string) {
+function hslOf(colour: string) {
   const [red = 0, green = 0, blue = 0] = channelsOf(colour)
   const [most, least] = [Math.max(red, green, blue), Math.min(red, green, blue)]
   const [range, sum] = [most - least, most + least]
@@ -89,15 +90,15 @@ function colourOf(hue: number, saturation: number, lightness: number) {
     const position = (((offset + hue / 30) % 12) + 12) % 12
     return lightness - amplitude * Math.max(-1, Math.min(position - 3, 9 - position, 1))
   })
-  return written(channels)
+  return hexOf(channels)
 }
 
 function whitened(colour: string) {
-  return written(channelsOf(colour).map((channel) => channel + hoverWhite * (1 - channel)))
+  return hexOf(channelsOf(colour).map((channel) => channel + hoverWhite * (1 - channel)))
 }
 
-/** Channels from 0 to 1 as `#rrggbb`. */
-function written(channels: number[]) {
+/** Converts channels from 0 to 1 into `#rrggbb`. */
+function hexOf(channels: number[]) {
   const bytes = channels.map((channel) => Math.round(channel * 255))
   return `#${bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }

@@ -8,7 +8,7 @@ export function Plug() {
   )
 }
 
-/** The plug with its cord, as in the icon: 32 wide, from 0 to 51. */
+/** The plug with its cord, as in the icon: in a coordinate system of 32 by 51. */
 export function PlugAndCord() {
   return (
     <>

@@ -12,7 +12,7 @@ export interface Look {
   accent: string | undefined
 }
 
-/** The specified text after an application was sent, apart from the rest, which the page's script does not need. */
+/** The specified text of the success box. It is a separate constant, because the page's script needs no other part of the look. */
 export const defaultSuccess =
   "Thank you for applying to Unplugged. We'll review your application and get back to you soon."
 

@@ -10,7 +10,7 @@ type Colour = keyof Palette
  * Pairs of foreground and background. WCAG 2.2 requires a contrast of 4.5 for text (1.4.3) and 3 for the edges of controls
  * (1.4.11).
  */
-const pairs: [text: string, on: Colour, under: Colour, needed: number][] = [
+const pairs: [what: string, foreground: Colour, background: Colour, needed: number][] = [
   ['title, tagline and badge, at the top of the sky', 'ink', 'sky', 4.5],
   ['title, tagline and badge, at the horizon', 'ink', 'glow', 4.5],
   ['labels and answers', 'ink', 'paper', 4.5],
@@ -34,11 +34,11 @@ const pairs: [text: string, on: Colour, under: Colour, needed: number][] = [
 
 test.for(pairs)(
   '%s (%s on %s) has enough contrast, light and dark, as docs/design.md says',
-  async ([what, on, under, needed]) => {
-    const [day, night] = [light, dark].map((palette) => contrast(palette[on], palette[under]))
+  async ([what, foreground, background, needed]) => {
+    const [day, night] = [light, dark].map((palette) => contrast(palette[foreground], palette[background]))
     expect(day).toBeGreaterThanOrEqual(needed)
     expect(night).toBeGreaterThanOrEqual(needed)
-    const row = [what, `\`${on}\` on \`${under}\``, day?.toFixed(1), night?.toFixed(1), needed]
+    const row = [what, `\`${foreground}\` on \`${background}\``, day?.toFixed(1), night?.toFixed(1), needed]
     const lines = (await readFile('docs/design.md', 'utf8'))
       .split('\n')
       .map((line) => line.replaceAll(/ +/g, ' '))

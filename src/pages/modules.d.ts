@@ -1,4 +1,4 @@
-/** The address of a page's script, relative to the document, like the addresses of the images below. */
+/** The address of a page's script, relative to the site's root, as the addresses below are. `icon` is a data URL instead. */
 declare module 'virtual:page-script/*' {
   export const script: string
 }

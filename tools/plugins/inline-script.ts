@@ -11,7 +11,8 @@ export function inlineScript(): Plugin {
       const output = await build({
         configFile: false,
         logLevel: 'warn',
-        // In these scripts JSX makes DOM elements without React. The alias covers only the runtime without `development`.
+        // In these scripts JSX makes DOM elements without React. In development mode, JSX would import another runtime, which the
+        // alias does not replace.
         oxc: { jsx: { development: false } },
         resolve: { alias: { 'react/jsx-runtime': '/src/pages/dom-elements.ts' } },
         build: { write: false, copyPublicDir: false, lib: { entry, formats: ['iife'], name: 'script' } },

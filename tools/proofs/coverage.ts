@@ -68,7 +68,7 @@ async function printScripts() {
   )
   console.log(lines.join('\n'))
   console.log(
-    `\nNo unit or database test runs a statement of these files. Browser tests and programs of their own may:\n${unloaded.join(' ')}`,
+    `\nNo unit or database test runs a statement of these files. Browser tests, or tests of separate programs, may:\n${unloaded.join(' ')}`,
   )
 }
 

@@ -15,7 +15,7 @@ export const prefix = 'profiled_'
 /** The database with the schema. The tests' databases are copies of it. */
 export const template = 'migrated'
 
-/** Stands for a database's name in the address that the tests get. */
+/** The placeholder for a database's name in the address that the tests get. */
 export const databaseNamePlaceholder = 'NAME'
 
 /** A PostgreSQL from Debian's packages that counts how often each statement of a PL/pgSQL function ran. */
@@ -29,7 +29,7 @@ export interface ProfiledPostgres {
 
 /** A statement of a function. */
 interface Statement {
-  /** Counts from the line of the first `$$`, which is 1. */
+  /** The line number, where the line of the first `$$` is 1. */
   line: number
   kind: string
   count: number

@@ -22,11 +22,11 @@ export interface Filter {
   /** Matches applications stored at or after `since`, and before `until`, both in ISO 8601. */
   since?: string | undefined
   until?: string | undefined
-  /** Those without the organiser's own mark, or those with a visible Yes and a visible No. */
+  /** Matches applications without the organiser's own mark, or those with a visible Yes and a visible No. */
   marks?: 'none of mine' | 'disagree' | undefined
   /**
-   * The order, by default the newest first: `most yes` counts the visible marks, and `shuffled` is another order for each organiser. It
-   * does not change which applications match.
+   * The order, by default the newest first. `most yes` counts the visible marks, and `shuffled` differs between organisers. The
+   * order does not change which applications match.
    */
   order?: 'oldest' | 'most yes' | 'shuffled' | undefined
 }
@@ -44,7 +44,7 @@ export interface RsvpDetails {
 export interface Cursor {
   created_at: string
   id: string
-  /** In the order `most yes`. */
+  /** The number of visible Yes marks; only in the order `most yes`. */
   yes?: number
 }
 
@@ -83,7 +83,7 @@ export interface JunkGroup {
   kind: 'reason' | 'links' | 'domain'
   /** The domain; null for other kinds, and for organisers who read blind. */
   key: string | null
-  /** The beginning of the newest one's reason. */
+  /** The beginning of the newest application's reason. */
   example: string
   /** The newest first. */
   applications: SelectedApplication[]
@@ -99,10 +99,10 @@ export interface Page<Item> {
   next: Cursor | null
 }
 
-/** A page of the list, and the states of the letters in it, the oldest first. */
+/** A page of the list, with the states of the letters to its applicants, the oldest first. */
 export interface ListPage extends Page<ListedApplication> {
   letters: LetterState[]
-  /** By id; without the applications that have no visible mark. */
+  /** By the application's id; without the applications that have no visible mark. */
   marks: Record<string, MarkCounts>
 }
 
@@ -130,7 +130,7 @@ export interface Overview extends Count {
   counts: Record<Status | 'all', Count>
   /** All retreats, the newest first. Undefined if the server is older than the desk. */
   editions?: Edition[]
-  /** By day, as `2026-12-31`. */
+  /** The number of applications by day, as `2026-12-31`. */
   days: Record<string, number>
   team_size: Partial<Record<Application['team_size'], number>>
   paid_solution: Partial<Record<Application['paid_solution'], number>>
@@ -141,7 +141,7 @@ export type HistoryEntry = { act: string; at: string; author: string } & (
   | { kind: 'status'; detail: { status: Status; former: Status } }
   | { kind: 'note'; detail: { note: string } }
   | { kind: 'revealed'; detail: object }
-  /** Later letters are sent to another address, which is hidden from organisers who read blind. */
+  /** An organiser replaced the applicant's address. The new address is hidden from organisers who read blind. */
   | { kind: 'address'; detail: { address?: string } }
   /** A letter failed, and an organiser told the applicant another way (`desk_settle`). */
   | { kind: 'told'; detail: Pick<Letter, 'occasion' | 'way'> }
@@ -151,13 +151,13 @@ export type HistoryEntry = { act: string; at: string; author: string } & (
   | { kind: 'questions'; detail: { changes: number } }
   /** An organiser set the applicant's deadline (`desk_keep_until`). */
   | { kind: 'kept'; detail: { until: string } }
-  /** An organiser keeps the application with a reason, or keeps it no longer: null. Blind readers get no detail. */
+  /** An organiser put a hold on the application with this reason, or ended the hold: null. Blind readers get no reason. */
   | { kind: 'hold'; detail: { reason?: string | null } }
   /** The author got a letter with its RSVP link for their own mail program (`desk_hand_over`). */
   | { kind: 'link'; detail: Pick<Letter, 'occasion'> }
 )
 
-/** The state of the webhook's delivery. */
+/** How far the application's delivery to the webhook is. */
 export interface Delivery {
   delivered_at: string | null
   attempts: number
@@ -178,7 +178,7 @@ export interface ApplicationDetails {
   others: { id: string; created_at: string; company: string; status: Status; edition?: number }[]
   /** The questions to somebody who is coming or has answered some. An older schema omits it. */
   questions?: AnsweredQuestion[]
-  /** The day on which it is erased, null for never, and whether organisers keep it. An older schema omits both. */
+  /** The day on which it is erased, null for never, and its hold, null for none. An older schema omits both. */
   erased_on?: string | null
   hold?: Hold | null
 }
@@ -196,9 +196,9 @@ export interface ListPosition extends Count {
 export interface OpenedApplication extends ApplicationDetails {
   /** The oldest first. */
   letters: Letter[]
-  /** Null where there is only one organiser. */
+  /** Null if there is only one organiser. */
   marks: Marks | null
-  /** The state of all letters. */
+  /** The overview of all letters: settings, mail sender, templates and counts. */
   overview: LettersOverview
   /** Changes whenever anything about the application changes, except its position in the list. */
   stamp: string

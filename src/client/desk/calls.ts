@@ -90,7 +90,7 @@ interface Reads {
 /**
  * The calls that change something.
  *
- * `act` is the id of the act: a retry sends the same id, and changes nothing again. `version` and `seen` identify the data and the
+ * `act` is the id of the act: a retry sends the same id, and has no second effect. `version` and `seen` identify the data and the
  * text that the organiser read; the call is refused if somebody has changed them since. `occasion` is the name of a template.
  */
 interface Acts {
@@ -160,7 +160,7 @@ interface Acts {
   /** Erases the private answers to questions whose day of erasure has come. */
   desk_erase_answers: [object, { erased: number }]
   desk_set_retention: [Pick<Retention, 'version' | 'months' | 'months_for_guests'>, Retention]
-  /** Keeps an application from automatic erasure, for a reason. A blank reason ends that. */
+  /** Keeps an application from automatic erasure, for a reason. A blank reason ends the hold. */
   desk_hold: [{ act: string; application: string; reason: string }, ApplicationDetails]
   /** Erases at most 500 due applications. `due` counts those still to erase. */
   desk_erase_due: [{ act: string }, { erased: number; due: number }]

@@ -2,9 +2,9 @@
 export interface Edition {
   /** Its number: the first retreat is 1. */
   id: number
-  /** Blank until it gets one. */
+  /** Blank until organisers name it. */
   name: string
-  /** Null for the first. */
+  /** Null for the first retreat. */
   began_at: string | null
   starts_on: string | null
   ends_on: string | null

@@ -34,7 +34,7 @@ export interface Letter {
   uncertain: number
   sent_at: string | null
   withdrawn_at: string | null
-  /** The organiser who stopped it; null if another decision stopped it. */
+  /** The organiser who stopped it; null if a new decision about the applicant stopped it. */
   withdrawn_by: string | null
   /** The mail server's last reply. */
   answer: string
@@ -54,7 +54,7 @@ export interface LetterCursor {
   id: string
 }
 
-/** One page of the letters that are waiting, refused or given up. */
+/** One page of drafts, or of the letters that are waiting, refused or given up. */
 export interface LetterPage {
   letters: Letter[]
   next: LetterCursor | null
@@ -101,7 +101,7 @@ export interface LettersOverview {
   templates: (Template & { drafts: Count })[]
   /** Drafts of letters to one person. */
   personal: Count
-  /** Letters that were released together and can still be stopped, with the id of that act and the seconds until they are sent. */
+  /** Letters that one act released and that can still be stopped, with the act's id and the seconds until they are sent. */
   leaving: { act: string; count: number; seconds: number }[]
   states: Record<OutboxState, Count>
 }
@@ -141,7 +141,7 @@ export interface Preview extends Pick<
 /** The outcome of drafting a letter. */
 export interface WriteOutcome {
   application: string
-  /** `written`: a draft or a letter exists already; `undecided`: the application has another status. */
+  /** `written`: a draft or a letter exists already; `undecided`: the application's status is not the template's. */
   outcome: 'drafted' | 'written' | 'undecided' | 'gone'
   /** The state of the existing letter. */
   state: Exclude<Letter['state'], 'withdrawn'> | null

@@ -58,11 +58,11 @@ export interface AllAboutApplication {
   /** The address with which an organiser replaced the applicant's; null if none did. */
   address: string | null
   status: { status: Status; version: number; set_at: string | null }
-  /** Null: it is erased as others are. */
+  /** Null if it has no hold, so that it is erased automatically. */
   hold: { reason: string; held_by: string; held_at: string } | null
   marks: {
     author: string
-    /** Null: taken back. */
+    /** Null if the author took it back. */
     mark: MarkValue | null
     why: string
     at: string
@@ -90,7 +90,7 @@ export interface AllAboutApplication {
     id: string
     template: string | null
     state: 'draft' | 'released' | 'dropped'
-    /** Null: the text of its template. */
+    /** The subject and the text; null if they are the template's. */
     subject: string | null
     body: string | null
     version: number
@@ -98,11 +98,11 @@ export interface AllAboutApplication {
   }[]
   /** The oldest first. */
   deliveries: DeliveryAbout[]
-  /** The acts of the last day. */
+  /** The acts of the last day that name the application. */
   acts: { act: string; at: string; call: string; author: string | null; result: unknown }[]
 }
 
-/** Everything about the person of an email. */
+/** Everything about the person with an email address. */
 export interface AllAbout {
   email: string
   /** The newest first. */

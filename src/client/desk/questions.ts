@@ -4,11 +4,11 @@ import type { Question } from '../../application/questions.ts'
 export interface Questions {
   /** The number of changes. A change must name the version that the organiser saw. */
   version: number
-  /** The last day for answers that organisers entered, as `2026-12-31`. Null means the first day of the retreat. */
+  /** The last day for answers, as organisers set it (`2026-12-31`). Null means the first day of the retreat. */
   until: string | null
   /** The last day that applies: `until`, or the first day of the retreat. Null if neither is known. */
   closes_on: string | null
-  /** The number of days after the retreat on which private answers are erased; null without private questions. */
+  /** Days from the end of the retreat to the erasure of private answers; null if no question is private. */
   private_days: number | null
   /** The day on which the private answers are erased; null if it is unknown. */
   erased_on: string | null

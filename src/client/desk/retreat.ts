@@ -13,9 +13,10 @@ export interface Door {
   /** The sentence for applicants while it is closed. */
   sentence: string
   closes_at: string | null
+  /** The number of applications after which it closes automatically. */
   closes_after: number | null
   opened_at: string | null
-  /** Applications since it was opened. Counted only if `closes_after` is set. */
+  /** Applications since it was opened, without those put aside. Counted only if `closes_after` is set. */
   received: number
 }
 
@@ -88,7 +89,7 @@ export interface Places {
   site: string
   coming: number
   not_coming: number
-  /** People who were told and have not given an RSVP, including those who are `late`. */
+  /** Accepted people who were told so and have not given an RSVP, including those who are `late`. */
   no_answer: number
   late: number
   /** Accepted people who have not been sent a letter saying so. */
@@ -123,7 +124,10 @@ export interface PageVisits {
   is_counted: boolean
   /** Each day, the oldest first. A day is such as `2026-12-31`, in the time zone of deadlines. */
   days: VisitedDay[]
-  /** The twenty with the most visits, those first. Blank where the address had no `from`. */
+  /**
+   * The twenty sources with the most visits, the largest first. Blank for visits to an address without `from`, and `other` for
+   * those that were too many for a day.
+   */
   sources: { source: string; visits: number }[]
 }
 

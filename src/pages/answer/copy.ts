@@ -3,13 +3,13 @@ export const titleIntro = 'Your place at '
 /** The description of the page for link previews. */
 export const description = 'The page on which accepted people say whether they are coming.'
 
-/** The labels of its buttons. */
+/** The labels of the page's buttons. */
 export const rsvpLabels = { coming: 'I am coming', 'not coming': 'I cannot come' }
 export const changeLabel = 'Change my answer'
 export const keepLabel = 'Keep it'
 export const againLabel = 'Try again'
 
-/** Its sentences, by RSVP and for links that cannot be used. */
+/** The page's sentences: about the RSVP, and about links that cannot be used. */
 export const rsvpSentences = {
   coming: 'You are coming. See you there.',
   'not coming': 'You are not coming. Thank you for telling us.',

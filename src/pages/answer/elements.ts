@@ -28,7 +28,7 @@ export function button(label: string, className: string, press: () => void): HTM
   return created
 }
 
-/** A day such as `2026-12-31` in words: the same day in every time zone, and on one line if it fits. */
+/** Creates a day such as `2026-12-31` in words, with a full stop: the same day in every time zone, on one line if it fits. */
 export function dayOf(date: string): HTMLElement {
   const day = new Date(date).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
   return element('span', day, '.')

@@ -1,4 +1,4 @@
-/** The organisers' questions to a guest: a form until the last day, and the answers as text after it. */
+/** The organisers' questions to a guest: until the last day a form, afterwards the answers as text. */
 import { longestAnswer, type AnsweredQuestion, type Answers } from '../../application/questions.ts'
 import type { GuestQuestions } from '../../client/invitation.ts'
 import {
@@ -19,11 +19,11 @@ import {
 } from './copy.ts'
 import { button, dayOf, element, sentence } from './elements.ts'
 
-/** The acts of a guest at the questions. */
+/** The handlers for a guest's input into the questions. */
 interface QuestionActs {
-  /** Remembers an answer that is not sent; undefined if it equals the stored one. */
+  /** Remembers an answer until it is sent. Undefined forgets it, so that the stored answer stays. */
   remember: (question: AnsweredQuestion, answer: string | undefined) => void
-  /** Renders the questions again, and focuses the first control or button of one. */
+  /** Renders the questions again, and focuses the first control or button of this question. */
   redraw: (question: AnsweredQuestion, pressed: HTMLElement) => void
   send: (pressed: HTMLButtonElement) => void
 }
@@ -56,7 +56,8 @@ export function renderQuestions(
     const control = target as HTMLInputElement
     const asked = list.find(({ id }) => id === control.name)
     if (!asked) return
-    // The server stores no blanks around an answer, and in one line no control characters. `required` then sees blanks, too.
+    // The server trims an answer, and refuses control characters in a one-line answer. Because it is also trimmed here, a blank
+    // answer does not satisfy `required`.
     if (type === 'change')
       control.value = control.value.replace(/\p{Cc}+/gu, asked.kind === 'long' ? '$&' : ' ').trim()
     const isStored = !hasHiddenAnswer(asked) && control.value === (asked.answer ?? '')
@@ -93,7 +94,7 @@ function fieldOf(
   hint.id = `${id}-hint`
   hint.className = 'hint'
   if (is_private) content.push(hint)
-  const described = (control: HTMLElement) => {
+  const describe = (control: HTMLElement) => {
     if (is_private) control.setAttribute('aria-describedby', hint.id)
     return control
   }
@@ -105,7 +106,7 @@ function fieldOf(
     control.required = is_required
     control.maxLength = longestAnswer
     control.dir = 'auto'
-    content.push(described(control))
+    content.push(describe(control))
     if (isHidden && !is_required) hint.append(removeHint)
   } else content.push(...choicesOf(question).map(([option, words]) => choice(question, option, words, value)))
   if (isHidden) {
@@ -118,7 +119,7 @@ function fieldOf(
     content.push(toggle)
   }
   const words = [element('bdi', text), is_required ? '' : optionalSuffix]
-  if (!isText || !showsControl) return described(element('fieldset', element('legend', ...words), ...content))
+  if (!isText || !showsControl) return describe(element('fieldset', element('legend', ...words), ...content))
   const label = element('label', ...words)
   label.htmlFor = id
   const field = element('div', label, ...content)
@@ -130,7 +131,7 @@ function fieldOf(
 function choicesOf({ kind, choices, is_required }: AnsweredQuestion): [value: string, label: string][] {
   const options: [string, string][] =
     kind === 'choice' ? choices.map((each) => [each, each]) : Object.entries(yesNoLabels)
-  // A choice could not be taken back otherwise.
+  // Without this option, a choice could not be taken back.
   return is_required ? options : [...options, ['', noAnswerLabel]]
 }
 

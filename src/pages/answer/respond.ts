@@ -91,7 +91,7 @@ function submitAnswers(pressed: HTMLButtonElement) {
   const ownToken = token
   const answers = answersTo(invitation?.questions, unsent)
   const text = JSON.stringify(answers)
-  // Sending the same again is the same act, since only its response may have been lost.
+  // Sending the same answers again is the same act, because the first request may have arrived and only its response was lost.
   const { act } = (lastSent = lastSent?.text === text ? lastSent : { text, act: newAct() })
   const call = async (signal: AbortSignal) => {
     const response = await sendAnswers(backend, ownToken, answers, act, signal).catch(
@@ -113,7 +113,7 @@ function submitAnswers(pressed: HTMLButtonElement) {
   void callBackend(sendingAnswers, call, pressed)
 }
 
-/** Whether the guest is at the questions, so that a refresh would take away what they type. */
+/** Whether the guest is answering questions, so that a refresh would remove what they typed. */
 function isEditing() {
   if (!page.querySelector('form')) return false
   const hasUnsent = Object.keys(answersTo(invitation?.questions, unsent)).length > 0
@@ -123,7 +123,7 @@ function isEditing() {
 /**
  * Calls the backend and shows the response, or the failure.
  *
- * @param pressed The button that started the call; undefined for a refresh.
+ * @param pressed The button that started the call; undefined if the page itself reads the invitation.
  */
 async function callBackend(
   words: typeof reading,
@@ -143,18 +143,18 @@ async function callBackend(
   try {
     const response = await call(controller.signal)
     if (controller !== latest || (!pressed && isEditing())) return
-    // A background refresh that reads nothing new must not close opened buttons or the problem of another call.
+    // A background refresh that reads nothing new must not remove the buttons that the guest opened, or another call's error.
     const isShown = pressed || failed === reading || isNew(response, invitation)
     invitation = response
     if (isShown) show(pressed, words === sendingAnswers ? showSaved : showInvitation)
   } catch (error) {
     if (controller !== latest || (!pressed && isEditing())) return
     show(pressed, () => {
-      // Enables the buttons again.
+      // Rendering again enables the buttons.
       if (pressed || !invitation) showInvitation()
       failed = words
       page.querySelector('.error')?.remove()
-      // Guests can do nothing about any other refusal, so its message is not shown.
+      // Guests can do nothing about refusals with other statuses, so their messages are not shown.
       const form = words === sendingAnswers && page.querySelector('form')
       const statuses = form ? [400, 409, 429] : [409, 429]
       const isForGuests = error instanceof RefusedCall && statuses.includes(error.status)
@@ -162,7 +162,7 @@ async function callBackend(
       const retry = button(againLabel, 'second', () => {
         if (!form) void callBackend(words, call, retry)
       })
-      // Submits the form as it is then.
+      // A retry submits the answers that the form has by then.
       if (form) retry.type = 'submit'
       ;(form || page).append(outcome('error', message, retry))
       return message
@@ -249,7 +249,7 @@ function questionsOf({ questions }: Partial<Pick<Invitation, 'questions'>> = {})
 
 function changeButton(rsvp: Rsvp) {
   const change = button(changeLabel, 'second', () => {
-    // The button for "coming" is always filled: to keep that RSVP, or to change to it.
+    // The filled button always leads to "coming": it keeps that RSVP, or changes to it.
     const [other, keepClass] =
       rsvp === 'coming' ? [rsvpButton('not coming', 'second'), ''] : [rsvpButton('coming', ''), 'second']
     const keep = button(keepLabel, keepClass, () => show(keep, showInvitation))

@@ -29,7 +29,7 @@ export function sentencesOf(shown: Invitation | undefined, token: string, title:
       : [sentence(invalidSentence), sentence(byMailSentence)]
   }
   const answered = shown.answer ? [sentence(rsvpSentences[shown.answer]), ...retreatOf(shown, title)] : []
-  // Questions have a last day of their own.
+  // The passed deadline is not mentioned beside questions, because they have a last day of their own.
   if (shown.state === 'over') return shown.questions ? answered : [...answered, sentence(overSentence)]
   if (shown.answer) return answered
   return [
@@ -38,7 +38,7 @@ export function sentencesOf(shown: Invitation | undefined, token: string, title:
 }
 
 /**
- * When and where the retreat is, and the link to its file for a calendar. The page makes the file, because a request for it would
+ * The retreat's days and venue, and the link to its file for a calendar. The page makes the file, because a request for it would
  * have the token in its address.
  */
 function retreatOf({ retreat }: Invitation & { state: 'open' | 'over' }, title: string) {
@@ -50,7 +50,7 @@ function retreatOf({ retreat }: Invitation & { state: 'open' | 'over' }, title: 
   return [sentence(element('span', daysOf(retreat)), venue && ', ', element('bdi', venue)), sentence(link)]
 }
 
-/** Whom to write to, for more than the buttons and the questions offer. */
+/** The sentence with the reply address, for everything that the buttons and the questions do not offer. */
 export function contactOf(shown: Invitation | undefined): HTMLElement[] {
   if (!shown || shown.state === 'invalid') return []
   const { state, address, questions } = shown

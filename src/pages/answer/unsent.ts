@@ -17,9 +17,9 @@ export function readUnsent(token: string): Answers {
 
 /** Stores the answers for a reload of this tab, except private ones. */
 export function storeUnsent(token: string, unsent: Answers, { list }: Questions): void {
-  const others = { list: list.filter(({ is_private }) => !is_private) }
+  const storable = { list: list.filter(({ is_private }) => !is_private) }
   try {
-    sessionStorage.setItem(keyOf(token), JSON.stringify(answersTo(others, unsent)))
+    sessionStorage.setItem(keyOf(token), JSON.stringify(answersTo(storable, unsent)))
   } catch {
     // Storage may be full or forbidden. The page keeps the answers until it is closed.
   }

@@ -42,7 +42,7 @@ export function ApplicationForm({
     try {
       await submitApplication(application, backend)
       storeSentTime()
-      dispatch({ type: 'accepted' })
+      dispatch({ type: 'stored' })
     } catch (error) {
       dispatch({ type: 'failed', message: messageOf(error, isStored) })
     } finally {
@@ -100,9 +100,9 @@ export function ApplicationForm({
       )}
       {submission.status === 'success' && <Success text={success} />}
       {/* A new key resets the form after each success. */}
-      <Fragment key={submission.accepted}>
+      <Fragment key={submission.successes}>
         <Fields
-          formAnswers={submission.accepted === 0 && outcome?.status === 'error' ? outcome.application : null}
+          formAnswers={submission.successes === 0 && outcome?.status === 'error' ? outcome.application : null}
           sending={submission.sending}
           privacyUrl={privacyUrl}
         />

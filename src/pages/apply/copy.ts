@@ -1,4 +1,4 @@
-/** The text of the page that nobody changes by settings, except the questions: its button and its boxes. */
+/** The page's text that no setting changes: its button and its boxes. `src/application/fields.ts` has the questions. */
 
 /** The label of the button, at rest and during a send. */
 export const sendLabel = 'Send Details!'
@@ -6,11 +6,11 @@ export const sendingLabel = 'Submitting...'
 /** The announcement while the button is disabled. */
 export const sendingAnnouncement = 'Sending your application.'
 
-/** The boxes after a send, by its result. */
+/** The titles of the boxes after a send. */
 export const successTitle = 'Application Submitted Successfully!'
+export const failureTitle = 'Submission Failed'
 /** The words of the link to a page about privacy. */
 export const privacyLabel = 'Privacy'
-export const failureTitle = 'Submission Failed'
 /** The message for an error that has no message. */
 export const fallbackText = 'Failed to submit application. Please try again.'
 export const offlineText = 'You seem to be offline. Send your answers again when you are connected.'

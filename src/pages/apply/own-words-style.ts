@@ -9,10 +9,10 @@ const widths: [RegExp, number][] = [
   [/./u, 0.55],
 ]
 
-/** The most em of a title, and the most characters of the other words, that fit beside the card in a low window. */
+/** The limits of what fits beside the card in a low window: the title's width in em, and the characters of the other words. */
 const maxLengths = { title: 14, tagline: 70, badge: 40 }
 
-/** The style that lets other words than the specified ones fit; blank for the specified ones. */
+/** The style that makes an operator's own words fit; blank if the words are the specified ones. */
 export function ownWordsStyle({ title, tagline, badge }: Look): string {
   const { title: ourTitle, tagline: ourTagline, badge: ourBadge } = defaultLook
   if (title === ourTitle && tagline === ourTagline && badge === ourBadge) return ''

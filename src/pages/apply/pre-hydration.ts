@@ -46,7 +46,7 @@ function hold(event: Event) {
       window.heldSubmission = undefined
     },
   }
-  // `claim` removes the listener, because it can keep browsers from restoring the page.
+  // `claim` removes the listener, because such a listener can keep browsers from restoring the page.
   window.addEventListener('beforeunload', leave)
   document.querySelector('.success, .error')?.remove()
   showSending(true)
@@ -73,7 +73,10 @@ function showSending(sending: boolean) {
   button.textContent = sending ? sendingLabel : sendLabel
 }
 
-/** The page's script failed: lets the browser post the form if the page's server accepts that, and otherwise shows an error. */
+/**
+ * Replaces a page's script that failed or took too long. Lets the browser post the form if the page's server accepts that.
+ * Otherwise shows an error.
+ */
 function fallBack() {
   window.heldSubmission?.claim()
   if (takesNativePosts) {

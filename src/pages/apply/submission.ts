@@ -11,22 +11,22 @@ export interface Submission {
   /** The text of the failure box. */
   message: string
   /** Number of successful submissions; each one resets the form. */
-  accepted: number
+  successes: number
   /** The time `HH:MM` when this tab sent an application before a reload; undefined once somebody types. */
   sentAt?: string | undefined
 }
 
 /**
- * An event of the form. `sent` starts a submission, and `accepted` or `failed` ends it. `refused` means that the browser found an
+ * An event of the form. `sent` starts a submission, and `stored` or `failed` ends it. `refused` means that the browser found an
  * invalid field.
  */
 export type SubmissionEvent =
-  | { type: 'sent' | 'refused' | 'accepted' | 'typed' }
+  | { type: 'sent' | 'refused' | 'stored' | 'typed' }
   | { type: 'failed'; message: string }
   | { type: 'restored'; sentAt: string | undefined }
 
 /** The state before the first submission. */
-export const idle: Submission = { status: 'idle', sending: false, message: '', accepted: 0 }
+export const idle: Submission = { status: 'idle', sending: false, message: '', successes: 0 }
 
 /** Returns the state after an event. */
 export function nextSubmission(submission: Submission, event: SubmissionEvent): Submission {
@@ -35,8 +35,8 @@ export function nextSubmission(submission: Submission, event: SubmissionEvent): 
       return { ...submission, status: 'idle', sending: true, message: '' }
     case 'refused':
       return { ...submission, status: 'idle', sending: false }
-    case 'accepted':
-      return { ...submission, status: 'success', sending: false, accepted: submission.accepted + 1 }
+    case 'stored':
+      return { ...submission, status: 'success', sending: false, successes: submission.successes + 1 }
     case 'failed':
       return { ...submission, status: 'error', sending: false, message: event.message }
     case 'restored':

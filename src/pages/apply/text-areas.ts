@@ -1,5 +1,5 @@
 const fromRightToLeft = /[\u0590-\u08ff\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/
-const piledMarks = /\p{M}{99}/u
+const manyCombiningMarks = /\p{M}{99}/u
 
 /** Grows text areas in browsers that cannot do it by CSS, and keeps the layout of very long words quick. */
 export function improveTextAreas(): void {
@@ -11,7 +11,7 @@ export function improveTextAreas(): void {
     const words = value.split(/\s/).filter(({ length }) => length > 999)
     style.lineBreak = words.length > 0 ? 'anywhere' : ''
     // Illegible text takes browsers seconds to lay out; showing dots takes no time.
-    const isIllegible = words.some((word) => fromRightToLeft.test(word)) || piledMarks.test(value)
+    const isIllegible = words.some((word) => fromRightToLeft.test(word)) || manyCombiningMarks.test(value)
     style.setProperty('-webkit-text-security', isIllegible ? 'disc' : null)
     if (!canGrow) grow(field)
   }
