@@ -28,26 +28,26 @@ import { formPage } from './pages/page.ts'
 import { createVisits } from './pages/visits.ts'
 import { dataInterface } from './rest/data-interface.ts'
 
-/** The parts that the application puts together. */
+/** The settings and dependencies of the HTTP server. */
 export interface AppOptions {
   settings: Pick<
     Settings,
     'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'look' | 'trustProxy' | 'mailServer'
   >
   database: Pick<Database, 'as' | 'server' | 'signIn' | 'ownerOfAuth' | 'databaseId' | 'areFilesGone'>
-  /** Whether applications are delivered to a webhook. */
+  /** Whether applications are delivered to a webhook; default false. */
   delivers?: boolean
-  /** Reads the state of the automatic backups; undefined if none are made. */
+  /** Reads the state of the automatic backups; undefined if no backups are made automatically. */
   backups?: (() => BackupState) | undefined
   /** Called after applications were stored. */
   onStored?: () => void
   /** The log of requests. By default, nothing is logged. */
   log?: FastifyBaseLogger
-  /** The bcrypt cost of a password. */
+  /** The bcrypt cost of a new password. */
   passwordCost?: number
 }
 
-function noSchemas(): never {
+function refuseSchema(): never {
   throw new Error('no route has a schema')
 }
 
@@ -71,7 +71,7 @@ export async function createApp({
     // Fastify's own two lines for each request contain addresses and queries.
     logController: new LogController({ disableRequestLogging: true }),
     // No route has a Fastify schema, so its compilers would only slow down each start.
-    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    schemaController: { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } },
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
   })
   logRequests(app)
@@ -115,7 +115,7 @@ export async function createApp({
   await app.register(instance, { databaseId: database.databaseId, byRange: Array.isArray(trustProxy) })
   const door = createDoor(database.server, app.log)
   const visits = createVisits(database.server, app.log)
-  // Runs after the last response.
+  // This hook runs after the last response, so that the last visits are saved too.
   app.addHook('onClose', () => visits.stop())
   await app.register(formPage, { settings, door, allow, queueParsing: queueParsing, insert, visits })
   await app.register(deskPage, {
@@ -183,7 +183,7 @@ function logRequests(app: FastifyInstance) {
   })
 }
 
-/** Closes idle connections while the server stops. Otherwise each delays the stop until its timeout. */
+/** Closes idle connections while the server stops. Otherwise each of them delays the stop until it times out. */
 function endConnectionsOnClose(app: FastifyInstance) {
   let timer: NodeJS.Timeout | undefined
   app.addHook('preClose', async () => {
@@ -193,13 +193,13 @@ function endConnectionsOnClose(app: FastifyInstance) {
 }
 
 function warnOfProxy(app: FastifyInstance) {
-  let warned = false
+  let hasWarned = false
   app.addHook('onRequest', ({ headers, routeOptions, log }, _reply, done) => {
     done()
     // The doctor sends this header to see how the server treats it.
     if (routeOptions.url === instancePath) return
-    if (warned || headers['x-forwarded-for'] === undefined) return
-    warned = true
+    if (hasWarned || headers['x-forwarded-for'] === undefined) return
+    hasWarned = true
     log.warn(
       'A request had X-Forwarded-For, but TRUST_PROXY is off. Behind a proxy, all visitors share one rate limit until TRUST_PROXY is set.',
     )

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 
 import { cached } from './cached.ts'
 
-/** Caches a load that returns its number of calls. The test sets the clock. */
-function counting(fails = () => false, options: { keepsFailures?: boolean } = {}) {
+/** Caches the number of loads so far, which each load increases by one. The test sets the clock. */
+function cacheLoadCount(fails = () => false, options: { keepsFailures?: boolean } = {}) {
   const clock = { now: 0 }
   let loads = 0
   const load = async () => {
@@ -15,7 +15,7 @@ function counting(fails = () => false, options: { keepsFailures?: boolean } = {}
 }
 
 test('the first call loads the value, and later calls reuse it until it is too old', async () => {
-  const { clock, get } = counting()
+  const { clock, get } = cacheLoadCount()
   expect(await get(1_000)).toBe(1)
   clock.now = 999
   expect(await get(1_000)).toBe(1)
@@ -26,7 +26,7 @@ test('the first call loads the value, and later calls reuse it until it is too o
 })
 
 test('each call sets how old the value may be', async () => {
-  const { clock, get } = counting()
+  const { clock, get } = cacheLoadCount()
   await get(1_000)
   clock.now = 5_000
   expect(await get(Infinity)).toBe(1)
@@ -51,13 +51,13 @@ test('a call during a load waits for that load, however long it takes', async ()
 })
 
 test('a failed load is retried by the next call', async () => {
-  const { get } = counting(() => true)
+  const { get } = cacheLoadCount(() => true)
   await expect(get(1_000)).rejects.toThrow('load 1')
   await expect(get(1_000)).rejects.toThrow('load 2')
 })
 
 test('a cached failure is reused for as long as a value', async () => {
-  const { clock, get } = counting(() => clock.now < 1_000, { keepsFailures: true })
+  const { clock, get } = cacheLoadCount(() => clock.now < 1_000, { keepsFailures: true })
   await expect(get(1_000)).rejects.toThrow('load 1')
   clock.now = 999
   await expect(get(1_000)).rejects.toThrow('load 1')

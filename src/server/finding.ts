@@ -11,13 +11,13 @@ export interface Finding {
 
 type Verdict = Omit<Finding, 'about'>
 
-/** The verdicts of a check, each with its sentence. */
+/** These four functions create a verdict from its sentence. */
 export const ok = (sentence: string): Verdict => ({ verdict: 'ok', sentence })
 export const notSet = (sentence: string): Verdict => ({ verdict: 'not set', sentence })
 export const wrong = (sentence: string): Verdict => ({ verdict: 'wrong', sentence })
 export const notKnown = (sentence: string): Verdict => ({ verdict: 'not known', sentence })
 
-/** Joins the problems into one finding. Returns undefined if there are no problems. */
+/** Joins the problems into the verdict `wrong`. Returns undefined if there are no problems. */
 export function wrongIf(problems: readonly (string | false | undefined)[]): Verdict | undefined {
   const sentences = problems.filter((problem) => typeof problem === 'string')
   return sentences.length === 0 ? undefined : wrong(sentences.join(' '))
@@ -26,6 +26,7 @@ export function wrongIf(problems: readonly (string | false | undefined)[]): Verd
 /**
  * Runs a check with a timeout.
  *
+ * @param about The subject of the check, such as `database`.
  * @param timeout Timeout in milliseconds.
  * @param check The check. If it throws, the error becomes the finding.
  */
@@ -54,7 +55,10 @@ function verdictFromError(error: unknown): Verdict {
   return wrong(`The check failed: ${oneLine(error.message)}.`)
 }
 
-/** Puts another program's message on one line, without a full stop. Reduces an OpenSSL error to its reason. */
+/**
+ * Puts another program's message on one line of at most 300 characters, without a full stop. Reduces an OpenSSL error to its
+ * reason.
+ */
 export function oneLine(text: string): string {
   return text
     .replace(/^[\dA-F]+:error:[\dA-F]+:[^:]*:[^:]*:([^:]+):.*/s, 'TLS: $1')

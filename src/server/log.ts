@@ -15,7 +15,7 @@ function serializeError(error: unknown) {
     : { type: error.name, code, message: error.message, stack: error.stack ?? '' }
 }
 
-/** Bytes of lines that may wait to be written. Beyond that, new lines are dropped. */
+/** The maximum number of bytes that wait to be written. Beyond that, new lines are dropped. */
 const maxUnwrittenBytes = 2 ** 20
 /** Timeout for flushing the log, in milliseconds. The program that reads the log may be frozen. */
 const flushLimit = 2_000
@@ -33,7 +33,7 @@ export const logDestination = pino.destination({
 
 let isFailing = false
 let isTerminalGone = false
-let dropped = 0
+let droppedLines = 0
 
 // Without a listener an error would end the process.
 logDestination.on('error', (error: NodeJS.ErrnoException) => {
@@ -44,13 +44,13 @@ logDestination.on('error', (error: NodeJS.ErrnoException) => {
     `The log cannot be written (${error.message}): applications are still stored, and lines are dropped when too many wait.`,
   )
 })
-logDestination.on('drop', () => (dropped += 1))
+logDestination.on('drop', () => (droppedLines += 1))
 logDestination.on('drain', () => {
-  if (isFailing || dropped > 0) {
-    console.error(`The log can be written again. Lines that were dropped: ${dropped}.`)
+  if (isFailing || droppedLines > 0) {
+    console.error(`The log can be written again. Lines that were dropped: ${droppedLines}.`)
   }
   isFailing = false
-  dropped = 0
+  droppedLines = 0
 })
 
 /** Stops pino's own exit listeners, which run later, from retrying forever. */
@@ -71,7 +71,7 @@ process.prependListener('exit', giveUp)
  */
 export async function flushLog(): Promise<boolean> {
   const timeout = wait(flushLimit, false, { ref: false })
-  // The first flush may only wait for a pending write. The second one writes the rest.
+  // If a write is pending, the first flush only waits for it. The second flush writes the remaining lines.
   for (let round = 0; round < 2 && !isFailing; round += 1) {
     const written = new Promise<true>((resolve) => logDestination.flush(() => resolve(true)))
     if (!(await Promise.race([timeout, written]))) return false

@@ -25,11 +25,11 @@ import { stopParts, type Part } from './stop-parts.ts'
 const signalGap = 500
 /** Milliseconds that pending requests may still take when the server stops. */
 const requestGrace = 15_000
-/** Milliseconds for all parts to stop, and then for the database. docs/operate.md documents them. */
+/** Timeouts in milliseconds: first of stopping all parts, then of stopping the database. docs/operate.md documents them. */
 const partsTimeout = 30_000
 const databaseTimeout = 70_000
 
-/** Runs the server until it is asked to stop. */
+/** Runs the server until a signal stops it. */
 async function main() {
   const settings = readSettings()
   const log = pino(logOptions, logDestination)
@@ -148,7 +148,7 @@ async function start(settings: Settings, log: Logger) {
       parts.push({ name: 'The backups', stop: () => backups.stop() })
     }
     const isRoot = process.getuid?.() === 0
-    // The log is written first, so that the line with the address is the last one.
+    // The log is flushed first, so that the line with the address is the last one on the terminal.
     await flushLog()
     for (const line of startLines(settings, { ...database, port: listening.port, isRoot })) console.log(line)
   } catch (error) {

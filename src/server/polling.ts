@@ -1,6 +1,6 @@
-/** Polls for work, until it is stopped. */
+/** A loop that polls for work until it is stopped. */
 export interface Polling {
-  /** Polls now, since something new may be due. */
+  /** Polls now, or once more after the pending poll. Call it when new work may be due. */
   wake: () => void
   /** Stops polling. Resolves when the pending poll has ended. */
   stop: () => Promise<void>
@@ -15,8 +15,8 @@ export const upkeepInterval = 20_000
 /**
  * Polls for work at once, at intervals and whenever `wake` is called, one poll at a time.
  *
- * @param poll Handles due work. Calls `wake` if more work may be due.
- * @param interval Milliseconds.
+ * @param poll Handles due work. May call `wake` if more work may be due.
+ * @param interval Milliseconds between two polls.
  * @param onError Receives the error of a failed poll.
  */
 export function startPolling(
@@ -24,18 +24,18 @@ export function startPolling(
   interval: number,
   onError: (error: unknown) => void,
 ): Polling {
-  let stopped = false
+  let isStopped = false
   let isWanted = false
   let polling: Promise<void> | undefined
 
   const pollWhileWanted = async () => {
-    while (isWanted && !stopped) {
+    while (isWanted && !isStopped) {
       isWanted = false
       await poll()
     }
   }
   const wake = () => {
-    if (stopped) return
+    if (isStopped) return
     isWanted = true
     polling ??= pollWhileWanted()
       .catch(onError)
@@ -52,7 +52,7 @@ export function startPolling(
   return {
     wake,
     async stop() {
-      stopped = true
+      isStopped = true
       clearInterval(timer)
       await polling
     },

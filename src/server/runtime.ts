@@ -1,5 +1,5 @@
 /**
- * The last day on which each Node.js version gets security releases. Newer versions than these are unknown.
+ * The last day on which each major version of Node.js gets security releases. Newer versions than these are unknown.
  *
  * @see https://github.com/nodejs/Release/blob/main/schedule.json
  */
@@ -15,11 +15,11 @@ const lastDays: Readonly<Record<string, string>> = {
 
 /** The running version of Node.js, and how long it gets security releases. */
 export interface Runtime {
-  /** As `24.21.0`. */
+  /** For example `24.21.0`. */
   version: string
-  /** A day, as `2028-04-30`; undefined if it is unknown. */
+  /** The last day with security releases, such as `2028-04-30`; undefined if it is unknown. */
   lastDay: string | undefined
-  /** Advice in a sentence if the security releases have ended; otherwise undefined. */
+  /** A sentence with advice if the security releases have ended; otherwise undefined. */
   problem: string | undefined
 }
 

@@ -18,7 +18,7 @@ const afterBackup: Record<BackupBefore, string> = {
  * The start line about the schema.
  *
  * @param count How many migrations were applied.
- * @param backup Undefined if the database was empty.
+ * @param backup The result of the backup; undefined if the database was empty before.
  */
 export function migrationLine(count: number, backup: BackupBefore | undefined): string {
   const migrations = `${count} migration${count === 1 ? '' : 's'}`
@@ -29,16 +29,16 @@ export function migrationLine(count: number, backup: BackupBefore | undefined): 
 
 /** The facts about a started server. */
 interface Started {
-  /** The location of the data, for people to read. */
+  /** The data's location, in words for people. */
   description: string
-  /** Whether the database was created. */
+  /** Whether this start created the database. */
   isNew: boolean
   /** The port that the server listens on. */
   port: number
   isRoot: boolean
 }
 
-/** The lines that a server prints when it is ready. The address is in the last one. */
+/** The lines that a server prints when it is ready. The last line has its address. */
 export function startLines(
   { host, webhookUrl, mailServer, backupDir, backupAt }: Settings,
   { description, isNew, port, isRoot }: Started,

@@ -10,7 +10,7 @@ export interface Part {
 /**
  * Stops parts in parallel. A part that fails or hangs does not hold up the others.
  *
- * @param timeout Timeout in milliseconds.
+ * @param timeout Timeout of each part, in milliseconds.
  * @returns A sentence about each part that did not stop cleanly.
  */
 export async function stopParts(parts: readonly Part[], timeout: number): Promise<string[]> {

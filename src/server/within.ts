@@ -1,5 +1,5 @@
 /**
- * Waits for work up to a timeout. A later result is ignored.
+ * Waits for work up to a timeout. The work itself goes on after a timeout, but its result is ignored.
  *
  * @param timeout Timeout in milliseconds.
  * @param timeoutError Creates the error of a timeout.
