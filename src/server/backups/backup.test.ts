@@ -4,23 +4,23 @@ import { openTestDatabase } from '../../../testing/database.ts'
 import { backupFailure, backupTables, olderTables } from './manifest.ts'
 import { checkBackup, restore } from './restore.ts'
 
-/** The tables that no backup has, each with the reason. A new table is backed up, or gets a reason here. */
+/** The tables that no backup has, each with the reason. A new table has to be backed up, or listed here. */
 const leftOut: Record<string, string> = {
   'private.account_counts': 'counters against guessing and floods of emails, for an hour at most',
   'private.password_tries': 'counters against guessing, for minutes',
   'private.decoys': 'stand-ins for addresses without an account, which a new database creates',
-  'private.mail_requests': 'requests that are counted against floods of emails, for a minute',
-  'private.signing_keys': 'the keys would let whoever has the backup sign in; a server creates new keys',
+  'private.mail_requests': 'counters against floods of emails, for a minute',
+  'private.signing_keys': 'the keys would sign in anybody who has the backup; a server creates new keys',
   'private.search_vectors': 'the words of form answers, which a restore computes again',
   'private.server_migrations': 'the applied migrations, which the restoring version records itself',
-  'auth.sessions': 'sessions, and the tokens in them, would sign in whoever has the backup',
+  'auth.sessions': 'sessions, and the tokens in them, would sign in anybody who has the backup',
   'auth.flow_state': 'pending sign-ins, for minutes',
   'auth.one_time_tokens': 'codes and links, for minutes',
-  'auth.mfa_factors': 'their secrets would give whoever has the backup the second factor',
+  'auth.mfa_factors': 'the secrets of factors would give the second factor to anybody who has the backup',
   'auth.mfa_challenges': 'left out with the factors',
   'auth.mfa_amr_claims': 'left out with the sessions',
   'private.acts': 'ids of acts, which are repeated only within a day',
-  'private.announcements': 'announcements, which begin again after a restore',
+  'private.announcements': 'announcements of erasures, which begin again after a restore',
 }
 
 test('each table is in a backup, or is left out for a reason', async () => {
@@ -54,10 +54,11 @@ test('after a restore of a 1.0.0 backup, an address that was changed is in the t
 test('after a restore of a 1.0.0 backup, a deadline that an organiser set is marked as set', async () => {
   const database = await openTestDatabase()
   await restore(database.owner, await checkBackup('testing/fixtures-1.0.0/backup'))
-  const set = await database.owner`
+  const withSetDeadline = await database.owner`
     select application_id from private.invitations where is_deadline_set order by 1`
-  expect(set).toHaveLength(2)
-  expect(set).toEqual(
+  expect(withSetDeadline).toHaveLength(2)
+  // In the history, `kept` means that an organiser set a deadline.
+  expect(withSetDeadline).toEqual(
     await database.owner`select application_id from private.history where kind = 'kept' order by 1`,
   )
 })

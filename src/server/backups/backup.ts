@@ -35,7 +35,7 @@ export interface BackupOptions {
   scheduled?: Manifest['scheduled']
   /** The share of the time in which the backup may work, so that other work can go on; default 1. */
   share?: number
-  /** Runs each piece of work on the backup's files; default directly. */
+  /** Runs each piece of work on the backup's files; by default directly. */
   runFileWork?: FileWork
   /** Aborts the backup. */
   signal?: AbortSignal
@@ -45,12 +45,12 @@ export interface BackupOptions {
 /** The mode of a backup's transaction, which sees a snapshot of one moment. */
 export const snapshotMode = 'isolation level repeatable read read only'
 
-/** Rows that are read at a time: a compromise between speed and a server's other work. */
+/** Rows that are read at a time, alone and beside a server's other work: more would be faster but delay that work. */
 const batchSize = 500
 const sharedBatchSize = 200
 /** Bytes after which a file is flushed to disk: a single flush at the end would block others who use the disk. */
 const maxUnflushedBytes = 8 * 1024 * 1024
-/** A file in an unfinished backup that says to which database the backup belongs. */
+/** The name of the file in an unfinished backup that says to which database the backup belongs. */
 export const unfinishedName = 'unfinished.json'
 
 /**
@@ -58,8 +58,8 @@ export const unfinishedName = 'unfinished.json'
  *
  * @param sql Connections of the schema's owner.
  * @param folder The new folder, which appears once it is complete and flushed to disk.
- * @returns The number of its applications and accounts.
- * @throws {OperatorError} if the folder exists already or cannot be written.
+ * @returns The numbers of applications and accounts in the backup.
+ * @throws {OperatorError} if the folder exists already or cannot be written, or the database refuses to read.
  */
 export async function backUp(sql: Sql, folder: string): Promise<BackupCounts> {
   await mkdir(dirname(folder), { recursive: true }).catch((error: unknown) => {
@@ -71,7 +71,8 @@ export async function backUp(sql: Sql, folder: string): Promise<BackupCounts> {
 /**
  * Writes a backup in a transaction of `snapshotMode`. The parent folder has to exist.
  *
- * @throws {OperatorError} if the folder exists already or cannot be written; the signal's reason if the backup was aborted.
+ * @throws {OperatorError} if the folder exists already or cannot be written, or the database refuses to read; the signal's
+ *   reason if the backup was aborted.
  */
 export async function writeBackup(
   transaction: Sql,
@@ -159,7 +160,8 @@ async function writeTable(
     }
     await runFileWork(() => file.sync())
   } finally {
-    // Begun outside the queue of file work, and awaited in it: a close that hangs takes no further thread.
+    // The close begins outside the queue of file work, which may refuse work. It is awaited in the queue: while it hangs, no
+    // other work takes a thread.
     const closing = file.close()
     await Promise.all([closing, runFileWork(() => closing)])
   }

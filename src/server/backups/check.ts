@@ -7,8 +7,9 @@ import { fileOf, seededTables } from './manifest.ts'
 import { linesOf, restore, type Backup } from './restore.ts'
 import type { Sql } from '../database/sql.ts'
 
-/** The result of a check. */
+/** The result of restoring a backup for a check. */
 export interface CheckResult extends BackupCounts {
+  /** The number of restored tables. */
   tables: number
   /**
    * `rows`: each restored row equals the written one. `counts`: only the numbers of rows were compared, since older versions
@@ -35,7 +36,7 @@ export async function checkRestore(sql: Sql, backup: Backup): Promise<CheckResul
     if (compared === 'nothing') return
     await transaction`set local time zone 'UTC'`
     for (const name of restored) {
-      const [written, inTable] = await summaries(transaction, name, join(folder, fileOf(name)))
+      const [written, inTable] = await summarise(transaction, name, join(folder, fileOf(name)))
       const rows = manifest?.files[fileOf(name)]?.rows
       if (inTable.rows !== rows) {
         throw new OperatorError(
@@ -51,7 +52,7 @@ export async function checkRestore(sql: Sql, backup: Backup): Promise<CheckResul
 }
 
 /** Digests of a backup's file, and of the restored table in the file's columns. */
-async function summaries(transaction: Sql, name: string, file: string) {
+async function summarise(transaction: Sql, name: string, file: string) {
   const key = seededTables[name]
   const keys: unknown[] = []
   const written = new Summary()
@@ -67,7 +68,7 @@ async function summaries(transaction: Sql, name: string, file: string) {
   }
   const restored = new Summary()
   const query = `select ${columns ?? '*'} from ${name}`
-  // A new database may have rows in this table that the backup lacks. They are left out.
+  // Even a new database may have rows in this table. Rows that the backup lacks are left out.
   const [where, parameters] =
     key === undefined
       ? ['', []]

@@ -16,13 +16,14 @@ beforeAll(async () => {
   database = await openTestDatabase()
 })
 
-async function listPaths() {
+/** Creates an empty folder. Returns its path, and the path that its list of erasures will have. */
+async function createFolder() {
   const directory = await temporaryDirectory()
   return { dir: directory.path, list: join(directory.path, 'erasures') }
 }
 
 test('each erasure is listed once, even with concurrent writers or after a full disk cut a line off', async () => {
-  const { dir, list } = await listPaths()
+  const { dir, list } = await createFolder()
   for (let count = 0; count < 3; count += 1) {
     await insertApplications(database.as(visitor), rowsOf(anApplication()))
   }
@@ -47,7 +48,7 @@ test('each erasure is listed once, even with concurrent writers or after a full 
 })
 
 test('a list that is not a regular file is refused, and nothing is appended', async () => {
-  const { dir, list } = await listPaths()
+  const { dir, list } = await createFolder()
   const foreignFile = join(dir, 'foreign')
   await writeFile(foreignFile, 'x')
   await symlink(foreignFile, list)
@@ -56,9 +57,9 @@ test('a list that is not a regular file is refused, and nothing is appended', as
 })
 
 test('a list that cannot be read is not treated as empty', async () => {
-  const { dir, list } = await listPaths()
+  const { dir, list } = await createFolder()
   await writeFile(list, '')
-  // Not even root can read a folder inside a file.
+  // `list` is a file, and not even root can read a path inside a file.
   await expect(readErasures(join(dir, 'a-backup'), list)).rejects.toThrow(
     /^The list of erasures .* cannot be read \(ENOTDIR/,
   )

@@ -14,7 +14,7 @@ const erasuresLock = 5_610_745
 const erasuresFile = (dir: string) => join(dir, 'erasures')
 
 /**
- * Appends erasures that the database has and the list lacks. The transaction that erases also stores the erasure in the
+ * Appends the erasures that the database has and the list lacks. The transaction that erases also stores the erasure in the
  * database, so no erasure is lost while the list cannot be written.
  *
  * @param sql Connections without a transaction timeout, since the list is written within a transaction.
@@ -38,6 +38,8 @@ export async function appendErasures(sql: Sql, dir: string, runFileWork = runDir
 /**
  * Reads the digests of all erased applications from the two lists: in `BACKUP_DIR`, and beside the backup.
  *
+ * @param backup The backup's folder.
+ * @param dir `BACKUP_DIR`; undefined if it is not set.
  * @returns Undefined if there is no list.
  * @throws {OperatorError} if a list cannot be read.
  */
@@ -79,7 +81,7 @@ async function append(path: string, known: string[]) {
     const { text, digests } = await readList(path)
     const missing = known.filter((digest) => !digests.has(digest))
     if (missing.length === 0) return
-    // Ends a line that a full disk cut off.
+    // The blank first line ends a line that a full disk cut off.
     const lines = [...(text === '' || text?.endsWith('\n') !== false ? [] : ['']), ...missing]
     await write(path, `${lines.join('\n')}\n`)
     if (text === undefined) await syncDirectory(dirname(path))

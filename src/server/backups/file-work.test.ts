@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../../testing/server.ts'
 import { createFileWork, FileTimeoutError } from './file-work.ts'
 
 /** Creates a named pipe. A reader blocks one of Node.js's threads until somebody writes. */
-async function pipe() {
+async function createPipe() {
   const directory = await temporaryDirectory()
   const path = join(directory.path, 'pipe')
   await promisify(execFile)('mkfifo', [path])
@@ -16,7 +16,7 @@ async function pipe() {
 }
 
 test('work that hangs times out, no other work begins until it ends, and later work succeeds', async () => {
-  const path = await pipe()
+  const path = await createPipe()
   const runFileWork = createFileWork('/backups', 100)
   let begun = 0
   let reading: Promise<string> = Promise.resolve('')

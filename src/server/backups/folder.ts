@@ -22,11 +22,11 @@ interface FoundBackup extends ScheduledBackup {
   isWhole: boolean
 }
 
-/** The options of a folder of backups. */
+/** The options for finding backups in a folder. */
 export interface FolderOptions {
   /**
-   * Finds only the backups of the database with this id, by default those of all. Null: the database is older than these ids,
-   * so only backups without an id are its own.
+   * Finds only the backups of the database with this id and those without an id; by default all. Null: the database is older
+   * than these ids, so only backups without an id are its own.
    */
   databaseId?: string | null
   now?: Date
@@ -35,13 +35,13 @@ export interface FolderOptions {
 const time = String.raw`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ`
 const namePattern = new RegExp(`^unplugged-${time}$`)
 const temporaryPattern = new RegExp(`^\\.unplugged-${time}\\.[A-Za-z0-9]{6}$`)
-/** Milliseconds by which servers' clocks may differ. A backup dated further ahead was made with a wrong clock, and is ignored. */
+/** Milliseconds by which servers' clocks may differ. A backup dated further ahead was made with a wrong clock. */
 const clockDifference = 3_600_000
-/** Milliseconds after which an empty folder counts as abandoned. A younger one may be new, and belong to another server. */
+/** Milliseconds after which an empty folder counts as abandoned. Another server may have just created a younger one. */
 const abandonedAfter = 3_600_000
 /** The user id of root, who may own the folder: root can do anything anyway, and owns the folders of mounted disks. */
 const rootUser = 0
-/** The names of all files that a backup may have, during writing or afterwards. */
+/** The names of all files that a backup may have, while it is written or afterwards. */
 const ourFiles = new Set([manifestName, unfinishedName, ...backupTables.map(fileOf)])
 
 /**
@@ -73,8 +73,8 @@ export async function newestBackup(
 }
 
 /**
- * Removes the oldest backups and keeps the newest `keep` complete ones. Other things in the folder stay. A backup also stays if it
- * contains a file that no backup has.
+ * Removes the oldest backups. The newest `keep` complete backups stay, and so does everything else in the folder. A backup also
+ * stays if it contains a file that no backup has.
  *
  * @returns The removed folders.
  */
@@ -89,7 +89,7 @@ export async function removeOldBackups(
   const removed: string[] = []
   for (const { folder, entries } of found.slice(found.indexOf(lastKept) + 1)) {
     if (!entries.every((name) => ourFiles.has(name))) continue
-    // Renamed first, since a folder with the name of a backup has to be complete.
+    // The folder is renamed first: a folder with the name of a backup has to be complete.
     const temporary = folder.replace(/[^/]*$/, (name) => `.${name}.${randomBytes(3).toString('hex')}`)
     await rename(folder, temporary)
     await removeFiles(temporary, entries)
@@ -124,7 +124,7 @@ async function removeLeftover(folder: string, databaseId: string | null, now: Da
   if (entries.every((each) => ourFiles.has(each))) await removeFiles(folder, entries)
 }
 
-/** Finds backups, the newest first. Files are read one at a time, see `file-work.ts`. */
+/** Finds backups, the newest first. Files are read one at a time, so that a hanging disk blocks only one thread. */
 async function findBackups(dir: string, { databaseId, now }: FolderOptions): Promise<FoundBackup[]> {
   const names = await readdir(dir).catch((cause: NodeJS.ErrnoException) => {
     const why =
@@ -139,14 +139,14 @@ async function findBackups(dir: string, { databaseId, now }: FolderOptions): Pro
     const backup = await readBackup(dir, name, databaseId).catch(() => undefined)
     if (backup !== undefined) found.push(backup)
   }
-  // Those dated in the future come last: the clock was wrong.
+  // Backups dated in the future come last: they were made with a wrong clock.
   const sortKey = ({ createdAt }: FoundBackup) => (isInFuture(createdAt, now) ? 0 : createdAt.getTime())
   return found.toSorted((a, b) => sortKey(b) - sortKey(a))
 }
 
 /**
- * Reads a backup that a server made. Skips a renamed or copied backup, whose name does not match its time: somebody wants to
- * keep it.
+ * Reads a backup that a server made. Returns undefined for any other folder, and for a renamed or copied backup, whose name
+ * does not match its time: somebody wants to keep it.
  */
 async function readBackup(dir: string, name: string, databaseId: string | null | undefined) {
   const folder = join(dir, name)
@@ -172,7 +172,7 @@ async function readBackup(dir: string, name: string, databaseId: string | null |
   return found
 }
 
-/** Whether a backup belongs to a database, whose id is in `installation`. One from before databases had an id belongs to each. */
+/** Whether a backup belongs to a database, whose id is in `installation`. A backup without an id belongs to every database. */
 function belongsTo(scheduled: NonNullable<Manifest['scheduled']>, databaseId: string | null) {
   return scheduled.installation === null || scheduled.installation === databaseId
 }
@@ -192,7 +192,10 @@ async function readJson<T extends object>(path: string): Promise<T | undefined> 
   }
 }
 
-/** Removes files, the one that names the database last, and then their folder, unless another file has appeared in it. */
+/**
+ * Removes files, the one that names the database last, and then their folder. If another file has appeared in it, the folder
+ * stays, and this throws.
+ */
 async function removeFiles(folder: string, entries: string[]) {
   const identifiesDatabase = (name: string) => Number(name === manifestName || name === unfinishedName)
   for (const name of entries.toSorted((a, b) => identifiesDatabase(a) - identifiesDatabase(b)))

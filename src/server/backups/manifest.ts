@@ -14,7 +14,7 @@ export const letters = 'private.letters'
 const invitations = 'private.invitations'
 export const deliveries = 'private.deliveries'
 const editions = 'private.editions'
-/** Tables that may have rows in a new database, and the columns of their keys. A restored row replaces the one with its key. */
+/** Tables that may have rows in a new database, and their keys' columns. A restored row replaces the row with the same key. */
 export const seededTables: Record<string, string> = {
   'private.door': 'is_only',
   'private.templates': 'name',
@@ -27,7 +27,7 @@ export const seededTables: Record<string, string> = {
   'private.retention': 'is_only',
   'private.visits': 'day, source',
 }
-/** The columns that are backed up, if not all are. The other columns have a server's state, or the site's address. */
+/** The columns of tables that are not backed up whole. Their other columns have a server's state, or the site's address. */
 export const backupColumns: Record<string, string> = {
   'private.postman': 'is_only, stopped',
   'private.places': 'is_only, version, places, days, zone',
@@ -56,18 +56,18 @@ export const accountTables = [accounts, 'auth.identities', 'private.organisers']
 
 /** The tables in a backup of the first versions. */
 export const firstTables = [applications, 'private.webhook_outbox']
-/** Tables from before deliveries and invitations existed. */
 const acceptances = 'private.acceptances'
+/** Tables from before deliveries and invitations existed. */
 export const olderTables: readonly string[] = ['private.webhook_outbox', 'private.answer_outbox', acceptances]
 /** The older and the current table of invitations. The first backups have neither table. */
 export const invitationTables: readonly string[] = [acceptances, invitations]
 
-/** Conditions on the rows that are backed up. Without notices and tests, a restore does not send them again. */
+/** Conditions on the rows that are backed up. Notices and test emails are left out: a restore must not send them again. */
 export const backupRows: Record<string, string> = {
   [deliveries]: "kind not in ('notice', 'test')",
 }
 
-/** Every table of a backup, in the order in which they can be restored. */
+/** Every table of a backup, in the order in which the tables can be restored. */
 export const backupTables: readonly string[] = [applications, ...olderTables, ...deskTables, ...accountTables]
 
 /** A backup's manifest. It is written last, so that a backup without it is incomplete. */
@@ -79,11 +79,11 @@ export interface Manifest {
   /** The time zone of the times in the files. Missing in older backups, whose times are in their database's zone. */
   timeZone?: 'UTC'
   /**
-   * Set if a server made the backup automatically. The id names the database whose servers may remove the backup; null in
-   * older databases.
+   * Set if a server made the backup automatically. `installation` is the id of the database whose servers may remove the
+   * backup; null if the database was too old to have an id.
    */
   scheduled?: { installation: string | null }
-  /** By file name. Older versions did not record the bytes. */
+  /** The files by name. Older versions did not record the bytes. */
   files: Record<string, { rows: number; sha256: string; bytes?: number }>
 }
 
@@ -100,8 +100,8 @@ export const fileOf = (name: string) => `${name}.jsonl`
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
   const names = await readdir(folder)
   if (!names.includes(manifestName)) {
-    const isOfFirst = names.toSorted().join() === firstTables.map(fileOf).toSorted().join()
-    if (!isOfFirst) {
+    const isFirstFormat = names.toSorted().join() === firstTables.map(fileOf).toSorted().join()
+    if (!isFirstFormat) {
       throw new OperatorError(
         `The folder "${folder}" is not a whole backup: it has no ${manifestName}, which is written last.`,
       )
@@ -145,7 +145,7 @@ export async function checkRegular(path: string): Promise<void> {
   throw new OperatorError(`"${path}" is not a regular file: a backup has only regular files.`)
 }
 
-/** Turns an error of a backup or a restore into a sentence for the operator, if they can act on it. */
+/** Turns an error of a backup or a restore into a sentence for the operator. Returns any other error unchanged. */
 export function backupFailure(error: unknown, folder: string): unknown {
   if (error instanceof OperatorError) return error
   const isFileError = error instanceof Error && 'code' in error && /^E[A-Z]+$/.test(String(error.code))
@@ -158,7 +158,7 @@ export function backupFailure(error: unknown, folder: string): unknown {
       cause: error,
     })
   }
-  // Class 22 and 23: values that do not fit. 42703: columns that do not exist.
+  // SQLSTATE classes 22 and 23: values that do not fit. 42703: columns that do not exist.
   const isFromDatabase = isDatabaseError(error)
   if (error instanceof SyntaxError || (isFromDatabase && /^(22|23|42703)/.test(error.code))) {
     return new OperatorError(`The folder "${folder}" is not a whole backup (${error.message}).`, {

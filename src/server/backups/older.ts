@@ -1,7 +1,7 @@
 import { migrations } from '../database/migrations.ts'
 import type { Sql } from '../database/sql.ts'
 
-/** Tables of older versions, with their last columns. Migrations have moved their rows to other tables. */
+/** Tables of older versions, with the columns that they had last. Migrations have moved their rows to other tables. */
 const olderColumns: Record<string, string> = {
   'private.webhook_outbox': `
     application_id uuid, attempts integer, next_attempt_at timestamptz, delivered_at timestamptz, last_status integer,
@@ -21,7 +21,8 @@ const olderColumns: Record<string, string> = {
 }
 
 /**
- * The table to restore a backup's rows into. In older versions, some tables of the same name had other columns.
+ * The table into which the rows of a backup's table are restored. In older versions, the tables `letters` and `templates` had
+ * other columns than today's tables of these names.
  *
  * @param row The first of the rows.
  */
@@ -38,11 +39,14 @@ export async function createOlderTables(transaction: Sql): Promise<void> {
   }
 }
 
-/** Moves the rows of these tables to the current tables, with the migration's statements, and drops the older tables. */
+/**
+ * Moves the rows of these tables to the current tables, and drops the older tables. Migrations have marked the statements that
+ * did this.
+ */
 export async function moveOlderRows(transaction: Sql): Promise<void> {
-  const step = /\n-- What goes where\..*\n([^]*?)\n-- So far what goes where\.\n/
+  const movingStatements = /\n-- What goes where\..*\n([^]*?)\n-- So far what goes where\.\n/
   for (const { sql } of migrations) {
-    const [, statements] = step.exec(sql) ?? []
+    const [, statements] = movingStatements.exec(sql) ?? []
     if (statements !== undefined) await transaction.unsafe(statements)
   }
   await transaction.unsafe(`drop table ${Object.keys(olderColumns).join(', ')}`)

@@ -18,7 +18,7 @@ import { deliveries, fileOf, letters, manifestName, type Manifest } from './mani
 import { checkBackup, restore } from './restore.ts'
 import { triggers } from './triggers.ts'
 
-/** Starts a webhook receiver, and a dispatcher that sends RSVPs to it. The database queues RSVPs from now on, as for an automation. */
+/** Starts an automation: a webhook receiver, and a dispatcher that sends RSVPs to it. From now on the database queues RSVPs. */
 async function startAutomation({ owner, server }: Database) {
   await owner`update private.postman set automation_seen_at = now()`
   const receiver = await startReceiver()
@@ -56,7 +56,7 @@ async function replaceRows(folder: string, table: string, rows: object[]) {
   await writeFile(join(folder, manifestName), JSON.stringify({ ...manifest, files }))
 }
 
-const waiting = ({ owner }: Database) => owner<{ id: string }[]>`
+const readWaitingRsvps = ({ owner }: Database) => owner<{ id: string }[]>`
   select id from private.deliveries where kind = 'rsvp' and due_at is not null`
 
 test('after a restore an automation gets each waiting RSVP once, with its id, and no delivered RSVP again', async () => {
@@ -69,10 +69,10 @@ test('after a restore an automation gets each waiting RSVP once, with its id, an
     from.owner`select public.answer_place(${somebody.token}, ${rsvp}, gen_random_uuid())`
   await storeRsvp('coming')
   await first.receiver.waitFor(1)
-  await expect.poll(() => waiting(from)).toEqual([])
+  await expect.poll(() => readWaitingRsvps(from)).toEqual([])
   await first.stop()
   await storeRsvp('not coming')
-  const [pending] = await waiting(from)
+  const [pending] = await readWaitingRsvps(from)
   await backUp(from.owner, folder)
 
   // Restores into a database whose server is running.
@@ -81,7 +81,7 @@ test('after a restore an automation gets each waiting RSVP once, with its id, an
   const [delivered] = await second.receiver.waitFor(1)
   expect(delivered?.headers['webhook-id']).toBe(pending?.id)
   expect(new URLSearchParams(delivered?.body).get('answer')).toBe('not coming')
-  await expect.poll(() => waiting(to)).toEqual([])
+  await expect.poll(() => readWaitingRsvps(to)).toEqual([])
   await second.stop()
   expect(second.receiver.received).toHaveLength(1)
 
@@ -133,7 +133,7 @@ test('a restored retreat is the same event in calendars, and a template named li
   await restore(to.owner, await checkBackup(folder))
   expect(await stored(to)).toEqual(await stored(from))
 
-  // A backup from before there were confirmations, whose organisers had a template of this name.
+  // A backup from before confirmations existed, whose organisers had a template of this name.
   const older = await openTestDatabase()
   const template = { name: 'confirmed', kind: 'other', version: 3, subject: 'Travel', body: 'By train.' }
   await replaceRows(folder, 'private.templates', [template])
@@ -143,7 +143,7 @@ test('a restored retreat is the same event in calendars, and a template named li
   ])
 })
 
-test('a restore brings questions and answers back, and erases private answers that were due', async () => {
+test('a restore brings questions and answers back, and erases private answers that were due to be erased', async () => {
   const [from, to, later] = await Promise.all([openTestDatabase(), openTestDatabase(), openTestDatabase()])
   const folder = join((await temporaryDirectory()).path, 'backup')
   const { id } = await storeAcceptedApplicant(from.owner)
@@ -174,18 +174,18 @@ test('a restore has a rule for each trigger, and all triggers are enabled afterw
   const directory = await temporaryDirectory()
   await backUp(from.owner, join(directory.path, 'backup'))
   await restore(to.owner, await checkBackup(join(directory.path, 'backup')))
-  const made = await to.owner<{ trigger: string; enabled: string }[]>`
+  const triggersAfter = await to.owner<{ trigger: string; enabled: string }[]>`
     select tgrelid::regclass || ' ' || tgname as trigger, tgenabled as enabled from pg_trigger
     where not tgisinternal order by 1`
   const named = (table: string, name: string) => `${table.replace(/^public\./, '')} ${name}`
-  expect(made.map(({ trigger }) => trigger)).toEqual(
+  expect(triggersAfter.map(({ trigger }) => trigger)).toEqual(
     triggers.map(({ table, name }) => named(table, name)).toSorted(),
   )
-  expect(made.filter(({ enabled }) => enabled !== 'O')).toEqual([])
+  expect(triggersAfter.filter(({ enabled }) => enabled !== 'O')).toEqual([])
 })
 
-test('a restore replaces the visits of the same days, and its check compares each row', async () => {
-  const [from, to, aside] = await Promise.all([openTestDatabase(), openTestDatabase(), openTestDatabase()])
+test('a restore replaces the visits of the same days, and a check of the backup compares each row', async () => {
+  const [from, to, scratch] = await Promise.all([openTestDatabase(), openTestDatabase(), openTestDatabase()])
   const directory = await temporaryDirectory()
   const folder = join(directory.path, 'backup')
   const count = ({ server }: Database, source: string, visits: number) =>
@@ -199,8 +199,8 @@ test('a restore replaces the visits of the same days, and its check compares eac
   await backUp(from.owner, folder)
 
   // The server of the new database has already counted.
-  await Promise.all([count(to, 'mail', 50), count(aside, 'mail', 50), count(aside, 'mail-2', 60)])
+  await Promise.all([count(to, 'mail', 50), count(scratch, 'mail', 50), count(scratch, 'mail-2', 60)])
   await restore(to.owner, await checkBackup(folder))
   expect(await stored(to)).toEqual(await stored(from))
-  expect(await checkRestore(aside.owner, await checkBackup(folder))).toMatchObject({ compared: 'rows' })
+  expect(await checkRestore(scratch.owner, await checkBackup(folder))).toMatchObject({ compared: 'rows' })
 })

@@ -49,12 +49,15 @@ export interface RestoreOptions {
 }
 
 /**
- * Restores a backup into an empty database, in one transaction. Deliveries keep their state, so that nothing is delivered
- * again. The form stays open or closed, as in the backup. Accounts are restored if our own server manages them.
+ * Restores a backup into an empty database, in one transaction. Finished deliveries stay finished, and applications and RSVPs
+ * that wait for a webhook still wait. Pending letters, decisions and receipts may have been sent since the backup: they are
+ * cancelled, and their letters become drafts. The form is then open or closed as in the backup. Accounts are restored if our
+ * own server manages them.
  *
  * @param sql Connections of the schema's owner, with an up-to-date schema.
- * @returns The numbers of restored rows, of applications that were erased again, and of private answers that were due.
- * @throws {OperatorError} if the database is not empty or the folder is not a complete backup.
+ * @returns The numbers of restored rows, of applications that were erased again, and of private answers that were due and
+ *   erased.
+ * @throws {OperatorError} if the database is not empty or refuses, or the folder is not a complete backup.
  */
 export async function restore(
   sql: Sql,
@@ -87,7 +90,7 @@ export async function restore(
         `select setval(pg_get_serial_sequence('${history}', 'id'), max(id)) from ${history}`,
       )
       await transaction`select private.settle_restored()`
-      // They were erased after the backup, or would have been.
+      // Due answers were erased after the backup, or would have been.
       const [answers] = await transaction<[{ erased: number }]>`
         select private.erase_due_answers('operator') as erased`
       if (!invitationTables.some((name) => tables.includes(name))) await inviteAccepted(transaction)
@@ -137,7 +140,7 @@ export async function checkBackup(folder: string): Promise<Backup> {
   }
 }
 
-/** Erases applications again, and adds an entry to the history, as every erasure does. */
+/** Erases applications again, and adds an entry to the history, as every erasure does. Returns the number of applications. */
 async function eraseAgain(transaction: Sql, erased: ReadonlySet<string> = new Set()) {
   if (erased.size === 0) return 0
   const { count } = await transaction.unsafe(

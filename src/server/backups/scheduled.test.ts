@@ -20,16 +20,16 @@ beforeAll(async () => {
   database = await openTestDatabase()
 })
 
-/** A folder for backups that is removed when the test ends. */
-async function backupDirectory() {
+/** Creates a folder for backups, which is removed when the test ends. */
+async function createBackupDirectory() {
   const directory = await temporaryDirectory()
   const dir = join(directory.path, 'backups')
   await mkdir(dir)
   return dir
 }
 
-/** The automatic backups of a server, with a clock that the test sets. */
-function serverOf(dir: string, clock: { now: Date }, keep = 14) {
+/** Creates the automatic backups of a server, with a clock that the test sets. */
+function createServer(dir: string, clock: { now: Date }, keep = 14) {
   const logged: string[] = []
   const log = {
     info: ({ folder }: { folder?: string }, message: string) => logged.push(`${message} ${folder ?? ''}`),
@@ -37,10 +37,10 @@ function serverOf(dir: string, clock: { now: Date }, keep = 14) {
   }
   const backups = createScheduledBackups({ dir, at: '03:00', keep, log, now: () => clock.now, interval: 10 })
   /** Resolves when the server has seen or made the backup of this moment. */
-  const knows = async (moment: Date) => {
+  const waitForBackup = async (moment: Date) => {
     await expect.poll(() => backups.state().newestAt).toEqual(moment)
   }
-  return { ...backups, logged, knows }
+  return { ...backups, logged, waitForBackup }
 }
 
 const backupsIn = async (dir: string) => (await readdir(dir)).filter((name) => name !== 'erasures').toSorted()
@@ -66,53 +66,53 @@ test.each([
 })
 
 test('two servers make one backup at the start and one a day, and keep the newest three', async () => {
-  const dir = await backupDirectory()
+  const dir = await createBackupDirectory()
   const clock = { now: new Date(2026, 5, 1, 12) }
-  const servers = [serverOf(dir, clock, 3), serverOf(dir, clock, 3)]
+  const servers = [createServer(dir, clock, 3), createServer(dir, clock, 3)]
   for (const server of servers) server.start(database)
-  const made = [clock.now]
-  await Promise.all(servers.map((server) => server.knows(clock.now)))
+  const moments = [clock.now]
+  await Promise.all(servers.map((server) => server.waitForBackup(clock.now)))
   for (let day = 2; day <= 5; day += 1) {
     clock.now = new Date(2026, 5, day, 2, 59, 59)
     clock.now = new Date(2026, 5, day, 3, 0, 1)
-    made.push(clock.now)
-    await Promise.all(servers.map((server) => server.knows(clock.now)))
-    expect(await backupsIn(dir)).toEqual(made.slice(-3).map(backupName))
+    moments.push(clock.now)
+    await Promise.all(servers.map((server) => server.waitForBackup(clock.now)))
+    expect(await backupsIn(dir)).toEqual(moments.slice(-3).map(backupName))
   }
   expect(servers.flatMap(({ logged }) => logged).toSorted()).toEqual(
-    made.map((moment) => `backup made ${join(dir, backupName(moment))}`),
+    moments.map((moment) => `backup made ${join(dir, backupName(moment))}`),
   )
   expect(servers[0]?.state().failingSince).toBeUndefined()
 })
 
 test('a server that starts makes a backup only if the last one is older than a day', async () => {
-  const dir = await backupDirectory()
+  const dir = await createBackupDirectory()
   const clock = { now: new Date(2026, 5, 1, 12) }
-  const first = serverOf(dir, clock)
+  const first = createServer(dir, clock)
   first.start(database)
-  await first.knows(clock.now)
+  await first.waitForBackup(clock.now)
   await first.stop()
   const [last] = await backupsIn(dir)
   clock.now = new Date(2026, 5, 2, 11, 59)
-  const second = serverOf(dir, clock)
+  const second = createServer(dir, clock)
   second.start(database)
-  await second.knows(new Date(2026, 5, 1, 12))
+  await second.waitForBackup(new Date(2026, 5, 1, 12))
   await second.stop()
   expect(await backupsIn(dir)).toEqual([last])
   clock.now = new Date(2026, 5, 2, 12, 1)
-  const third = serverOf(dir, clock)
+  const third = createServer(dir, clock)
   third.start(database)
-  await third.knows(clock.now)
+  await third.waitForBackup(clock.now)
   expect(await backupsIn(dir)).toHaveLength(2)
 })
 
 test('only automatic backups of this database are removed, and only if they have no foreign file', async () => {
   await database.owner`delete from public.retreat_applications`
-  const dir = await backupDirectory()
+  const dir = await createBackupDirectory()
   const clock = { now: new Date(2026, 5, 1, 12) }
-  const server = serverOf(dir, clock, 1)
+  const server = createServer(dir, clock, 1)
   server.start(database)
-  await server.knows(clock.now)
+  await server.waitForBackup(clock.now)
   const [backup = ''] = await backupsIn(dir)
   const manifest = await manifestOf(join(dir, backup))
 
@@ -130,19 +130,19 @@ test('only automatic backups of this database are removed, and only if they have
   })
   await copyAs(old(2), (folder) => writeFile(join(folder, 'notes.txt'), 'the one before the move'))
   await copyAs(old(3), (folder) => rename(folder, join(dir, 'unplugged-of-the-retreat')))
-  // A copy under another time, a folder without a manifest, and a file.
+  // A copy whose name has another time, a folder without a manifest, a file in place of a folder, and a backup by hand.
   await copyAs(old(4), (folder) => rename(folder, join(dir, backupName(old(5)))))
   await copyAs(old(6), (folder) => rm(join(folder, 'manifest.json')))
   await writeFile(join(dir, backupName(old(7))), 'no folder')
   await backUp(database.owner, join(dir, backupName(old(8))))
-  const kept = (await backupsIn(dir)).filter((name) => name !== backup)
-  expect(kept).toHaveLength(7)
-  // And a backup that may be removed, although one of its files is missing.
+  const mustStay = (await backupsIn(dir)).filter((name) => name !== backup)
+  expect(mustStay).toHaveLength(7)
+  // This backup is removed with the old ones, although one of its files is missing.
   await copyAs(old(9), (folder) => rm(join(folder, 'private.door.jsonl')))
 
   clock.now = new Date(2026, 5, 2, 3)
-  await server.knows(clock.now)
-  await expect.poll(() => backupsIn(dir)).toEqual([...kept, backupName(clock.now)].toSorted())
+  await server.waitForBackup(clock.now)
+  await expect.poll(() => backupsIn(dir)).toEqual([...mustStay, backupName(clock.now)].toSorted())
   expect(await newestBackup(dir, { now: clock.now })).toMatchObject({
     folder: join(dir, backupName(clock.now)),
     createdAt: clock.now,
@@ -151,21 +151,21 @@ test('only automatic backups of this database are removed, and only if they have
 })
 
 test('the newest complete backup is never removed, even if a wrong clock dated an older one in the future', async () => {
-  const dir = await backupDirectory()
+  const dir = await createBackupDirectory()
   const clock = { now: new Date(2030, 5, 1, 12) }
-  const ahead = serverOf(dir, clock, 1)
+  const ahead = createServer(dir, clock, 1)
   ahead.start(database)
-  await ahead.knows(clock.now)
+  await ahead.waitForBackup(clock.now)
   await ahead.stop()
   clock.now = new Date(2026, 5, 1, 12)
-  const server = serverOf(dir, clock, 1)
+  const server = createServer(dir, clock, 1)
   server.start(database)
-  await server.knows(clock.now)
+  await server.waitForBackup(clock.now)
   await expect.poll(() => backupsIn(dir)).toEqual([backupName(clock.now)])
 })
 
 test('the remains of a killed backup of this database are removed, and nothing else', async () => {
-  const dir = await backupDirectory()
+  const dir = await createBackupDirectory()
   const clock = { now: new Date() }
   const [row] = await database.owner<[{ id: string }]>`select id from private.installation`
   const unfinishedFolder = (name: string) => join(dir, `.${backupName(new Date(2026, 0, 1))}.${name}`)
@@ -183,23 +183,23 @@ test('the remains of a killed backup of this database are removed, and nothing e
   await createRemains('ffffff', {})
   await createRemains('gggggg', {})
   await utimes(unfinishedFolder('gggggg'), 0, 0)
-  const server = serverOf(dir, clock)
+  const server = createServer(dir, clock)
   server.start(database)
-  await server.knows(clock.now)
+  await server.waitForBackup(clock.now)
   const remaining = (await backupsIn(dir)).filter((name) => name.startsWith('.'))
   expect(remaining.map((name) => name.slice(-6))).toEqual(['cccccc', 'dddddd', 'eeeeee', 'ffffff'])
 })
 
 test('a missing folder is reported once, and a backup is made when the folder is back', async () => {
-  const dir = await backupDirectory()
+  const dir = await createBackupDirectory()
   await rm(dir, { recursive: true })
   const clock = { now: new Date(2026, 5, 1, 12) }
-  const server = serverOf(dir, clock)
+  const server = createServer(dir, clock)
   server.start(database)
   await expect.poll(() => server.state().failingSince).toEqual(clock.now)
   await expect(newestBackup(dir)).rejects.toThrow(/^BACKUP_DIR is ".*", which is not there: /)
   await mkdir(dir)
-  await server.knows(clock.now)
+  await server.waitForBackup(clock.now)
   await expect.poll(() => server.state().failingSince).toBeUndefined()
   expect(server.logged.filter((line) => line === 'the backup failed')).toHaveLength(1)
 })

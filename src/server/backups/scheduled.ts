@@ -22,7 +22,7 @@ export interface BackupSettings {
   dir: string
   /** The time of day when a backup is made, in this machine's time zone. */
   at: string
-  /** How many backups are kept. */
+  /** The number of backups that are kept. */
   keep: number
   log: { info(details: object, message: string): void; error(details: object, message: string): void }
   now?: () => Date
@@ -32,24 +32,24 @@ export interface BackupSettings {
 
 /** The state of the backups, as far as this server knows. */
 export interface BackupState {
-  /** When the newest complete backup was made. */
+  /** When the newest complete backup was made; undefined if none is known. */
   newestAt: Date | undefined
-  /** When backups began to fail, or erasures could no longer be listed. */
+  /** When backups began to fail, or erasures could no longer be listed; undefined while both work. */
   failingSince: Date | undefined
 }
 
-/** Automatic backups. */
+/** The automatic backups of a server. */
 export interface ScheduledBackups {
   state: () => BackupState
   /** Refuses a folder that others may write to. A folder that is missing or hangs is reported later, when a backup fails. */
   refuseForeign: () => Promise<void>
-  /** Refuses to create a database if there are backups of one: the disk of that database may not be mounted. */
+  /** Refuses to create a database if the folder has backups: the disk of the backed-up database may not be mounted. */
   beforeCreation: () => Promise<void>
   /** Makes a backup before the schema changes. An error is logged, and the schema changes anyway. */
   beforeMigration: (sql: Sql) => Promise<void>
   /** Makes a backup if the last one is older than a day, then one a day. Appends erasures to the list. */
   start: (database: Pick<Pools, 'owner' | 'server'>) => void
-  /** Aborts a pending backup. */
+  /** Stops the backups, and aborts a pending one. */
   stop: () => Promise<void>
 }
 
@@ -65,7 +65,7 @@ const maxWait = 15 * 60_000
 const waitInterval = 1_000
 /** Milliseconds for an aborted backup to clean up. */
 const grace = 3_000
-/** The share of the time that a backup works while a server serves. */
+/** The share of the time in which a backup works while its server handles requests. */
 const servingShare = 0.2
 
 /**
@@ -77,10 +77,10 @@ const servingShare = 0.2
  */
 export function lastOccurrence(at: string, now: Date): Date {
   const [hours = 0, minutes = 0] = at.split(':').map(Number)
-  const on = (daysAgo: number) =>
+  const momentOn = (daysAgo: number) =>
     new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo, hours, minutes)
-  const today = on(0)
-  return today <= now ? today : on(1)
+  const today = momentOn(0)
+  return today <= now ? today : momentOn(1)
 }
 
 /** Makes backups in a folder that other servers of the same database may use too. */
@@ -120,16 +120,16 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
   }
 
   /**
-   * Writes a backup and removes old ones, unless another server is making one.
+   * Writes a backup if one is due, and removes old ones.
    *
-   * @returns False if another server is making a backup.
+   * @returns False if nothing was done, because another server is making a backup.
    */
   const makeBackup = (sql: Sql, isDue: (databaseId: string | null) => Promise<boolean>, share?: number) =>
     sql.begin(snapshotMode, async (transaction) => {
-      const [lock] = await transaction<{ taken: boolean }[]>`
-        select pg_try_advisory_xact_lock(${backupLock}) as taken`
-      if (!lock?.taken) return false
-      const databaseId = await readDatabaseId(transaction)
+      const [lock] = await transaction<{ is_taken: boolean }[]>`
+        select pg_try_advisory_xact_lock(${backupLock}) as is_taken`
+      if (!lock?.is_taken) return false
+      const databaseId = await readIdForBackups(transaction)
       if (!(await isDue(databaseId))) return true
       await runFileWork(() => removeLeftovers(dir, databaseId, now()))
       const createdAt = now()
@@ -148,7 +148,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       return true
     })
 
-  let failed: { error: unknown; retryAt: number } | undefined
+  let lastFailure: { error: unknown; retryAt: number } | undefined
   const makeIfDue = async (sql: Sql) => {
     const isDue = async (databaseId: string | null) => {
       const newest = await runFileWork(async () => {
@@ -158,13 +158,13 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       state.newestAt = newest?.createdAt
       return newest === undefined || newest.createdAt < dueSince()
     }
-    if (!(await isDue(await readDatabaseId(sql)))) return
-    if (failed !== undefined && performance.now() < failed.retryAt) throw failed.error
+    if (!(await isDue(await readIdForBackups(sql)))) return
+    if (lastFailure !== undefined && performance.now() < lastFailure.retryAt) throw lastFailure.error
     try {
       await makeBackup(sql, isDue, servingShare)
-      failed = undefined
+      lastFailure = undefined
     } catch (error) {
-      failed = { error, retryAt: performance.now() + retryDelay }
+      lastFailure = { error, retryAt: performance.now() + retryDelay }
       throw error
     }
   }
@@ -186,18 +186,19 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
     async beforeMigration(sql) {
       await attempt('the backup that precedes an update', async () => {
         const deadline = performance.now() + maxWait
-        const always = async () => {
+        const isAlwaysDue = async () => {
+          // Throws a sentence for the operator if the folder cannot be read.
           await runFileWork(() => newestBackup(dir))
           return true
         }
-        while (!(await makeBackup(sql, always))) {
+        while (!(await makeBackup(sql, isAlwaysDue))) {
           if (performance.now() > deadline) throw new Error('another server is still making a backup')
           await wait(waitInterval, undefined, { signal: abortController.signal })
         }
       })
     },
     start({ owner, server }) {
-      // Problems before the start are dropped: the polling below reports those that remain.
+      // Problems from before the start are dropped: the polling below reports those that still exist.
       problems.clear()
       const backups = startPolling(
         () => attempt('the backup', () => makeIfDue(owner)),
@@ -219,15 +220,18 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
     },
     async stop() {
       abortController.abort()
-      // Not awaited any longer: work on a frozen database ends when its connections end.
+      // The wait is limited: work on a frozen database ends only when its connections end.
       const stopping = Promise.all(pollings.map((each) => each.stop()))
       await Promise.race([stopping, wait(grace, undefined, { ref: false })])
     },
   }
 }
 
-/** Reads the id by which a database's servers recognise its backups; null if its schema is older than that id. */
-export async function readDatabaseId(sql: Sql): Promise<string | null> {
+/**
+ * Reads the id by which a database's servers recognise its backups; null if its schema is older than that id. A restore brings
+ * this id along, unlike the id in `database-id.ts`.
+ */
+export async function readIdForBackups(sql: Sql): Promise<string | null> {
   const [row] = await sql<
     { is_present: boolean }[]
   >`select to_regclass('private.installation') is not null as is_present`

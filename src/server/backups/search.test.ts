@@ -22,7 +22,7 @@ const store = (email: string, reason = 'To think.') =>
   insertApplications(database.as(visitor), rowsOf(anApplication({ email, reason })))
 const person = (email: string, ids: readonly string[] = []) => ({ email, ids: new Set(ids) })
 
-test('each backup that has a person is named with its time, also after they were erased', async () => {
+test('each backup with applications of a person is named with its time, even if they were erased from the database', async () => {
   const { path: dir } = await temporaryDirectory()
   await writeFile(join(dir, 'erasures'), '')
   await mkdir(join(dir, 'lost+found'))
@@ -59,7 +59,7 @@ test('an application with another email is found by its id', async () => {
   expect(backups).toMatchObject([{ applications: 1 }])
 })
 
-test('a copy and an unfinished backup are searched too, and one that cannot be read is named', async () => {
+test('a copy and an unfinished backup are searched too, and a backup that cannot be read is named', async () => {
   const { path: dir } = await temporaryDirectory()
   await store('tim@example.com')
   await backUp(database.owner, join(dir, 'copy'))

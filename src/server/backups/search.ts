@@ -6,7 +6,7 @@ import { applications, backupFailure, checkRegular, fileOf, readManifest } from 
 import { linesOf } from './restore.ts'
 
 /** A backup that has applications of a person. */
-interface HoldingBackup {
+interface MatchingBackup {
   folder: string
   /** When it was made; null if its manifest does not say so. */
   created_at: string | null
@@ -14,7 +14,7 @@ interface HoldingBackup {
   applications: number
 }
 
-/** A backup that could not be searched, so that nobody knows whether it has some. */
+/** A backup that could not be searched. */
 interface UnreadBackup {
   folder: string
   problem: string
@@ -22,15 +22,15 @@ interface UnreadBackup {
 
 /** The result of a search. */
 interface Search {
-  /** The number of backups that were looked at. */
+  /** The number of backups in the folder, including those that could not be searched. */
   count: number
-  /** The newest first, and then those that could not be searched. */
-  backups: (HoldingBackup | UnreadBackup)[]
+  /** The matching backups, the newest first, and then those that could not be searched. */
+  backups: (MatchingBackup | UnreadBackup)[]
 }
 
 /**
- * Searches all backups in a folder for a person: copies and unfinished ones, too. It reads the files themselves, since a backup may
- * have applications that were erased since.
+ * Searches all backups in a folder for a person, including copies and unfinished backups. It reads the files, since a backup may
+ * have applications that were erased from the database.
  *
  * @param dir The folder, as `BACKUP_DIR`.
  * @param person Their email, and the ids of their applications in the database.
@@ -43,16 +43,16 @@ export async function searchBackups(
   const entries = await readdir(dir, { withFileTypes: true }).catch((cause: NodeJS.ErrnoException) => {
     throw new OperatorError(`BACKUP_DIR is "${dir}", which cannot be read (${cause.message}).`, { cause })
   })
-  const found: HoldingBackup[] = []
+  const found: MatchingBackup[] = []
   const unread: UnreadBackup[] = []
   let count = 0
-  // One after the other: they are on one disk.
+  // One backup after the other: all are on one disk.
   for (const { name } of entries.filter((entry) => entry.isDirectory())) {
     const folder = join(dir, name)
     try {
       if (!(await readdir(folder)).includes(fileOf(applications))) continue
       count += 1
-      const matching = await countIn(join(folder, fileOf(applications)), person)
+      const matching = await countMatches(join(folder, fileOf(applications)), person)
       if (matching === 0) continue
       const manifest = await readManifest(folder).catch(() => undefined)
       found.push({ folder, created_at: manifest?.createdAt ?? null, applications: matching })
@@ -67,23 +67,23 @@ export async function searchBackups(
 }
 
 /** Counts the lines of a file that are applications of a person. Few lines are parsed: a backup may have a million. */
-async function countIn(file: string, { email, ids }: { email: string; ids: ReadonlySet<string> }) {
+async function countMatches(file: string, { email, ids }: { email: string; ids: ReadonlySet<string> }) {
   await checkRegular(file)
-  const wanted = normalised(email)
-  // As it is in JSON.
+  const wanted = normalise(email)
+  // The email as JSON escapes it, without the quotes.
   const text = JSON.stringify(wanted).slice(1, -1)
   let count = 0
   for await (const line of linesOf(file)) {
     if (ids.has(/"id":"([\da-f-]{36})"/.exec(line)?.[1] ?? '')) count += 1
     else if (line.toLowerCase().includes(text)) {
       const row = JSON.parse(line) as { email?: unknown }
-      if (typeof row.email === 'string' && normalised(row.email) === wanted) count += 1
+      if (typeof row.email === 'string' && normalise(row.email) === wanted) count += 1
     }
   }
   return count
 }
 
-/** Compares emails as `private.person` does. */
-function normalised(email: string) {
+/** Normalises an email as `private.person` does to compare emails. */
+function normalise(email: string) {
   return email.replaceAll(/^ +| +$/g, '').toLowerCase()
 }

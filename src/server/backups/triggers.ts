@@ -1,10 +1,10 @@
 import { applications, deliveries, history, statuses } from './manifest.ts'
 
-/** Whether a trigger fires during a restore. */
+/** The rule of a restore for one trigger. */
 export interface Trigger {
   table: string
   name: string
-  /** `without letters`: only if the backup is older than letters. */
+  /** Whether the trigger fires during a restore. `without letters`: only if the backup is older than letters. */
   firesOnRestore: boolean | 'without letters'
 }
 
@@ -28,11 +28,11 @@ export const triggers: readonly Trigger[] = [
   { table: statuses, name: 'redraft', firesOnRestore: 'without letters' },
   { table: statuses, name: 'then_accept_first', firesOnRestore: 'without letters' },
   { table: statuses, name: 'then_accept', firesOnRestore: 'without letters' },
-  // The backup says which marks a decision has shown.
+  // The backup says which marks were already shown by a decision.
   { table: statuses, name: 'show_marks', firesOnRestore: false },
-  // The backup has the door's number.
+  // The backup has the number of applications that the door has counted.
   { table: statuses, name: 'count_aside', firesOnRestore: false },
-  // The backup has the deliveries of RSVPs, with their ids. An older one has none.
+  // The backup has the deliveries of RSVPs, with their ids. A backup from before such deliveries has none.
   { table: history, name: 'enqueue_rsvp', firesOnRestore: false },
   // Restored rows are validated like any others.
   { table: deliveries, name: 'check_delivery', firesOnRestore: true },

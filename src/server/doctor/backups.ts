@@ -3,7 +3,7 @@ import { access, constants, stat } from 'node:fs/promises'
 import type { Settings } from '../../settings/server-settings.ts'
 import { createFileWork } from '../backups/file-work.ts'
 import { newestBackup, refuseFolderWritableByOthers } from '../backups/folder.ts'
-import { readDatabaseId } from '../backups/scheduled.ts'
+import { readIdForBackups } from '../backups/scheduled.ts'
 import type { ReadOnlyDatabase } from '../database/database.ts'
 import { codeOf } from '../database/programs.ts'
 import { notSet, ok, wrongIf } from '../finding.ts'
@@ -26,7 +26,7 @@ export async function checkBackups(
 ) {
   if (dir === undefined)
     return notSet('BACKUP_DIR is not set, so no backup is made automatically: npm run backup makes one.')
-  const databaseId = await database?.read(readDatabaseId)
+  const databaseId = await database?.read(readIdForBackups)
   const runFileWork = createFileWork(dir, folderTimeout)
   const { newest, stats, writeError } = await runFileWork(async () => {
     const options = { now, ...(databaseId !== undefined && { databaseId }) }
