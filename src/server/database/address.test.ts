@@ -54,7 +54,7 @@ test.each([
   [...tlsCase('ssl=true', 'ssl=true'), { rejectUnauthorized: false }],
   [...tlsCase('verify-full', 'sslmode=verify-full'), {}],
   [...tlsCase('system', 'sslmode=verify-full&sslrootcert=system'), {}],
-  [...tlsCase('root alone', 'sslrootcert=FILE'), { ca: 'PEM' }],
+  [...tlsCase('only a root certificate', 'sslrootcert=FILE'), { ca: 'PEM' }],
   [
     ...tlsCase('client certificate', 'sslmode=require&sslcert=FILE&sslkey=FILE'),
     { cert: 'PEM', key: 'PEM', rejectUnauthorized: false },
@@ -63,7 +63,7 @@ test.each([
   expect(read()).toEqual(expected)
 })
 
-test('verify-ca and require with a root check the chain and not the name', () => {
+test('verify-ca and require with a root certificate check the chain of certificates, but not the host name', () => {
   for (const mode of ['verify-ca', 'require']) {
     const { tls } = parseAddress(`postgres://u@h/d?sslmode=${mode}&sslrootcert=${file}`).address
     expect(tls).toMatchObject({ ca: 'PEM', checkServerIdentity: expect.any(Function) as unknown })

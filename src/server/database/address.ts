@@ -20,7 +20,7 @@ export interface DatabaseAddress {
  * one port and are tried in order. Of `target_session_attrs`, only the values for a writable server are respected.
  *
  * @param text The address in libpq's format, including its TLS parameters.
- * @throws {OperatorError} where the address cannot be read, or its `sslmode` is not supported.
+ * @throws {OperatorError} if the address cannot be read, or its `sslmode` is not supported.
  * @see https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
  */
 export function parseAddress(text: string): DatabaseAddress {

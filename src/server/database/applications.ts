@@ -13,10 +13,11 @@ interface Delivery {
 /** A stored application with the state of its delivery. */
 export type StoredApplication = Application & Delivery & { id: string; created_at: Date; edition?: number }
 
-/** A query of all applications with their deliveries and the columns `more`. It also works on a schema without deliveries. */
-async function withDeliveries(sql: Sql, more = '') {
-  const [row] = await sql<[{ known: boolean }]>`select to_regclass('private.deliveries') is not null as known`
-  const deliveries = row.known
+/** The SQL of all applications with their deliveries and the columns `more`. It also works on a schema without deliveries. */
+async function queryWithDeliveries(sql: Sql, more = '') {
+  const [schema] = await sql<[{ has_deliveries: boolean }]>`
+    select to_regclass('private.deliveries') is not null as has_deliveries`
+  const deliveries = schema.has_deliveries
     ? 'private.deliveries'
     : `(select application_id as id, next_attempt_at as due_at, delivered_at as done_at, attempts, last_status as reply_status
         from private.webhook_outbox)`
@@ -26,23 +27,23 @@ async function withDeliveries(sql: Sql, more = '') {
     from public.retreat_applications as application left join ${deliveries} as delivery on delivery.id = application.id`
 }
 
-/** All applications, the newest first, in batches of `batch`. Needs a transaction. */
+/** Yields all applications, the newest first, in batches of `batch` rows. Needs a transaction. */
 export async function* applicationsWithDeliveries(
   sql: Sql,
   batch: number,
 ): AsyncGenerator<StoredApplication[]> {
   yield* inBatches<StoredApplication>(
     sql,
-    `${await withDeliveries(sql)} order by created_at desc, application.id desc`,
+    `${await queryWithDeliveries(sql)} order by created_at desc, application.id desc`,
     batch,
   )
 }
 
-/** An application as a row of a table. */
+/** An application, and what organisers recorded about it if the schema is new enough. */
 export type ApplicationRow = StoredApplication & Partial<OrganiserWork> & { status?: string }
 
 /**
- * Adds what organisers recorded about each application, where the schema is new enough.
+ * Adds what organisers recorded about each application, if the schema is new enough.
  *
  * @param batches Applications in batches.
  */
@@ -50,10 +51,10 @@ export async function* withDeskColumns(
   sql: Sql,
   batches: AsyncIterable<StoredApplication[]>,
 ): AsyncGenerator<ApplicationRow[]> {
-  const [schema] = await sql<[{ known: boolean }]>`
-    select to_regprocedure('private.made_of(uuid[])') is not null as known`
+  const [schema] = await sql<[{ has_made_of: boolean }]>`
+    select to_regprocedure('private.made_of(uuid[])') is not null as has_made_of`
   for await (const batch of batches) {
-    if (!schema.known) {
+    if (!schema.has_made_of) {
       yield batch
       continue
     }
@@ -65,8 +66,8 @@ export async function* withDeskColumns(
           select status from private.statuses where statuses.application_id = made_of.application_id
         ), 'new') as status
       from private.made_of(${ids})`
-    const made = new Map(rows.map((row) => [row.id, { status: row.status, ...row.made }]))
-    yield batch.map((application) => ({ ...application, ...made.get(application.id) }))
+    const workById = new Map(rows.map((row) => [row.id, { status: row.status, ...row.made }]))
+    yield batch.map((application) => ({ ...application, ...workById.get(application.id) }))
   }
 }
 
@@ -77,7 +78,7 @@ export async function countApplications(sql: Sql): Promise<number> {
 }
 
 /**
- * All applications, in batches, for a reader who may take hours. Each batch is its own statement: nothing is locked between two
+ * Yields all applications, in batches of `batch` rows, for a person who may read them for hours. Each batch is its own statement: nothing is locked between two
  * batches, and the database's time limits apply only to each batch.
  *
  * @param newest Whether the newest come first or last.
@@ -88,7 +89,7 @@ export async function* applicationsForPager(
   newest: 'first' | 'last',
 ): AsyncGenerator<StoredApplication[]> {
   const [beyond, order] = newest === 'first' ? ['<', 'desc'] : ['>', 'asc']
-  const query = `${await withDeliveries(sql, ', created_at::text as moment')}
+  const query = `${await queryWithDeliveries(sql, ', created_at::text as moment')}
     where (created_at, application.id) ${beyond} ($1::timestamptz, $2::uuid)
     order by created_at ${order}, application.id ${order} limit ${batch}`
   // As text, since a Date has only milliseconds.

@@ -13,7 +13,7 @@ const claimLock = 5_610_748
  * this condition uses: in schemas without it, the table is skipped.
  */
 const emailTables = [
-  // In schemas where letters are not deliveries yet.
+  // Only in schemas where letters are not deliveries yet.
   { table: 'private.letters', column: 'way', isSending: `state = 'sending'` },
   {
     table: 'private.deliveries',
@@ -36,13 +36,13 @@ const emailTables = [
  * @param onWait Called once if a server is handing over an email.
  */
 export async function awaitHandovers(transaction: Sql, onWait: () => void): Promise<void> {
-  const [postman] = await transaction<{ known: boolean }[]>`
-    select to_regclass('private.postman') is not null as known`
-  if (!postman?.known) return
-  const [claims] = await transaction<{ known: boolean }[]>`
-    select to_regprocedure('private.claim_mail(interval, text[])') is not null as known`
-  if (claims?.known) await transaction`select pg_advisory_xact_lock(${claimLock})`
-  // Before that function existed, each claim locked this row.
+  const [postman] = await transaction<{ is_present: boolean }[]>`
+    select to_regclass('private.postman') is not null as is_present`
+  if (!postman?.is_present) return
+  const [claimMail] = await transaction<{ is_present: boolean }[]>`
+    select to_regprocedure('private.claim_mail(interval, text[])') is not null as is_present`
+  if (claimMail?.is_present) await transaction`select pg_advisory_xact_lock(${claimLock})`
+  // Before `claim_mail` existed, each claim locked this row.
   else await transaction`select from private.postman for update`
   const queries: string[] = []
   for (const { table, column, isSending } of emailTables) {

@@ -27,7 +27,7 @@ test("PostgreSQL's log is truncated when it is too long, and its contents are ke
 
 test('a DATA_DIR of another user, or that others may write to, is refused', async () => {
   const directory = await temporaryDirectory()
-  const refusal = async () => {
+  const expectRefusal = async () => {
     const error: unknown = await ensureCluster(directory.path, true).catch((caught: unknown) => caught)
     expect(error).toBeInstanceOf(OperatorError)
     expect(await readdir(directory.path)).toEqual([])
@@ -35,12 +35,12 @@ test('a DATA_DIR of another user, or that others may write to, is refused', asyn
   }
   for (const mode of [0o777, 0o720]) {
     await chmod(directory.path, mode)
-    expect(await refusal()).toContain('which others may write to')
+    expect(await expectRefusal()).toContain('which others may write to')
   }
   await chmod(directory.path, 0o700)
   const { uid } = await stat(directory.path)
   const getuid = vi.spyOn(process, 'getuid').mockReturnValue(uid + 1)
-  expect(await refusal()).toContain(`which belongs to another user (${uid})`)
+  expect(await expectRefusal()).toContain(`which belongs to another user (${uid})`)
   getuid.mockRestore()
 })
 
@@ -51,18 +51,18 @@ test('a database is created only in an empty DATA_DIR, even after an interrupted
     creations += 1
     throw new Error('not now')
   }
-  const starting = () => ensureCluster(directory.path, true, { beforeCreation })
-  const others = ['lost+found', `pgdata.${randomUUID()}`, '.snapshots']
-  for (const name of others) await mkdir(join(directory.path, name))
-  await expect(starting()).rejects.toThrow('not now')
+  const start = () => ensureCluster(directory.path, true, { beforeCreation })
+  const ignoredNames = ['lost+found', `pgdata.${randomUUID()}`, '.snapshots']
+  for (const name of ignoredNames) await mkdir(join(directory.path, name))
+  await expect(start()).rejects.toThrow('not now')
   await mkdir(join(directory.path, 'pgdata-17'))
   await writeFile(join(directory.path, 'postgres.log'), '')
-  await expect(starting()).rejects.toThrow(
+  await expect(start()).rejects.toThrow(
     `DATA_DIR is "${directory.path}", where there is pgdata-17, postgres.log but no database (pgdata): put`,
   )
   expect(creations).toBe(1)
   expect((await readdir(directory.path)).toSorted()).toEqual(
-    [...others, 'pgdata-17', 'postgres.log'].toSorted(),
+    [...ignoredNames, 'pgdata-17', 'postgres.log'].toSorted(),
   )
 })
 
@@ -116,7 +116,7 @@ test('a socket of a frozen server counts as listening, even when its queue is fu
   const server = spawn(process.execPath, ['-e', listen])
   await once(server.stdout, 'data')
   server.kill('SIGSTOP')
-  for (let tried = 0; tried < 10; tried += 1) expect(await acceptsConnections(socket)).toBe(true)
+  for (let tries = 0; tries < 10; tries += 1) expect(await acceptsConnections(socket)).toBe(true)
   server.kill('SIGKILL')
   await once(server, 'exit')
   expect(await acceptsConnections(socket)).toBe(false)

@@ -27,9 +27,9 @@ export interface Cluster {
   user: string
   /** Whether this call started it. */
   started: boolean
-  /** Stops it. Open transactions are rolled back, everything committed is saved. */
+  /** Stops it. Pending transactions are rolled back. */
   stop(): Promise<void>
-  /** Removes the stopped database and its directory, as far as this call created them. */
+  /** Removes the stopped database, and its directory if that is new. Only present if this call created the database. */
   remove?: () => Promise<void>
 }
 
@@ -54,8 +54,8 @@ export interface EnsureOptions {
  * on a Unix socket inside `dataDir`.
  *
  * @param create Whether to create the database if it is missing.
- * @throws {MissingDatabaseError} where the database is missing and may not be created.
- * @throws {OperatorError} where the database cannot run or be created.
+ * @throws {MissingDatabaseError} if the database is missing and may not be created.
+ * @throws {OperatorError} if the database cannot run or be created.
  */
 export async function ensureCluster(
   dataDir: string,
@@ -79,8 +79,8 @@ export async function ensureCluster(
       `DATA_DIR is "${dataDir}" but should be shorter: the path of the database's socket in it may be at most ${maxSocketPath} bytes long and is ${Buffer.byteLength(socket)}.`,
     )
   }
-  const running = async (started: boolean, remove?: Cluster['remove']): Promise<Cluster> => {
-    // Looked up now: its folder may be gone when the server is stopped.
+  const toCluster = async (started: boolean, remove?: Cluster['remove']): Promise<Cluster> => {
+    // The process is looked up now: its folder may be gone when the server is stopped.
     const main = await mainProcessOf(files)
     const stop = () => stopFiles(files, main)
     return { socketDirectory: dataDir, user, started, stop, ...(remove && { remove }) }
@@ -89,7 +89,7 @@ export async function ensureCluster(
   if (programs !== undefined) await checkInstalled(programs)
   await refuseWritableByOthers('DATA_DIR', dataDir)
   await refuseOtherVersion(dataDir)
-  if (await acceptsConnections(socket)) return running(false)
+  if (await acceptsConnections(socket)) return toCluster(false)
   let remove: Cluster['remove']
   if (create) {
     const isNewDirectory = !existsSync(dataDir)
@@ -101,19 +101,19 @@ export async function ensureCluster(
       `DATA_DIR is "${dataDir}", where there is no database: mount the disk that it is on, name the folder that the server was started with, or start the server once.`,
     )
   }
-  return running(await startFiles(files, signal), remove)
+  return toCluster(await startFiles(files, signal), remove)
 }
 
 /**
  * Whether a folder has no database, and nothing else that prevents creating one.
  *
- * @throws {OperatorError} where it has other files: the database may have been moved, or the folder is the wrong one.
+ * @throws {OperatorError} if the folder has other files: the database may have been moved, or the folder is the wrong one.
  */
 async function lacksDatabase(dataDir: string): Promise<boolean> {
   // If the directory cannot be listed, creating it reports why.
   const names: string[] = await readdir(dataDir).catch(() => [])
   if (names.includes(folder)) return false
-  // These may be in an empty folder: the folder of an unfinished start, a disk's lost+found, and hidden files.
+  // A folder counts as empty if it only has the folder of an unfinished start, a disk's lost+found, or hidden files.
   const others = names.filter((name) => !unfinished.test(name) && !/^\.|^lost\+found$/.test(name))
   if (others.length === 0) return true
   throw new OperatorError(
@@ -157,7 +157,7 @@ async function makeDirectory(path: string) {
 }
 
 /**
- * Creates the database in another folder and moves it into place, so that an interrupted start leaves nothing broken.
+ * Creates the database in a folder of another name, and then renames the folder. An interrupted start leaves no broken database.
  *
  * @returns Whether this call created it.
  */
@@ -166,10 +166,10 @@ async function initialise(files: Files): Promise<boolean> {
   const path = join(dataDir, folder)
   if (existsSync(path)) return false
   const name = `${folder}.${randomUUID()}`
-  const aside = join(dataDir, name)
+  const temporary = join(dataDir, name)
   try {
     await makeFiles({ ...files, folder: name })
-    return await rename(aside, path).then(
+    return await rename(temporary, path).then(
       () => true,
       (error: unknown) => {
         // Another start was faster: its database is used.
@@ -179,32 +179,32 @@ async function initialise(files: Files): Promise<boolean> {
     )
   } finally {
     // A failed removal must not hide the failure above.
-    await rm(aside, { recursive: true, force: true }).catch(() => {})
+    await rm(temporary, { recursive: true, force: true }).catch(() => {})
   }
 }
 
-/** @throws {OperatorError} where another major version of PostgreSQL created the files, or their version cannot be read. */
+/** @throws {OperatorError} if another major version of PostgreSQL created the files, or the files' version cannot be read. */
 async function refuseOtherVersion(dataDir: string) {
-  const made = await majorOf(dataDir)
-  if (made === undefined && existsSync(join(dataDir, folder))) {
+  const filesMajor = await majorOf(dataDir)
+  if (filesMajor === undefined && existsSync(join(dataDir, folder))) {
     throw new OperatorError(
       `DATA_DIR is "${dataDir}", whose folder ${folder} is incomplete (its PG_VERSION cannot be read): put it back as it was, or restore a backup into a new DATA_DIR.`,
     )
   }
-  if (made === undefined) return
+  if (filesMajor === undefined) return
   const ours = supported.major
-  if (made === ours) return
-  if (made < ours && lastMinorVersions[made] === undefined) throw tooOld(dataDir, made)
+  if (filesMajor === ours) return
+  if (filesMajor < ours && lastMinorVersions[filesMajor] === undefined) throw tooOld(dataDir, filesMajor)
   throw new OperatorError(
-    made > ours
-      ? `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${made}'s, and this version has ${ours}: use the version of this program that it was last used with or a later one, or go back (docs/operate.md#go-back).`
-      : `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${made}'s, and this version has ${ours}: start the server once, which brings it over.`,
+    filesMajor > ours
+      ? `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${filesMajor}'s, and this version has ${ours}: use the version of this program that it was last used with or a later one, or go back (docs/operate.md#go-back).`
+      : `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${filesMajor}'s, and this version has ${ours}: start the server once, which brings it over.`,
   )
 }
 
 /** The error about files that are too old to be upgraded. */
-export function tooOld(dataDir: string, made: number): OperatorError {
+export function tooOld(dataDir: string, filesMajor: number): OperatorError {
   return new OperatorError(
-    `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${made}'s, which this version does not bring over: start a version of this program in between first, which does.`,
+    `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${filesMajor}'s, which this version does not bring over: start a version of this program in between first, which does.`,
   )
 }

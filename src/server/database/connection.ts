@@ -24,7 +24,7 @@ export interface Address {
   parameters?: Readonly<Record<string, string | number>>
 }
 
-/** The database did not respond in time. A dead database would have ended its connections. */
+/** The database did not respond in time. It may be frozen: a dead database would have ended its connections. */
 export class DeadlineError extends Error {
   readonly code = 'DEADLINE'
 }
@@ -48,11 +48,11 @@ export function isDatabaseError(error: unknown): error is DatabaseError & { code
 export interface ConnectionLimits {
   /** Timeout in milliseconds after which a statement is cancelled and its connection closed; no limit if omitted. */
   deadline?: number | undefined
-  /** Whether prepared statements may be reused. */
+  /** Whether the connection keeps prepared statements for reuse; default true. */
   keepsPrepared?: boolean
 }
 
-/** Wraps the error of a lost connection. Keeps the network's own error codes. */
+/** Wraps the error of a lost connection. `code` is the error's code unless the network gave one. */
 export function lostConnection(error: unknown, code = 'CONNECTION_LOST') {
   const cause = error instanceof Error ? error : new Error(String(error))
   const networkCode = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
@@ -92,7 +92,7 @@ export class Connection {
     return this.#isLost
   }
 
-  /** Runs one statement, or several without parameters. */
+  /** Runs one statement, or a text of several statements without parameters. */
   readonly run = async <Row extends readonly unknown[]>(
     text: string,
     parameters: readonly Parameter[],
@@ -103,7 +103,7 @@ export class Connection {
       return rowsOf<Row>(await this.#send(text, parameters, name))
     } catch (error) {
       if (!isOutdated(error)) throw error
-      // The schema has changed since this connection prepared its statements.
+      // The schema has changed since this connection prepared its statements. A lost connection is replaced.
       this.#isLost = true
       if (this.#client.getTransactionStatus() !== 'I') throw error
       return rowsOf<Row>(await this.#send(text, parameters))
@@ -229,6 +229,7 @@ function cancel(client: Client) {
   socket.end(request).unref()
 }
 
+/** The code of a cancel request in PostgreSQL's protocol. */
 const cancelRequest = 80_877_102
-/** Milliseconds. */
+/** Timeout of a cancel request, in milliseconds. */
 const cancelTimeout = 5_000

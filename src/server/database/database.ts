@@ -27,15 +27,15 @@ export interface DatabaseLocation {
 
 /** An open database. */
 export interface Database extends Omit<Pools, 'end'> {
-  /** The location of the data, for people, without a password. */
+  /** The location of the data, in words for people and without a password. */
   description: string
   /** Whether its schema is as new as this program. */
   isUpToDate: boolean
   /** The owner of its accounts. */
   ownerOfAuth: OwnerOfAuth
-  /** The database's id, so that a server can say which database it uses; null where the user may not read it. */
+  /** The database's id, so that a server can say which database it uses; null if the user may not read it. */
   databaseId: string | null
-  /** Whether this call created it. */
+  /** Whether this call created the embedded database. */
   isNew: boolean
   /** Whether the embedded database was lost and its files are gone. */
   areFilesGone: () => boolean
@@ -56,8 +56,8 @@ export interface Database extends Omit<Pools, 'end'> {
 /** The options of opening a database. */
 export interface OpenOptions {
   /**
-   * The handling of the schema. `migrate` (the server, and `restore`) creates the database where there is none and brings its
-   * schema up to date. `check` (every other command) changes nothing.
+   * The handling of the schema. `migrate` (the server, and `restore`) creates the database if there is none, and brings
+   * its schema up to date. `check` (every other command) changes nothing.
    */
   schema: 'migrate' | 'check'
   /** A server's name. A second server is refused and shown this name: only one may use the embedded database. */
@@ -78,8 +78,8 @@ export interface OpenOptions {
  * With a `holder` (a server), the embedded database is restarted whenever it dies, until `close`. Without one (a command), it is
  * shared with a server and other commands.
  *
- * @throws {OperatorError} where the embedded database cannot run, is missing and may not be created, or is held by another
- *   server; where the database at `databaseUrl` cannot be reached; and where the schema cannot be used.
+ * @throws {OperatorError} if the embedded database cannot run, is missing and may not be created, or is held by another
+ *   server; if the database at `databaseUrl` cannot be reached; and if the schema cannot be used.
  */
 export async function openDatabase(location: DatabaseLocation, options: OpenOptions): Promise<Database> {
   const { dataDir, databaseUrl, databasePooler, postgresBin: programs } = location
@@ -135,7 +135,7 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
 export interface ReadOnlyDatabase extends Pick<Database, 'description' | 'close'> {
   /** Runs work in a read-only transaction, as the schema's owner. Its statements have a deadline. */
   read: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
-  /** Whether the embedded database had to be started for it. */
+  /** Whether the embedded database had to be started for this. */
   started: boolean
   /** Whether the embedded database runs although its files are no longer in place. */
   isMisplaced: boolean
@@ -145,7 +145,7 @@ export interface ReadOnlyDatabase extends Pick<Database, 'description' | 'close'
  * Opens a database to examine it, with any schema.
  *
  * @param patience Timeout for a running database that does not respond, in milliseconds.
- * @throws {OperatorError} where it is missing, cannot be reached or does not respond.
+ * @throws {OperatorError} if it is missing, cannot be reached or does not respond.
  */
 export async function openForReading(
   { dataDir, databaseUrl, databasePooler, postgresBin: programs }: DatabaseLocation,
@@ -181,13 +181,13 @@ export async function openForReading(
   }
 }
 
-/** Checks or migrates the schema. Returns whether the schema is up to date, and who owns the accounts. */
+/** Checks or migrates the schema. Returns whether it is up to date, who owns the accounts, and the database's id. */
 async function prepare(
   { owner, server, as }: Omit<Pools, 'end'>,
   { schema, onEvent, beforeMigration, onMigrated }: OpenOptions,
-  free?: MigrateOptions['freeDisk'],
+  readFreeDisk?: MigrateOptions['freeDisk'],
 ) {
-  // Tries the connection first on a pool with a deadline, since the work below has none.
+  // Tries a connection of a pool with a deadline first, since the work below has no deadline.
   await server`select 1`
   if (schema === 'check') {
     const isUpToDate = await checkSchema(owner)
@@ -196,7 +196,7 @@ async function prepare(
   const { applied, edited } = await migrate(owner, {
     before: () => beforeMigration?.(owner) ?? Promise.resolve(),
     ...(onEvent && { onEvent }),
-    ...(free && { freeDisk: free }),
+    ...(readFreeDisk && { freeDisk: readFreeDisk }),
   })
   if (applied.length > 0) onMigrated?.(applied)
   if (onEvent && edited.length > 0) {

@@ -21,7 +21,7 @@ test.each([
   )
 })
 
-test('applications can get columns on newer minor versions, since no stored function body uses their row type', async () => {
+test('newer minor versions can add columns to the applications, since no parsed function body uses their row type', async () => {
   const sql = connectTo(server.url(), 2)
   await migrate(sql)
   expect(

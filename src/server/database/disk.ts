@@ -17,8 +17,8 @@ export async function syncDirectory(path: string): Promise<void> {
  * Refuses a directory that other users may write to: they could replace a database, its socket or a backup.
  *
  * @param setting The setting that names it.
- * @param owners Users who may own it, besides the user of this process.
- * @throws {OperatorError} where others may write to it. A missing directory is not refused.
+ * @param owners Ids of users who may own it, besides the users of this process and of the embedded PostgreSQL.
+ * @throws {OperatorError} if others may write to it. A missing directory is not refused.
  */
 export async function refuseWritableByOthers(
   setting: 'DATA_DIR' | 'BACKUP_DIR',

@@ -3,22 +3,22 @@ import type { Sql } from './sql.ts'
 /** Whether applications are open, and what closes them. */
 export interface Door {
   is_open: boolean
-  /** Whether they were closed by hand; otherwise only the time or the number closes them. */
+  /** Whether somebody closed them by hand; otherwise only the time or the number closes them. */
   closed: boolean
   /** The sentence for applicants while they are closed; blank for the default. */
   sentence: string
   closes_at: Date | null
   closes_after: number | null
-  /** Applications since the opening, where a number closes them. */
+  /** The number of applications since the opening; counted only if a number closes them. */
   received: number
-  /** When they were opened; null where they have been open from the start. */
+  /** When they were opened last; null if they have been open from the start. */
   opened_at: Date | null
-  /** The author and time of the last change; null where there was none. */
+  /** The author and time of the last change; null if there was none. */
   author: string | null
   changed_at: Date | null
 }
 
-/** A change of the door. Without a sentence, the old one stays. */
+/** A change of the door. Without a sentence, the old one stays. Without a time or number, nothing closes it automatically. */
 export interface DoorChange {
   closed: boolean
   sentence: string | undefined
@@ -44,14 +44,14 @@ export async function readDoor(sql: Sql): Promise<Door> {
 /**
  * Opens or closes the door, in the operator's name.
  *
- * @throws {DatabaseError} 22023 where a value is refused, and PT503 while somebody is applying: the message says why.
+ * @throws {DatabaseError} 22023 if a value is refused, or PT503 if a number cannot be set while people apply: the message says why.
  */
 export async function setDoor(sql: Sql, change: DoorChange): Promise<void> {
   const { closed, sentence = null, closesAt = null, closesAfter = null } = change
   await sql.begin(async (transaction) => {
     // Locks in the same order as inserts.
     if (closesAfter !== null) await transaction`select private.hold_applying()`
-    // A door that closed automatically reopens under the same conditions only after it is closed by hand.
+    // `set_door` reopens a door that closed automatically under the same conditions only after it was closed by hand, as here.
     await transaction`
       select private.set_door('operator', null, true, sentence, null, null) from private.door
       where not ${closed} and not (private.door_state() ->> 'is_open')::boolean and not closed`

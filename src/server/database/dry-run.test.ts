@@ -18,8 +18,8 @@ beforeAll(async () => {
 
 const released = migrationsOf('1.0.1')
 
-/** A database of 1.0.1. */
-async function olderDatabase(name: string) {
+/** Creates a database with the schema of 1.0.1. */
+async function createOlderDatabase(name: string) {
   await postgres.admin.unsafe(`create database ${name}`)
   const sql = connectTo(postgres.url(name), 4)
   await migrate(sql, { files: released })
@@ -34,9 +34,9 @@ const migration = (version: string, sql: string): Migration => ({
 })
 
 test('an update is refused before its backup if the disk is too full, and runs if the disk has space', async () => {
-  const sql = await olderDatabase('without_room')
-  const recorded = () => sql`select version from supabase_migrations.schema_migrations`
-  const before = await recorded()
+  const sql = await createOlderDatabase('without_room')
+  const readVersions = () => sql`select version from supabase_migrations.schema_migrations`
+  const before = await readVersions()
   const called: string[] = []
   const options = { before: async () => void called.push('backup') }
   const sentence =
@@ -44,19 +44,19 @@ test('an update is refused before its backup if the disk is too full, and runs i
   await expect(migrate(sql, { ...options, freeDisk: async () => 1_000_000 })).rejects.toThrow(sentence)
   await expect(dryRun(sql, { freeDisk: async () => 1_000_000 })).rejects.toThrow(sentence)
   expect(called).toEqual([])
-  expect(await recorded()).toEqual(before)
+  expect(await readVersions()).toEqual(before)
 
   await migrate(sql, { ...options, freeDisk: async () => 2 ** 40 })
   expect(called).toEqual(['backup'])
-  expect((await recorded()).length).toBeGreaterThan(before.length)
+  expect((await readVersions()).length).toBeGreaterThan(before.length)
 })
 
 test('an update needs more disk space the more rows it copies, and no space if it copies no rows', async () => {
-  const sql = await olderDatabase('room')
-  const needed = async (files = migrations) => (await dryRun(sql, { files })).room.needed
-  const few = await needed()
+  const sql = await createOlderDatabase('room')
+  const readNeeded = async (files = migrations) => (await dryRun(sql, { files })).room.needed
+  const few = await readNeeded()
   await sql`insert into private.templates (occasion, subject, body) select 'a' || n, '', '' from generate_series(1, 20000) as n`
-  expect(await needed()).toBe(few)
+  expect(await readNeeded()).toBe(few)
   await insertApplications(sql, rowsOf(anApplication()))
   await sql`
     insert into private.letters (application_id, occasion, edition, state, subject, body, released_at, sent_at)
@@ -64,12 +64,12 @@ test('an update needs more disk space the more rows it copies, and no space if i
     from public.retreat_applications, generate_series(1, 20000) as n`
   const [letters] = await sql<[{ size: number }]>`
     select pg_total_relation_size('private.letters')::float8 as size`
-  expect((await needed()) - few).toBeGreaterThan(2 * letters.size)
-  expect(await needed([...released, migration('20270101000000', 'select 1')])).toBe(0)
+  expect((await readNeeded()) - few).toBeGreaterThan(2 * letters.size)
+  expect(await readNeeded([...released, migration('20270101000000', 'select 1')])).toBe(0)
 })
 
-test('a dry run ends as soon as an applicant waits for its lock, and the application is stored', async () => {
-  const sql = await olderDatabase('others')
+test('a dry run ends when an applicant has waited too long for its lock, and the application is stored', async () => {
+  const sql = await createOlderDatabase('others')
   const slow = migration(
     '20270101000000',
     'lock table public.retreat_applications; create table private.new (); select pg_sleep(20)',
@@ -90,7 +90,7 @@ test('a dry run ends as soon as an applicant waits for its lock, and the applica
 })
 
 test('a dry run lists migrations that cannot run in a transaction, and tries the rest', async () => {
-  const sql = await olderDatabase('alone')
+  const sql = await createOlderDatabase('alone')
   const index = migration(
     '20270101000000',
     'create index concurrently if not exists letters_of_author on private.letters (author);',

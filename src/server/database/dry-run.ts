@@ -22,12 +22,12 @@ const pollInterval = 100
 export interface DryRun {
   /** The migrations that were applied and undone. */
   applied: string[]
-  /** Those that run outside a transaction, which were not tried. */
+  /** The migrations that were not tried: they run outside a transaction, or need an index that such a migration builds. */
   untried: string[]
   /** Milliseconds for which nobody can apply during the update. */
   milliseconds: number
   room: DiskSpace
-  /** The tables whose number of rows would change; null where a table does not exist. */
+  /** The tables whose number of rows would change; null if the table does not exist then. */
   tables: { name: string; before: number | null; after: number | null }[]
 }
 
@@ -45,7 +45,7 @@ class RolledBack extends Error {
  * Applies the missing migrations in a transaction, counts the rows and rolls back. It ends early if others wait for its locks.
  *
  * @param sql Connections, at least two, of a user who owns the schema.
- * @throws {OperatorError} with the reason where the update would fail; and where others would wait too long for it.
+ * @throws {OperatorError} with the reason if the update would fail, or others would wait too long for the dry run.
  */
 export async function dryRun(
   sql: Sql,
@@ -62,12 +62,12 @@ export async function dryRun(
     sql.begin(async (transaction): Promise<never> => {
       if (!(await takeMigrationLock(transaction)))
         throw new OperatorError('A server changes the schema at this moment: run this again after it.')
-      const stopWatching = await cancelWhereOthersWait(sql, transaction)
+      const stopWatching = await cancelIfOthersWait(sql, transaction)
       try {
         const began = performance.now()
         await applyTogether(transaction, together, found.shared)
         const milliseconds = performance.now() - began
-        throw new RolledBack({ milliseconds, tables: changes(before, await countRows(transaction)) })
+        throw new RolledBack({ milliseconds, tables: changedTables(before, await countRows(transaction)) })
       } finally {
         await stopWatching()
       }
@@ -76,18 +76,21 @@ export async function dryRun(
     return await explainMissingRights(sql, () => retryWhileLocked(attempt, onEvent))
   } catch (error) {
     if (error instanceof RolledBack) return { ...names, ...error.result, room }
-    throw (isDatabaseError(error) && error.code === '57014' && tooLong(error)) || error
+    throw (isDatabaseError(error) && error.code === '57014' && blockingError(error)) || error
   }
 }
 
-const tooLong = (cause: Error) =>
+const blockingError = (cause: Error) =>
   new OperatorError(
     'The dry run was ended since others waited for it, and nothing was changed: run it again at a quiet hour, or while no server runs.',
     { cause },
   )
 
-/** Cancels a transaction's statement once others have waited for it too long. Returns a function that stops watching. */
-async function cancelWhereOthersWait(sql: Sql, transaction: Sql): Promise<() => Promise<void>> {
+/**
+ * Watches a transaction, and cancels its statement once others have waited for it too long. Returns a function that stops
+ * watching.
+ */
+async function cancelIfOthersWait(sql: Sql, transaction: Sql): Promise<() => Promise<void>> {
   const [{ pid }] = await transaction<[{ pid: number }]>`select pg_backend_pid() as pid`
   let isEnding = false
   const watch = async () => {
@@ -102,7 +105,7 @@ async function cancelWhereOthersWait(sql: Sql, transaction: Sql): Promise<() => 
     }
   }
   const watching = watch()
-  // The returned function throws a failure of the watching.
+  // The returned function throws the error if watching fails.
   watching.catch(() => {})
   return async () => {
     isEnding = true
@@ -125,7 +128,7 @@ async function countRows(sql: Sql): Promise<Map<string, number>> {
   return counts
 }
 
-function changes(before: Map<string, number>, after: Map<string, number>): DryRun['tables'] {
+function changedTables(before: Map<string, number>, after: Map<string, number>): DryRun['tables'] {
   return [...new Set([...before.keys(), ...after.keys()])]
     .toSorted()
     .map((name) => ({ name, before: before.get(name) ?? null, after: after.get(name) ?? null }))

@@ -33,8 +33,8 @@ const beginEdition = (sql: Sql, id: number) =>
     insert into private.editions (id, name, began_at) values (${id}, 'Retreat ${id}', now());
     alter table public.retreat_applications alter column edition set default ${id}`)
 
-/** The real client of an applicant. */
-async function applicantOf(database: Database) {
+/** Starts a server for the database. Returns an applicant's real client. */
+async function startClient(database: Database) {
   const app = await createApp({
     settings: {
       anonKey: 'the-public-key',
@@ -60,23 +60,23 @@ const editionsOf = async (sql: Sql, { email }: Application) =>
 
 test('the same eleven form answers are stored once in an edition, and again in the next one', async () => {
   const database = await openTestDatabase()
-  const client = await applicantOf(database)
+  const client = await startClient(database)
   const application = anApplication()
   const apply = async () => {
     const { status, error } = await client.from('retreat_applications').insert(application)
-    return { status, isStored: error !== null && isDuplicate(error) }
+    return { status, wasStoredBefore: error !== null && isDuplicate(error) }
   }
-  expect(await apply()).toEqual({ status: 201, isStored: false })
-  expect(await apply()).toEqual({ status: 409, isStored: true })
+  expect(await apply()).toEqual({ status: 201, wasStoredBefore: false })
+  expect(await apply()).toEqual({ status: 409, wasStoredBefore: true })
   await beginEdition(database.owner, 2)
-  expect(await apply()).toEqual({ status: 201, isStored: false })
-  expect(await apply()).toEqual({ status: 409, isStored: true })
+  expect(await apply()).toEqual({ status: 201, wasStoredBefore: false })
+  expect(await apply()).toEqual({ status: 409, wasStoredBefore: true })
   expect(await editionsOf(database.owner, application)).toEqual([1, 2])
 })
 
 test('an applicant cannot set the edition, regardless of the client', async () => {
   const database = await openTestDatabase()
-  const client = await applicantOf(database)
+  const client = await startClient(database)
   const application = anApplication()
   for (const rows of [{ ...application, edition: 2 }, [{ ...application, edition: 1 }]]) {
     for (const options of [{}, { defaultToNull: false }])

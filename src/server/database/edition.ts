@@ -2,15 +2,15 @@ import type { Sql } from './sql.ts'
 
 /**
  * Makes the newest edition the default of new applications. Neither a backup nor a copy of the rows includes this column default.
- * Does nothing where the schema has no editions yet.
+ * Does nothing if the schema has no editions yet.
  *
  * @param sql A transaction of the schema's owner.
  */
 export async function defaultToNewestEdition(sql: Sql): Promise<void> {
   const [schema] = await sql<
-    [{ known: boolean }]
-  >`select to_regclass('private.editions') is not null as known`
-  if (!schema.known) return
+    [{ has_editions: boolean }]
+  >`select to_regclass('private.editions') is not null as has_editions`
+  if (!schema.has_editions) return
   const [row] = await sql<{ newest: number; current: string }[]>`
     select max(editions.id) as newest, (
       select pg_get_expr(adbin, adrelid) from pg_attrdef

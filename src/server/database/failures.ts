@@ -6,7 +6,7 @@ export function isTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(DEADLINE|57014|55P03)$/.test(String(error.code))
 }
 
-/** The error about a file that could not be used; undefined where the error is not about a file. */
+/** The error about a file that could not be used; undefined if the error is not about a file. */
 export function fileFailure(error: unknown): OperatorError | undefined {
   if (!(error instanceof Error) || !('code' in error) || !('path' in error)) return undefined
   return new OperatorError(
@@ -16,15 +16,15 @@ export function fileFailure(error: unknown): OperatorError | undefined {
 }
 
 /**
- * Says what to do where the database of `DATABASE_URL` cannot be used.
+ * Turns an error into a sentence that says what to do if the database of `DATABASE_URL` cannot be used.
  *
- * @param description The database, for people.
- * @returns The error itself where it is not about the address.
+ * @param description The database, in words for people.
+ * @returns The error itself if the address is not its cause.
  */
 export function unreachableError(error: unknown, description: string): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error
-  const ofFile = fileFailure(error)
-  if (ofFile) return ofFile
+  const fileError = fileFailure(error)
+  if (fileError) return fileError
   const code = String(error.code)
   if (code === 'ROLE_LOST' || (code === '08P01' && error.message.includes('startup parameter'))) {
     return new OperatorError(

@@ -51,7 +51,7 @@ export async function makeFiles(files: Files): Promise<void> {
   await postgresCommand('initdb', options, { programs: files.programs })
 }
 
-/** The major version of PostgreSQL that created the files; undefined where there are none, or it cannot be read. */
+/** The major version of PostgreSQL that created the files; undefined if there are none, or their version cannot be read. */
 export async function majorOf(dataDir: string): Promise<number | undefined> {
   const version = await readFile(join(dataDir, folder, 'PG_VERSION'), 'utf8').catch(() => '')
   return Number.parseInt(version, 10) || undefined
@@ -81,8 +81,8 @@ async function removeStalePid(pgdata: string) {
   const pid = Number.parseInt(content, 10)
   if (!(pid > 0) || !isAlive(pid)) return
   // If the process cannot be examined, PostgreSQL decides.
-  if ((await isPostgresOn(pid, await folderIdentity(pgdata))) !== false) return
-  // Another start may have replaced the file meanwhile, so the removed file is checked again.
+  if ((await isPostgresOn(pid, await identityOf(pgdata))) !== false) return
+  // Another start may have replaced the file meanwhile, so the file is moved, checked again, and removed only then.
   const aside = `${file}.${randomUUID()}`
   await rename(file, aside).catch(() => {})
   const isTheSame = (await readFile(aside, 'utf8').catch(() => content)) === content
@@ -99,7 +99,7 @@ function isAlive(pid: number) {
 }
 
 /**
- * Whether a process is the PostgreSQL of a folder, even if the folder was renamed or unmounted since; undefined where unknown.
+ * Whether a process is the PostgreSQL of a folder, even if the folder was renamed or unmounted since; undefined if that is unknown.
  */
 async function isPostgresOn(pid: number, { path, dev, ino }: FolderIdentity): Promise<boolean | undefined> {
   try {
@@ -123,7 +123,7 @@ interface FolderIdentity {
   ino: number
 }
 
-async function folderIdentity(path: string): Promise<FolderIdentity> {
+async function identityOf(path: string): Promise<FolderIdentity> {
   const { dev, ino } = await stat(path)
   return { path, dev, ino }
 }
@@ -131,16 +131,16 @@ async function folderIdentity(path: string): Promise<FolderIdentity> {
 /** The main process of a running PostgreSQL, and its folder. */
 export interface MainProcess {
   pid: number
-  folder: FolderIdentity
+  folderIdentity: FolderIdentity
 }
 
-/** The main process that runs on some files; undefined where it is unknown, as in another container. */
+/** The main process that runs on some files; undefined if it is unknown, as in another container. */
 export async function mainProcessOf(files: Files): Promise<MainProcess | undefined> {
   const pgdata = pathOf(files)
   const pid = Number.parseInt(await readFile(join(pgdata, 'postmaster.pid'), 'utf8').catch(() => ''), 10)
-  const folder = await folderIdentity(pgdata).catch(() => undefined)
-  if (!(pid > 0) || folder === undefined || (await isPostgresOn(pid, folder)) !== true) return undefined
-  return { pid, folder }
+  const folderIdentity = await identityOf(pgdata).catch(() => undefined)
+  if (!(pid > 0) || folderIdentity === undefined) return undefined
+  return (await isPostgresOn(pid, folderIdentity)) === true ? { pid, folderIdentity } : undefined
 }
 
 /**
@@ -156,8 +156,8 @@ function sharedBuffers() {
  * Starts the server of a database.
  *
  * @param signal Aborts the retries.
- * @returns False where the server was running already.
- * @throws {OperatorError} where the server does not start.
+ * @returns False if the server was running already.
+ * @throws {OperatorError} if the server does not start.
  */
 export async function startFiles(files: Files, signal?: AbortSignal): Promise<boolean> {
   const { dataDir } = files
@@ -181,7 +181,7 @@ export async function startFiles(files: Files, signal?: AbortSignal): Promise<bo
   await trimLog(dataDir)
   const deadline = Date.now() + startTimeout
   for (;;) {
-    const logged = (await readLog(dataDir)).length
+    const logLength = (await readLog(dataDir)).length
     try {
       const start = ['start', '-t', String(startTimeout / 1000), '-o', options.join(' ')]
       await pgCtl(files, start, pathOf(files))
@@ -189,11 +189,11 @@ export async function startFiles(files: Files, signal?: AbortSignal): Promise<bo
     } catch (error) {
       // Another start was faster, or the last server's processes are still ending.
       if (await acceptsConnections(socket)) return false
-      const newLines = (await readLog(dataDir)).slice(logged)
+      const newLines = (await readLog(dataDir)).slice(logLength)
       const isLocked = error instanceof LockedError
       const isFinal = Date.now() > deadline || signal?.aborted === true || !(isLocked || busy.test(newLines))
       if (isFinal) throw startFailure(dataDir, newLines, error)
-      // The pid may belong to another container, so here it may be an unrelated process.
+      // The recorded pid may be from another container. Here, an unrelated process may have it.
       if (!isLocked) await removeStalePid(pathOf(files))
       await wait(200)
     }
@@ -203,7 +203,7 @@ export async function startFiles(files: Files, signal?: AbortSignal): Promise<bo
 /** PostgreSQL's message while another server is starting or stopping on the same directory. */
 const busy = /FATAL: .*(lock file .* already exists|pre-existing shared memory block)/
 
-/** Bytes after which PostgreSQL's log, which grows for years, is truncated. Its last contents are kept in another file. */
+/** Bytes after which PostgreSQL's log, which grows for years, is truncated. A copy keeps its contents until the next time. */
 const maxLogSize = 5 * 1024 * 1024
 
 /** Truncates PostgreSQL's log if it is too long. PostgreSQL appends, so it continues at the new end. */
@@ -232,21 +232,21 @@ function startFailure(dataDir: string, newLines: string, cause: unknown) {
 }
 
 /**
- * Stops the server of a database, if it runs. Open transactions are rolled back, everything committed is saved.
+ * Stops the server of a database, if it runs. Pending transactions are rolled back.
  *
  * @param main The server's last known main process, which is signalled if the files are gone.
- * @throws {OperatorError} where the server does not end.
+ * @throws {OperatorError} if the server does not end.
  */
 export async function stopFiles(files: Files, main?: MainProcess): Promise<void> {
-  // The server may have been restarted since.
+  // The server may have been restarted since `main` was found.
   const server = (await mainProcessOf(files)) ?? main
   if (server === undefined) return pgCtl(files, ['stop', '-m', 'fast'])
-  const runs = async () => (await isPostgresOn(server.pid, server.folder)) === true
-  if (!(await runs())) return
+  const isRunning = async () => (await isPostgresOn(server.pid, server.folderIdentity)) === true
+  if (!(await isRunning())) return
   if (existsSync(join(pathOf(files), 'postmaster.pid'))) return pgCtl(files, ['stop', '-m', 'fast'])
   process.kill(server.pid, 'SIGINT')
   const deadline = Date.now() + stopTimeout
-  while (await runs()) {
+  while (await isRunning()) {
     if (Date.now() > deadline) {
       throw new OperatorError(
         `The database's process ${server.pid} does not end: end it before its disk is used elsewhere.`,

@@ -115,7 +115,7 @@ export function remedyForEdited(edited: readonly Migration[]): string | undefine
     : `Edited since they were applied: ${names}. Put them back as they were, and write new ones.`
 }
 
-/** @throws {OperatorError} where a migration was edited after this database applied it. */
+/** @throws {OperatorError} if a migration was edited after this database applied it. */
 export function refuseEdited(edited: readonly Migration[]): void {
   const sentence = remedyForEdited(edited)
   if (sentence !== undefined) throw new OperatorError(sentence)

@@ -17,8 +17,8 @@ const keepAlive = 60_000
 /**
  * Opens a connection to the first host that fits.
  *
- * @throws {DatabaseError} where the server refuses the connection.
- * @throws {ConnectionError} where no host can be reached, or no host is what the address asks for.
+ * @throws {DatabaseError} if the server refuses the connection.
+ * @throws {ConnectionError} if no host can be reached, or no host is what the address asks for.
  */
 export async function openConnection(address: Address, limits: ConnectionLimits = {}): Promise<Connection> {
   let failure: unknown

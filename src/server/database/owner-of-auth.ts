@@ -8,7 +8,7 @@ export type OwnerOfAuth = 'us' | 'supabase' | 'nobody'
  * Finds out who owns the schema `auth`. The server's migrations read the result as the setting `unplugged.auth`, to recognise a
  * hosted project.
  *
- * @throws {OperatorError} where the schema belongs to another program.
+ * @throws {OperatorError} if the schema belongs to another program.
  */
 export async function ownerOfAuth(sql: Sql): Promise<OwnerOfAuth> {
   // Two tables of Supabase's authentication server, and one that only our sign-in has.

@@ -24,7 +24,7 @@ export interface Pool extends Sql {
    * Runs work on a connection.
    *
    * @param person The person whose work it is, in a pool that people share: nobody gets more than half of the connections.
-   * @throws {DeadlineError} where no connection was free in time.
+   * @throws {DeadlineError} if no connection was free in time.
    */
   withConnection: <Result>(
     work: (connection: Connection) => Promise<Result>,

@@ -32,7 +32,7 @@ interface RunOptions {
 /**
  * Runs one of PostgreSQL's programs, as another user where this runs as root.
  *
- * @throws {LockedError} where somebody else has the lock.
+ * @throws {LockedError} if somebody else has the lock.
  * @throws {OperatorError} with the last line of the program's output, where it fails.
  */
 export async function postgresCommand(
@@ -133,7 +133,7 @@ export async function versionOf(programs: string): Promise<string> {
  * its programs.
  *
  * @param programs The folder that `POSTGRES_BIN` names.
- * @throws {OperatorError} where it cannot.
+ * @throws {OperatorError} if it cannot.
  */
 export async function checkInstalled(programs: string): Promise<void> {
   for (const path of [programs, ...['postgres', 'initdb', 'pg_ctl'].map((name) => join(programs, name))]) {

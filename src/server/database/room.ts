@@ -41,7 +41,7 @@ export async function diskSpaceFor(
   }
 }
 
-/** @throws {OperatorError} where less is free than is needed. */
+/** @throws {OperatorError} if less is free than is needed. */
 export function refuseFullDisk({ needed, free }: DiskSpace): void {
   if (free === undefined || free >= needed) return
   throw new OperatorError(

@@ -8,7 +8,7 @@ import type { Sql } from './sql.ts'
  * Checks that this program can work with the existing schema, without changing it. An older schema passes.
  *
  * @returns Whether the schema is up to date.
- * @throws {OperatorError} where the schema is newer than this program, or missing.
+ * @throws {OperatorError} if the schema is newer than this program, or missing.
  */
 export async function checkSchema(sql: Sql): Promise<boolean> {
   const applied = await appliedMigrations(sql)

@@ -57,7 +57,7 @@ export interface MigrateOptions {
  *
  * @param sql Connections, at least two, of a user who owns the schema.
  * @returns The names of the applied migrations, and in a hosted project, of those that were edited after they were applied.
- * @throws {OperatorError} where roles or rights are missing and cannot be granted; where the schema is newer than this program;
+ * @throws {OperatorError} if roles or rights are missing and cannot be granted; where the schema is newer than this program;
  *   where a migration was edited since it was applied to a database of ours; where the schema `auth` belongs to another program;
  *   where the disk is too full; and where a migration fails.
  */
@@ -133,7 +133,7 @@ export async function retryWhileLocked<Result>(
  *
  * @param from A connection to the other database, which a server of this program created.
  * @param to Connections to the empty database, of a user who may create roles.
- * @throws {OperatorError} where `migrate` would refuse the other database.
+ * @throws {OperatorError} if `migrate` would refuse the other database.
  */
 export async function repeatMigrations(from: Sql, to: Sql): Promise<void> {
   refuseNewer(await appliedMigrations(from))
@@ -181,7 +181,7 @@ export async function takeMigrationLock(transaction: Sql): Promise<boolean> {
 /**
  * The migrations that a database records, the ones that were edited since, and the ones that it lacks.
  *
- * @throws {OperatorError} where the schema is newer than this program; and where a migration was edited, except a released one in
+ * @throws {OperatorError} if the schema is newer than this program; and where a migration was edited, except a released one in
  *   a hosted project.
  */
 export async function missingMigrations(sql: Sql, files: readonly Migration[] = migrations) {

@@ -61,7 +61,7 @@ const recoveryGrace = 5_000
  * Runs the embedded database until the hold ends. For a server, it is restarted whenever it dies. If its files are gone, it is
  * restarted when they are back.
  *
- * @throws {OperatorError} where it cannot run, is missing and may not be created, or is held by another server.
+ * @throws {OperatorError} if it cannot run, is missing and may not be created, or is held by another server.
  */
 export async function supervise(
   dataDir: string,

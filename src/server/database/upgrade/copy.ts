@@ -11,7 +11,7 @@ const batchSize = 200
  * @param from A connection in a transaction, which may be read-only. Others cannot write until it ends.
  * @param to A connection of the other database's superuser. Its rows are removed first.
  * @returns The number of rows.
- * @throws {OperatorError} where there are tables, roles or databases that this program did not create.
+ * @throws {OperatorError} if there are tables, roles or databases that this program did not create.
  */
 export async function copyDatabase(from: Sql, to: Sql): Promise<number> {
   const names = await tablesOf(from)

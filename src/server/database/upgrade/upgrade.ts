@@ -34,7 +34,7 @@ const readyOf = (major: number) => `${folder}-${major}-ready`
  * @param holder The server's name.
  * @param programs The folder of PostgreSQL's programs; default the one from npm.
  * @param onEvent Called with progress messages.
- * @throws {OperatorError} where the upgrade fails; the old files are then unchanged.
+ * @throws {OperatorError} if the upgrade fails; the old files are then unchanged.
  */
 export async function upgradeFiles(
   dataDir: string,
@@ -169,7 +169,7 @@ const programsFolder = (dataDir: string, major: number) => join(dataDir, `postgr
 /**
  * The folder of an older PostgreSQL's programs, which are downloaded where they are missing.
  *
- * @throws {OperatorError} where they cannot be downloaded.
+ * @throws {OperatorError} if they cannot be downloaded.
  */
 async function fetchPrograms(dataDir: string, major: number): Promise<string> {
   const directory = programsFolder(dataDir, major)
