@@ -78,8 +78,8 @@ export async function countApplications(sql: Sql): Promise<number> {
 }
 
 /**
- * Yields all applications, in batches of `batch` rows, for a person who may read them for hours. Each batch is its own statement: nothing is locked between two
- * batches, and the database's time limits apply only to each batch.
+ * Yields all applications, in batches of `batch` rows, for a person who may read them for hours. Each batch is its own
+ * statement: nothing is locked between two batches, and the database's time limits apply only to each batch.
  *
  * @param newest Whether the newest come first or last.
  */

@@ -9,8 +9,8 @@ const pollInterval = 100
 const claimLock = 5_610_748
 
 /**
- * The tables of emails. `isSending` is the condition for an email that a server is handing over. `column` is the newest column that
- * this condition uses: in schemas without it, the table is skipped.
+ * The tables of emails. `isSending` is the condition for an email that a server is handing over. `column` is the newest column
+ * that this condition uses: in schemas without it, the table is skipped.
  */
 const emailTables = [
   // Only in schemas where letters are not deliveries yet.
@@ -29,9 +29,9 @@ const emailTables = [
 ]
 
 /**
- * Waits until no server is handing over an email, and blocks new handovers until the transaction ends. The transaction changes the
- * schema. Afterwards a server of the previous version may be unable to record the result of its handover, and the email would be
- * sent twice. The wait is bounded by a claim's lease, 90 seconds.
+ * Waits until no server is handing over an email, and blocks new handovers until the transaction ends. The transaction changes
+ * the schema. Afterwards a server of the previous version may be unable to record the result of its handover, and the email
+ * would be sent twice. The wait is bounded by a claim's lease, 90 seconds.
  *
  * @param onWait Called once if a server is handing over an email.
  */

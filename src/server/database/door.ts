@@ -51,7 +51,7 @@ export async function setDoor(sql: Sql, change: DoorChange): Promise<void> {
   await sql.begin(async (transaction) => {
     // Locks in the same order as inserts.
     if (closesAfter !== null) await transaction`select private.hold_applying()`
-    // `set_door` reopens a door that closed automatically under the same conditions only after it was closed by hand, as here.
+    // A door that closed automatically reopens only under other conditions, or after it was closed by hand, as here.
     await transaction`
       select private.set_door('operator', null, true, sentence, null, null) from private.door
       where not ${closed} and not (private.door_state() ->> 'is_open')::boolean and not closed`

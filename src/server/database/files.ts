@@ -99,7 +99,7 @@ function isAlive(pid: number) {
 }
 
 /**
- * Whether a process is the PostgreSQL of a folder, even if the folder was renamed or unmounted since; undefined if that is unknown.
+ * Whether a process is the PostgreSQL of a folder, even if the folder was renamed or unmounted since; undefined if unknown.
  */
 async function isPostgresOn(pid: number, { path, dev, ino }: FolderIdentity): Promise<boolean | undefined> {
   try {

@@ -44,7 +44,7 @@ interface Case {
   rows: Former[]
   /** The letters and deliveries after the update. */
   updated: string[]
-  /** The same after a restore of the backup, where they differ. */
+  /** The letters and deliveries after a restore of the backup, if they differ from those after the update. */
   restored?: string[]
 }
 
@@ -178,8 +178,8 @@ const cases: Record<string, Case> = {
   },
 }
 
-/** A database of 1.0.1, with an accepted applicant for each case. */
-async function olderDatabase(name: string) {
+/** Creates a database of 1.0.1. It has an accepted applicant for each case, whose company is the case's name. */
+async function createOlderDatabase(name: string) {
   await postgres.admin.unsafe(`create database ${name}`)
   const sql = connectTo(postgres.url(name), 2)
   await migrate(sql, { files: migrationsOf('1.0.1') })
@@ -197,7 +197,7 @@ async function olderDatabase(name: string) {
   return sql
 }
 
-/** Stores a row, with the columns that its state determines. */
+/** Stores a letter of 1.0.1, with the columns that its state determines. */
 async function storeLetter(sql: Sql, company: string, given: Former) {
   const { state, released_at = state === 'draft' ? null : noon } = given
   const subject = released_at === null ? null : 'Hello'
@@ -216,7 +216,7 @@ async function storeLetter(sql: Sql, company: string, given: Former) {
     insert into private.letters ${valuesOf({ ...row, body: row.subject, application_id: application.id })}`
 }
 
-/** The outcome of each case's rows. */
+/** Reads the current letters and deliveries of each case. */
 async function outcomesOf(sql: Sql): Promise<Record<string, string[]>> {
   const rows = await sql<{ company: string; outcome: string }[]>`
     select company, coalesce(template, 'one') || ' ' || state || coalesce(' "' || subject || '"', '') as outcome
@@ -234,13 +234,13 @@ async function outcomesOf(sql: Sql): Promise<Record<string, string[]>> {
   return outcomes
 }
 
-const expected = (of: (given: Case) => string[]) =>
-  Object.fromEntries(Object.entries(cases).map(([name, given]) => [name, of(given).toSorted()]))
-const sorted = (outcomes: Record<string, string[]>) =>
+const expectedOutcomes = (outcomesIn: (given: Case) => string[]) =>
+  Object.fromEntries(Object.entries(cases).map(([name, given]) => [name, outcomesIn(given).toSorted()]))
+const sortOutcomes = (outcomes: Record<string, string[]>) =>
   Object.fromEntries(Object.entries(outcomes).map(([name, each]) => [name, each.toSorted()]))
 
-/** Removes columns from the letters of a backup, as if it was written before they existed. */
-async function withoutColumns(folder: string, change: (row: Record<string, unknown>) => object) {
+/** Changes each letter of a backup, for example as if the backup was written before some columns existed. */
+async function changeLetters(folder: string, change: (row: Record<string, unknown>) => object) {
   const file = join(folder, fileOf('private.letters'))
   const rows = (await readFile(file, 'utf8')).trim().split('\n')
   const text = rows
@@ -254,27 +254,27 @@ async function withoutColumns(folder: string, change: (row: Record<string, unkno
 }
 
 test('an update and a restore convert letters of 1.0.1 in each of their states', async () => {
-  const sql = await olderDatabase('former')
+  const sql = await createOlderDatabase('former')
   const folder = join((await temporaryDirectory()).path, 'backup')
   await backUp(sql, folder)
   const drafts = await sql`select id from private.letters where state = 'draft' order by id`
   await migrate(sql)
-  expect(sorted(await outcomesOf(sql))).toEqual(expected(({ updated }) => updated))
+  expect(sortOutcomes(await outcomesOf(sql))).toEqual(expectedOutcomes(({ updated }) => updated))
   // Open pages of the desk refer to drafts by id.
   expect(await sql`select id from private.letters where state = 'draft' order by id`).toEqual(drafts)
 
   const restored = await openTestDatabase()
   await restore(restored.owner, await checkBackup(folder))
-  expect(sorted(await outcomesOf(restored.owner))).toEqual(
-    expected(({ updated, restored: afterRestore = updated }) => afterRestore),
+  expect(sortOutcomes(await outcomesOf(restored.owner))).toEqual(
+    expectedOutcomes(({ updated, restored: afterRestore = updated }) => afterRestore),
   )
 })
 
 test('a backup of 1.0.0, whose letters have fewer columns, is restored', async () => {
-  const sql = await olderDatabase('first')
+  const sql = await createOlderDatabase('first')
   const folder = join((await temporaryDirectory()).path, 'backup')
   await backUp(sql, folder)
-  await withoutColumns(folder, ({ otherwise, ...row }) => {
+  await changeLetters(folder, ({ otherwise, ...row }) => {
     for (const column of ['version', 'from_template', 'withdrawn_by', 'waits_since', 'closings', 'domain'])
       delete row[column]
     if (otherwise === 'by hand') row['answer'] = 'sent by hand'

@@ -4,7 +4,7 @@ import { Template, type Sql } from './sql.ts'
 /** A function of the desk or for visitors, as `supabase/schemas/` declares it. */
 export interface DeskFunction {
   name: string
-  /** By name, in order. */
+  /** The parameters by name, in the order of the declaration. */
   parameters: ReadonlyMap<string, { type: string; isOptional: boolean }>
   /** Whether it only reads. */
   isStable: boolean
@@ -12,18 +12,18 @@ export interface DeskFunction {
   isPublic: boolean
 }
 
-/** Finds a function that takes these arguments; undefined where there is none. */
+/** Finds a function that takes these arguments; undefined if there is none. */
 export type FindFunction = (name: string, given: readonly string[]) => Promise<DeskFunction | undefined>
 
-/** SQL that selects our functions in `public`, where a project may have others. */
-export const isOurFunction = new Template(
+/** The SQL condition for our functions in `public`, where a hosted project may have other functions, too. */
+export const ourFunctionsCondition = new Template(
   [
     "(starts_with(proname, 'desk_') or proname in ('door_is_open', 'place_by_token', 'answer_place', 'answer_questions'))",
   ],
   [],
 )
 
-/** The least milliseconds between two re-reads because a function was not found. */
+/** The minimum time between two reads because of functions that were not found, in milliseconds. */
 const rereadInterval = 1_000
 
 /**
@@ -55,9 +55,9 @@ export async function readDeskFunctions(sql: Sql): Promise<ReadonlyMap<string, D
   >`
       select proname as name, proargnames as names, pronargdefaults as optional,
         provolatile <> 'v' as "isStable", has_function_privilege('anon', oid, 'execute') as "isPublic",
-        (select coalesce(json_agg(format_type(type, null) order by position), '[]')
-          from unnest(proargtypes) with ordinality as given (type, position)) as types
-      from pg_proc where pronamespace = 'public'::regnamespace and ${isOurFunction}`
+        (select coalesce(json_agg(format_type(type, null) order by number), '[]')
+          from unnest(proargtypes) with ordinality as given (type, number)) as types
+      from pg_proc where pronamespace = 'public'::regnamespace and ${ourFunctionsCondition}`
   return new Map(
     rows.map(({ name, names, types, optional, ...rest }) => {
       const parameters = types.map((type, index) => {

@@ -14,7 +14,7 @@ let database: Database
 
 beforeAll(async () => {
   database = await openTestDatabase()
-  // Opens all connections, for which the driver needs timers.
+  // Opens all connections before the timers are faked, since the driver needs real ones.
   await Promise.all(
     many(20).map((each) => insertApplications(database.as(visitor), rowsOf(each)).then(stored)),
   )
@@ -28,8 +28,8 @@ beforeEach(async () => {
 
 afterEach(() => vi.useRealTimers())
 
-/** A connection that records each statement's rows and their number. If held, it runs no statement until `letGo`. */
-function watched({ isHeld = false } = {}) {
+/** Creates a connection that records each statement's rows and their number. If held, it runs no statement until `letGo`. */
+function createRecorder({ isHeld = false } = {}) {
   const sizes: number[] = []
   const statements: unknown[] = []
   let letGo = () => {}
@@ -68,14 +68,14 @@ const stored = async () => {
 const many = (count: number) => Array.from({ length: count }, () => anApplication())
 
 test('a row is sent at once and alone while nothing is pending', async () => {
-  const { connection, sizes } = watched()
+  const { connection, sizes } = createRecorder()
   const insert = createBatchedInserts(connection)
   for (const application of many(5)) expect(await insert(rowsOf(application))).toBe(1)
   expect(sizes).toEqual([1, 1, 1, 1, 1])
 })
 
 test('waiting rows are sent together, and each gets its result when all are stored', async () => {
-  const { connection, sizes, letGo } = watched({ isHeld: true })
+  const { connection, sizes, letGo } = createRecorder({ isHeld: true })
   const insert = createBatchedInserts(connection)
   const applications = many(21)
   const resolved: number[] = []
@@ -87,7 +87,7 @@ test('waiting rows are sent together, and each gets its result when all are stor
         expect(await stored()).toContain(application.last_name)
       }),
     )
-    // Each row arrives alone.
+    // Each row arrives in another turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve))
   }
   vi.advanceTimersByTime(20)
@@ -102,7 +102,7 @@ test('waiting rows are sent together, and each gets its result when all are stor
 })
 
 test('one statement has at most 64 rows, and the more rows wait, the more statements run concurrently', async () => {
-  const { connection, sizes, letGo } = watched({ isHeld: true })
+  const { connection, sizes, letGo } = createRecorder({ isHeld: true })
   const insert = createBatchedInserts(connection)
   const inserts = many(3 * 64 + 7).map((application) => insert(rowsOf(application)))
   await new Promise((resolve) => setImmediate(resolve))
@@ -113,7 +113,7 @@ test('one statement has at most 64 rows, and the more rows wait, the more statem
 })
 
 test('while one statement is pending, the next begins at once if 32 rows wait', async () => {
-  const { connection, sizes, letGo } = watched({ isHeld: true })
+  const { connection, sizes, letGo } = createRecorder({ isHeld: true })
   const insert = createBatchedInserts(connection)
   const inserts = [insert(rowsOf(anApplication()))]
   await new Promise((resolve) => setImmediate(resolve))
@@ -125,22 +125,29 @@ test('while one statement is pending, the next begins at once if 32 rows wait', 
 })
 
 test('one statement has up to 256 KiB, and longer rows are sent alone', async () => {
-  const { connection, sizes, letGo } = watched({ isHeld: true })
+  const { connection, sizes, letGo } = createRecorder({ isHeld: true })
   const insert = createBatchedInserts(connection)
-  const of = (reason: string) => insert(rowsOf(anApplication({ reason })))
+  const insertWith = (reason: string) => insert(rowsOf(anApplication({ reason })))
   const long = 'ü'.repeat(60_000)
-  const inserts = [of('x'), of(long), of(long), of(long), of('日'.repeat(90_000)), of('z')]
+  const inserts = [
+    insertWith('x'),
+    insertWith(long),
+    insertWith(long),
+    insertWith(long),
+    insertWith('日'.repeat(90_000)),
+    insertWith('z'),
+  ]
   letGo()
   await Promise.all(inserts)
   expect(sizes).toEqual([3, 1, 1, 1])
   expect(await stored()).toHaveLength(6)
 })
 
-test('if a statement has a row that is stored already, each row gets its own result, and so does a row sent twice', async () => {
+test('if a statement has a row that is stored already, each row gets its own result, and so does a row that is sent twice', async () => {
   const [first, ...others] = many(30)
   if (first === undefined) throw new Error('there is none')
   await createBatchedInserts(database.as(visitor))(rowsOf(first))
-  const { connection, sizes, letGo } = watched({ isHeld: true })
+  const { connection, sizes, letGo } = createRecorder({ isHeld: true })
   const insert = createBatchedInserts(connection)
   const repeated = others[20]
   if (repeated === undefined) throw new Error('there is none')
@@ -178,7 +185,7 @@ test.each([
   ['half a surrogate pair', { reason: 'a\ud800b' }, '22P02'],
   ['a column that visitors may not set', { id: crypto.randomUUID() }, '42501'],
 ])('a row that would be refused is never batched with others: %s', async (_what, change, code) => {
-  const { connection, sizes, letGo } = watched({ isHeld: true })
+  const { connection, sizes, letGo } = createRecorder({ isHeld: true })
   const insert = createBatchedInserts(connection)
   const inserts = many(10).map((application) => insert(rowsOf(application)))
   const refused = insert(rowFrom({ ...anApplication(), ...change })).catch((error: unknown) => error)
@@ -203,7 +210,7 @@ test('a failure of the database is the result of every row, and no row is retrie
 })
 
 test('a row that waits too long fails, and is not stored later', async () => {
-  const { connection, sizes, letGo } = watched({ isHeld: true })
+  const { connection, sizes, letGo } = createRecorder({ isHeld: true })
   const insert = createBatchedInserts(connection, 10)
   const first = insert(rowsOf(anApplication())).catch((error: unknown) => error)
   await expect.poll(() => sizes).toEqual([1])
@@ -211,7 +218,7 @@ test('a row that waits too long fails, and is not stored later', async () => {
   vi.advanceTimersByTime(10)
   for (const result of await Promise.allSettled(others))
     expect(result).toMatchObject({ status: 'rejected', reason: { code: 'DEADLINE' } })
-  // The first row is already sent: it may be stored.
+  // The first row was sent already, so it may be stored although its insert has failed.
   expect(await first).toMatchObject({ code: 'DEADLINE' })
   letGo()
   await expect.poll(stored).toHaveLength(1)
@@ -219,7 +226,7 @@ test('a row that waits too long fails, and is not stored later', async () => {
 })
 
 test('a row that times out does not remove a waiting row with the same content', async () => {
-  const { connection, sizes, letGo } = watched({ isHeld: true })
+  const { connection, sizes, letGo } = createRecorder({ isHeld: true })
   const insert = createBatchedInserts(connection, 10)
   const application = anApplication()
   const first = insert(rowsOf(application)).catch((error: unknown) => error)
@@ -237,11 +244,11 @@ test('rows are sent in one order, regardless of their arrival', async () => {
   const applications = many(20)
   const orders = []
   for (const arrivals of [applications, applications.toReversed()]) {
-    const { connection, statements, letGo } = watched({ isHeld: true })
+    const { connection, statements, letGo } = createRecorder({ isHeld: true })
     const insert = createBatchedInserts(connection)
-    const results = Promise.allSettled(arrivals.map((application) => insert(rowsOf(application))))
+    const settled = Promise.allSettled(arrivals.map((application) => insert(rowsOf(application))))
     letGo()
-    await results
+    await settled
     orders.push(statements[0])
   }
   expect(orders[0]).toHaveLength(20)
@@ -250,8 +257,8 @@ test('rows are sent in one order, regardless of their arrival', async () => {
 
 test('two statements with the same rows in another order do not deadlock', async () => {
   const applications = many(20)
-  const held = watched({ isHeld: true })
-  const other = watched({ isHeld: true })
+  const held = createRecorder({ isHeld: true })
+  const other = createRecorder({ isHeld: true })
   const [one, two] = [createBatchedInserts(held.connection), createBatchedInserts(other.connection)]
   const results = [
     ...applications.map((application) => one(rowsOf(application))),

@@ -6,11 +6,11 @@ import { insertApplications, type SentRows } from './insert.ts'
 import { DeadlineError } from './connection.ts'
 import type { Sql } from './sql.ts'
 
-/** The most rows, and bytes of JSON, of one statement. */
+/** The maximum number of rows of one statement, and of bytes of their JSON. */
 const max = { rows: 64, bytes: 256 * 1024 }
 /**
- * Limits on concurrent statements. While some run, another begins only when enough rows wait, or when rows have waited `patience`
- * milliseconds.
+ * Limits on concurrent statements. While some run, another begins only when `rows` rows wait for each of them (`max.rows` are
+ * always enough), or when a row has waited `patience` milliseconds.
  */
 const concurrency = { statements: 10, rows: 32, patience: 20 }
 /** Milliseconds for which each row has its own statement after a statement of several rows was refused. */
@@ -25,7 +25,7 @@ interface Waiting {
  * Batches inserts of visitors: rows that would wait for a connection share one statement and one commit. Each call ends when its
  * own row is stored or refused, with the result that `insertApplications` would give.
  *
- * @param deadline Milliseconds in which a row is stored or refused.
+ * @param deadline Milliseconds after which the insert of a row fails if the row was neither stored nor refused.
  */
 export function createBatchedInserts(
   sql: Sql,
@@ -33,10 +33,10 @@ export function createBatchedInserts(
 ): (rows: SentRows) => Promise<number> {
   /** The waiting rows by their form answers. Two equal rows in one statement would make PostgreSQL refuse all of it. */
   const waiting = new Map<string, Waiting>()
-  let [running, singlyUntil, impatientFrom] = [0, 0, 0]
+  let [running, splitUntil, lateFrom] = [0, 0, 0]
 
-  const next = () => {
-    const isLate = performance.now() >= impatientFrom
+  const beginStatements = () => {
+    const isLate = performance.now() >= lateFrom
     while (waiting.size > 0 && running < concurrency.statements) {
       if (waiting.size < Math.min(running * concurrency.rows, max.rows) && !isLate) return
       void insertWaiting()
@@ -55,11 +55,11 @@ export function createBatchedInserts(
     )
     running -= 1
     // The refused statement stored no row, so each is sent again on its own. Any other error is the result of every row.
-    if (mustSplit) singlyUntil = performance.now() + splitFor
+    if (mustSplit) splitUntil = performance.now() + splitFor
     for (const { rows, settle } of taken) {
       settle(mustSplit ? insertApplications(sql, rows) : stored.then(() => 1))
     }
-    next()
+    beginStatements()
   }
 
   const takeWaiting = () => {
@@ -77,7 +77,7 @@ export function createBatchedInserts(
 
   return (rows) => {
     const { formAnswers } = rows
-    if (formAnswers === undefined || !isComplete(formAnswers) || performance.now() < singlyUntil) {
+    if (formAnswers === undefined || !isComplete(formAnswers) || performance.now() < splitUntil) {
       return insertApplications(sql, rows)
     }
     const key = columns.map((column) => formAnswers[column]).join('\0')
@@ -92,9 +92,9 @@ export function createBatchedInserts(
       waiting.set(key, { rows, settle })
       if (waiting.size > 1) return
       // Lets other requests that arrived at the same time join.
-      setImmediate(next)
-      impatientFrom = performance.now() + concurrency.patience
-      setTimeout(next, concurrency.patience + 1)
+      setImmediate(beginStatements)
+      lateFrom = performance.now() + concurrency.patience
+      setTimeout(beginStatements, concurrency.patience + 1)
     })
   }
 }

@@ -1,7 +1,7 @@
 import { columns, table, type Application } from '../../application/application.ts'
 import type { Sql } from './sql.ts'
 
-/** Every column of the table, and its type. A visitor may set only the form's columns; the database refuses the others. */
+/** Every column of the table, and its type. The database refuses visitors who set other columns than those of the form. */
 const columnTypes = {
   ...(Object.fromEntries(columns.map((column) => [column, 'text'])) as Record<keyof Application, string>),
   consent: 'boolean',
@@ -9,10 +9,10 @@ const columnTypes = {
   created_at: 'timestamptz',
   edition: 'integer',
 }
-/** The name of a column that an insert may set. */
+/** The name of a column of the table. */
 export type InsertColumn = keyof typeof columnTypes
 
-/** Whether an insert may set a column of this name. */
+/** Whether the table has a column of this name. */
 export function isInsertColumn(name: string): name is InsertColumn {
   return Object.hasOwn(columnTypes, name)
 }
@@ -25,9 +25,9 @@ export interface SentRows {
   /** The number of rows, as far as it is known without parsing them. */
   count: number
   columns: readonly InsertColumn[]
-  /** The form answers, where the body is one object with all of them and nothing else. */
+  /** The form answers, if the JSON is one object with all of them and nothing else. */
   formAnswers?: Readonly<Record<string, unknown>>
-  /** Whether a value that one of several rows lacks becomes the column's default; otherwise null. */
+  /** Whether a value that a row lacks becomes the column's default; otherwise it becomes null. */
   missingAsDefault: boolean
 }
 
@@ -47,27 +47,27 @@ export function rowsOf(application: Application): SentRows {
  */
 export async function insertApplications(sql: Sql, rows: SentRows): Promise<number> {
   const { json, isArray, columns: names, missingAsDefault } = rows
-  if (names.length === 0) return (await sql.unsafe(`insert into ${name} default values`)).count
+  if (names.length === 0) return (await sql.unsafe(`insert into ${tableName} default values`)).count
   const sorted = names.toSorted()
   const list = sorted.join(', ')
   const source = missingAsDefault
     ? // Missing values come from a row of defaults.
-      `${isArray ? 'json_populate_recordset' : 'json_populate_record'}(${await defaults(sql)}, $1::json)`
+      `${isArray ? 'json_populate_recordset' : 'json_populate_record'}(${await defaultRow(sql)}, $1::json)`
     : `${isArray ? 'json_to_recordset' : 'json_to_record'}($1::json)
         as sent(${sorted.map((column) => `${column} ${columnTypes[column]}`).join(', ')})`
-  // Prepare only the statement for complete rows: one for each set of columns would fill the memory.
+  // Prepare only the statement for complete rows: one statement for each set of columns would fill the memory.
   const prepare = names.length === columns.length && !missingAsDefault
-  const insert = `insert into ${name} (${list}) select ${list} from ${source}`
+  const insert = `insert into ${tableName} (${list}) select ${list} from ${source}`
   return (await sql.unsafe(insert, [json], { prepare })).count
 }
 
-const name = `public.${table}`
+const tableName = `public.${table}`
 
 /** The table's defaults as a row, in SQL. */
-async function defaults(sql: Sql) {
+async function defaultRow(sql: Sql) {
   const values = await sql.unsafe(`
     select coalesce(pg_get_expr(adbin, adrelid), 'null') as value
     from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum
-    where attrelid = '${name}'::regclass and attnum > 0 order by attnum`)
-  return `row(${values.map(({ value }) => String(value)).join(', ')})::${name}`
+    where attrelid = '${tableName}'::regclass and attnum > 0 order by attnum`)
+  return `row(${values.map(({ value }) => String(value)).join(', ')})::${tableName}`
 }

@@ -10,11 +10,11 @@ const tables: Record<Ledger, string> = {
 /** The versions that a database records, by ledger. */
 export type Applied = Record<Ledger, ReadonlySet<string>>
 
-/** The operator's remedy where a newer version of this program has changed the schema. */
+/** The operator's remedy if a newer version of this program has changed the schema. */
 export const remedyForNewer =
   'run that version or a later one, or go back to the backup of before the update (docs/operate.md#go-back)'
 
-/** Creates the ledgers where they are missing. */
+/** Creates the ledgers if they are missing. */
 export async function prepareLedgers(transaction: Sql): Promise<void> {
   await transaction.unsafe(`
     create schema if not exists supabase_migrations;
@@ -42,9 +42,9 @@ export async function recordedMigrations(sql: Sql): Promise<Migration[]> {
   const recorded: Migration[] = []
   for (const ledger of ['shared', 'server'] as const) {
     const [table] = await sql<
-      { known: boolean }[]
-    >`select to_regclass(${tables[ledger]}) is not null as known`
-    if (!table?.known) continue
+      { is_present: boolean }[]
+    >`select to_regclass(${tables[ledger]}) is not null as is_present`
+    if (!table?.is_present) continue
     const rows = await sql<{ version: string; name: string | null; text: string | null }[]>`
       select version, name, nullif(array_to_string(statements, E';\n'), '') as text from ${identifier(tables[ledger])}`
     for (const { version, name, text } of rows) {
@@ -59,9 +59,9 @@ export async function recordedMigrations(sql: Sql): Promise<Migration[]> {
 export async function appliedMigrations(sql: Sql): Promise<Applied> {
   const versions = async (ledger: Ledger) => {
     const [table] = await sql<
-      { known: boolean }[]
-    >`select to_regclass(${tables[ledger]}) is not null as known`
-    if (!table?.known) return new Set<string>()
+      { is_present: boolean }[]
+    >`select to_regclass(${tables[ledger]}) is not null as is_present`
+    if (!table?.is_present) return new Set<string>()
     const rows = await sql<{ version: string }[]>`select version from ${identifier(tables[ledger])}`
     return new Set(rows.map(({ version }) => version))
   }
@@ -82,7 +82,7 @@ export function isNewer(applied: Applied, files = migrations) {
 /**
  * Refuses a database that a newer version of this program has migrated.
  *
- * @throws {OperatorError}
+ * @throws {OperatorError} if a newer version has migrated it.
  */
 export function refuseNewer(applied: Applied, files = migrations) {
   if (!isNewer(applied, files)) return
@@ -102,15 +102,15 @@ export async function editedMigrations(sql: Sql, files = migrations): Promise<Mi
 }
 
 /**
- * The operator's remedy where migrations were edited after this database applied them.
+ * The operator's remedy if migrations were edited after this database applied them.
  *
  * @returns Undefined if no migration was edited.
  */
 export function remedyForEdited(edited: readonly Migration[]): string | undefined {
   if (edited.length === 0) return undefined
-  const open = edited.filter((each) => !isReleased(each))
-  const names = (open.length > 0 ? open : edited).map(nameOf).join(', ')
-  return open.length > 0
+  const unreleased = edited.filter((each) => !isReleased(each))
+  const names = (unreleased.length > 0 ? unreleased : edited).map(nameOf).join(', ')
+  return unreleased.length > 0
     ? `The database applied an earlier text of ${names}, which is not released yet: go back to the backup of before that update (docs/operate.md#go-back), or begin with an empty database.`
     : `Edited since they were applied: ${names}. Put them back as they were, and write new ones.`
 }

@@ -8,8 +8,8 @@ import { embedded } from './pools.ts'
 import type { Sql } from './sql.ts'
 
 /**
- * Arbitrary numbers that are unlikely to collide with another program's advisory locks. One server has the first lock. Every
- * process that uses the database shares the second.
+ * Arbitrary numbers that are unlikely to collide with another program's advisory locks. One server holds the first lock. All
+ * processes that use the database, servers and commands, share the second.
  */
 const serverLock = 5_610_742
 const inUseLock = 5_610_743
@@ -17,7 +17,7 @@ const inUseLock = 5_610_743
 const lockTimeout = 3_000
 /** The prefix of a holder's name when it is about to stop. */
 const stoppingPrefix = 'stopping: '
-/** The longest name of a connection that PostgreSQL keeps, in bytes. */
+/** The maximum length of a connection's name in PostgreSQL, in bytes. */
 const maxNameLength = 63
 /** Milliseconds after which a database that does not respond counts as used by nobody else. */
 const unlockTimeout = 5_000
@@ -27,7 +27,8 @@ const unlockTimeout = 5_000
  *
  * @param holder The name of a server; a command has no name, and takes only the shared lock.
  * @param onLost Called when the locks are lost with their connection.
- * @throws {OperatorError} with the other server's name, where it holds the database.
+ * @throws {OperatorError} with the other server's name if another server holds the database.
+ * @throws {Error} if the other server is about to stop, or has just stopped.
  */
 export async function acquireLock(
   dataDir: string,
@@ -48,28 +49,28 @@ export async function acquireLock(
     void connection.ended.then(onLost)
     return connection
   } catch (error) {
-    const refused = holder !== undefined && isDatabaseError(error) && error.code === '55P03'
-    const other = refused ? await holderOf(sql) : undefined
+    const isRefused = holder !== undefined && isDatabaseError(error) && error.code === '55P03'
+    const otherHolder = isRefused ? await readHolder(sql) : undefined
     await connection.close(1_000)
-    if (!refused) throw error
-    // The holder is stopping, or has stopped since.
-    if (other === undefined || other.startsWith(stoppingPrefix)) {
-      throw new Error(`${other ?? 'another server'} still has it`, { cause: error })
+    if (!isRefused) throw error
+    // The other server is stopping, or has stopped since.
+    if (otherHolder === undefined || otherHolder.startsWith(stoppingPrefix)) {
+      throw new Error(`${otherHolder ?? 'another server'} still has it`, { cause: error })
     }
     throw new OperatorError(
-      `DATA_DIR is "${dataDir}", which is in use by ${other}: stop that one, or give this one another DATA_DIR.`,
+      `DATA_DIR is "${dataDir}", which is in use by ${otherHolder}: stop that one, or give this one another DATA_DIR.`,
       { cause: error },
     )
   }
 }
 
-/** Renames the holder in the list that others see. */
+/** Changes the name under which others see the holder. */
 export function renameHolder({ sql }: Connection, holder: string): void {
   // A failure means that the database is lost: nobody can read the name.
   sql`select set_config('application_name', ${holder.slice(0, maxNameLength)}, false)`.catch(() => {})
 }
 
-/** Tells a server that is refused the lock that the holder is about to stop. */
+/** Marks the holder as about to stop, so that a server that is refused the lock tries again. */
 export function announceStop(connection: Connection, holder: string): void {
   renameHolder(connection, stoppingPrefix + holder)
 }
@@ -79,7 +80,7 @@ export function serverName(host: string, port: number): string {
   return `the server on ${host}:${port}, process ${process.pid}`
 }
 
-async function holderOf(sql: Sql): Promise<string | undefined> {
+async function readHolder(sql: Sql): Promise<string | undefined> {
   const [row] = await sql<{ name: string }[]>`
     select application_name as name from pg_stat_activity
     join pg_locks using (pid) where locktype = 'advisory' and objid = ${serverLock} and granted`
@@ -89,10 +90,10 @@ async function holderOf(sql: Sql): Promise<string | undefined> {
 /**
  * Finds the address of the server that holds the embedded database.
  *
- * @returns Undefined where no server holds it, such as with `DATABASE_URL`.
+ * @returns Undefined if no server holds it, such as with `DATABASE_URL`.
  */
 export async function listeningHolder(sql: Sql): Promise<{ host: string; port: number } | undefined> {
-  const [, host, port] = /the server on (.+):(\d+)(?:,|$)/.exec((await holderOf(sql)) ?? '') ?? []
+  const [, host, port] = /the server on (.+):(\d+)(?:,|$)/.exec((await readHolder(sql)) ?? '') ?? []
   return host === undefined ? undefined : { host, port: Number(port) }
 }
 
@@ -100,8 +101,8 @@ export async function listeningHolder(sql: Sql): Promise<{ host: string; port: n
 export async function unlock({ sql }: Connection): Promise<boolean> {
   const unlockAndTry = async () => {
     await sql`select pg_advisory_unlock_shared(${inUseLock})`
-    const [row] = await sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${inUseLock}) as alone`
-    return row?.alone === true
+    const [row] = await sql<{ is_alone: boolean }[]>`select pg_try_advisory_lock(${inUseLock}) as is_alone`
+    return row?.is_alone === true
   }
   // An error means that the database is gone and need not be stopped. A timeout means that it is frozen and must be stopped.
   return Promise.race([unlockAndTry().catch(() => false), wait(unlockTimeout, true, { ref: false })])

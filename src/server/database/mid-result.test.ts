@@ -14,10 +14,10 @@ beforeAll(async () => {
 
 const organiser = { role: 'authenticated', claims: { sub: 'ada' } } as const
 
-type Ask = (statement: string) => Promise<readonly Record<string, unknown>[]>
+type Query = (statement: string) => Promise<readonly Record<string, unknown>[]>
 
-/** All pools of the database, each with its own connections. */
-const askers: Record<string, Ask> = {
+/** The function that runs a statement in each pool of the database. Each pool has its own connections. */
+const queries: Record<string, Query> = {
   'a command': (statement) => database.owner.unsafe(statement),
   'the server': (statement) => database.server.unsafe(statement),
   'the sign-in': (statement) => database.signIn.unsafe(statement),
@@ -26,32 +26,32 @@ const askers: Record<string, Ask> = {
 }
 
 /** Expects complete results on all connections of a pool, with more statements than any pool has connections. */
-async function expectWhole(ask: Ask) {
+async function expectWhole(query: Query) {
   const firsts = Array.from({ length: 20 }, (_each, index) => 3 * index)
   const results = await Promise.all(
-    firsts.map((first) => ask(`select ${first} + n as number from generate_series(0, 2) as n`)),
+    firsts.map((first) => query(`select ${first} + n as number from generate_series(0, 2) as n`)),
   )
   expect(results.map((rows) => [...rows])).toEqual(
     firsts.map((first) => [{ number: first }, { number: first + 1 }, { number: first + 2 }]),
   )
 }
 
-test.each(Object.entries(askers))(
+test.each(Object.entries(queries))(
   'a statement that fails after its first rows does not change later results of %s',
-  async (_asker, ask) => {
-    await expectWhole(ask)
-    const failing = ask('select 1 / (n - 500) from generate_series(1, 1000) as n')
+  async (_user, query) => {
+    await expectWhole(query)
+    const failing = query('select 1 / (n - 500) from generate_series(1, 1000) as n')
     await expect(failing).rejects.toMatchObject({ code: '22012' })
-    await expectWhole(ask)
+    await expectWhole(query)
   },
 )
 
-test.each(Object.entries(askers))(
+test.each(Object.entries(queries))(
   'a statement that is cancelled after its first rows does not change later results of %s',
-  async (_asker, ask) => {
+  async (_user, query) => {
     const sleeping = `
       select repeat('x', 100), case when n = 500 then pg_sleep(600) end from generate_series(1, 1000) as n`
-    const failed = ask(sleeping).catch((error: unknown) => error)
+    const failed = query(sleeping).catch((error: unknown) => error)
     const isCancelled = async () =>
       (
         await server.admin`
@@ -59,7 +59,7 @@ test.each(Object.entries(askers))(
       ).length === 1
     await expect.poll(isCancelled, { interval: 10 }).toBe(true)
     expect(await failed).toMatchObject({ code: '57014' })
-    await expectWhole(ask)
+    await expectWhole(query)
   },
 )
 
@@ -69,18 +69,18 @@ const cuts = {
 } as const
 
 test.each(
-  Object.entries(askers).flatMap(([asker, ask]) =>
-    Object.entries(cuts).map(([where, cut]) => [where, asker, ask, ...cut] as const),
+  Object.entries(queries).flatMap(([user, query]) =>
+    Object.entries(cuts).map(([where, cut]) => [where, user, query, ...cut] as const),
   ),
 )(
   'a connection that is cut %s does not change later results of %s',
-  async (_where, _asker, ask, statement, at) => {
+  async (_where, _user, query, statement, cutAt) => {
     // Opens all connections now, since one that is opened later would not be cut.
-    await expectWhole(ask)
+    await expectWhole(query)
     // Short responses, such as to the beginning of a transaction, are not cut.
-    const spare = server.cutMidData((length) => (length < 2_000 ? length : at(length)))
-    await expect(ask(statement)).rejects.toThrow('Connection terminated unexpectedly')
-    spare()
-    await expectWhole(ask)
+    const stopCutting = server.cutMidData((length) => (length < 2_000 ? length : cutAt(length)))
+    await expect(query(statement)).rejects.toThrow('Connection terminated unexpectedly')
+    stopCutting()
+    await expectWhole(query)
   },
 )

@@ -61,8 +61,8 @@ const deliveriesVersion = '20261126000000'
 
 /**
  * Whether a migration of our own server is for tables that no longer exist. This happens in a hosted project whose shared
- * migrations were newer when a server was first pointed at it. The migration is recorded without being applied: a later one
- * creates what is missing.
+ * migrations were already newer at the first start of a server. The migration is recorded without being applied: a later
+ * migration creates what is missing.
  */
 export const isSuperseded = (
   { ledger, version }: Pick<Migration, 'ledger' | 'version'>,
@@ -80,7 +80,7 @@ export const runsAlone = ({ sql }: Pick<Migration, 'sql'>) => aloneStatement.tes
 const replacesIndex =
   /^do \$\$(?:(?!\$\$)[^])*\bdrop index [^]*\balter index \S+ rename to \w+;\s*end\s*\$\$;\s*$/
 
-/** Whether a migration has its own file beside the open one: it runs alone, or puts an index that was built alone into place. */
+/** Whether a migration has its own file beside the open one: it runs alone, or replaces an index by one that was built alone. */
 export const hasOwnFile = ({ sql }: Pick<Migration, 'sql'>) =>
   runsAlone({ sql }) || replacesIndex.test(sql.replaceAll(/--.*/g, '').trim())
 

@@ -18,13 +18,13 @@ test('if indexes cannot be rebuilt for another minor version, a message says so 
   await server.admin.unsafe(`alter database postgres set unplugged.postgres_version = '18.1'`)
   const redefine = (body: string) =>
     server.admin.unsafe(`
-      create or replace function public.kept(given integer) returns integer
+      create or replace function public.echo(given integer) returns integer
         language plpgsql immutable as $$ begin ${body} end $$`)
   await redefine('return given;')
   await server.admin.unsafe(`
     create table public.guests (id integer);
     insert into public.guests values (1);
-    create index on public.guests (public.kept(id))`)
+    create index on public.guests (public.echo(id))`)
   await redefine(`raise exception 'no room';`)
   expect(await start()).toEqual([
     expect.stringMatching(/^PostgreSQL is 18\.\d+, and was 18\.1 before: rebuilding all indexes$/),

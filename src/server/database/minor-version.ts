@@ -1,25 +1,25 @@
 import type { Sql } from './sql.ts'
 
-/** The PostgreSQL of 1.0.0, which recorded no version. */
+/** The version of PostgreSQL that 1.0.0 ran. Databases of 1.0.0 recorded no version. */
 const unrecorded = '18.4'
 
 /**
- * Rebuilds all indexes and table statistics if another minor version of PostgreSQL ran on the embedded database before. Some
- * release notes ask for this, such as those of 18.6 and 18.7. After a failure, the next start retries.
+ * Rebuilds all indexes and table statistics if another minor version of PostgreSQL last ran on the embedded database. Some
+ * release notes of PostgreSQL ask for this, such as those of 18.6 and 18.7. After a failure, the next start retries.
  *
  * @param sql A new connection of the superuser, without a deadline.
  * @param onEvent Called with progress messages.
  */
 export async function rebuildForMinorVersion(sql: Sql, onEvent: (message: string) => void): Promise<void> {
-  const [row] = await sql<[{ version: string; former: string | null; isInUse: boolean }]>`
+  const [row] = await sql<[{ version: string; former: string | null; hasSchema: boolean }]>`
     select split_part(current_setting('server_version'), ' ', 1) as version,
       current_setting('unplugged.postgres_version', true) as former,
-      to_regclass('public.retreat_applications') is not null as "isInUse"`
-  const { version, isInUse } = row
+      to_regclass('public.retreat_applications') is not null as "hasSchema"`
+  const { version, hasSchema } = row
   const former = row.former ?? unrecorded
   if (version === former) return
   try {
-    if (isInUse) {
+    if (hasSchema) {
       onEvent(`PostgreSQL is ${version}, and was ${former} before: rebuilding all indexes`)
       await sql`reindex database`
       await sql`analyze`

@@ -10,12 +10,13 @@ import {
   type ConnectionLimits,
 } from './connection.ts'
 
-/** Milliseconds. A visitor waits for the response: an early error is better than a long silence. */
+/** Default timeout in milliseconds. A visitor waits for the response: an early error is better than a long silence. */
 const usualTimeout = 5_000
-const keepAlive = 60_000
+/** Milliseconds of silence before the first keep-alive probe. */
+const keepAliveDelay = 60_000
 
 /**
- * Opens a connection to the first host that fits.
+ * Opens a connection to the first host that can be reached and is what the address asks for.
  *
  * @throws {DatabaseError} if the server refuses the connection.
  * @throws {ConnectionError} if no host can be reached, or no host is what the address asks for.
@@ -36,16 +37,16 @@ export async function openConnection(address: Address, limits: ConnectionLimits 
   throw failure
 }
 
-/** Returns an error where a connection lacks something that the address asks for. */
+/** Returns an error if a connection lacks something that the address asks for. */
 async function mismatchOf({ sql }: Connection, { mustBeWritable, parameters: { role } = {} }: Address) {
   if (mustBeWritable !== true && role === undefined) return undefined
-  const [row] = await sql<[{ role: string; writes: boolean }]>`
+  const [row] = await sql<[{ role: string; is_writable: boolean }]>`
     select current_user as role,
-      not pg_is_in_recovery() and not current_setting('transaction_read_only')::boolean as writes`
+      not pg_is_in_recovery() and not current_setting('transaction_read_only')::boolean as is_writable`
   // A pooler may drop a connection's start parameters.
   if (role !== undefined && row.role !== role)
     return new ConnectionError('ROLE_LOST', new Error(`the role is ${row.role} and not ${role}`))
-  if (mustBeWritable === true && !row.writes)
+  if (mustBeWritable === true && !row.is_writable)
     return new ConnectionError('READ_ONLY', new Error('the server only reads'))
   return undefined
 }
@@ -80,7 +81,7 @@ async function openWith(
     options: startOptions(rest),
     connectionTimeoutMillis: connectTimeout,
     keepAlive: true,
-    keepAliveInitialDelayMillis: keepAlive,
+    keepAliveInitialDelayMillis: keepAliveDelay,
     types: { getTypeParser: typeParser },
   })
   // Errors of idle connections are emitted too, and Node.js exits on an unhandled one.

@@ -12,13 +12,13 @@ export type OwnerOfAuth = 'us' | 'supabase' | 'nobody'
  */
 export async function ownerOfAuth(sql: Sql): Promise<OwnerOfAuth> {
   // Two tables of Supabase's authentication server, and one that only our sign-in has.
-  const [row] = await sql<{ known: boolean; supabase: boolean; ours: boolean }[]>`
-    select to_regnamespace('auth') is not null as known,
-      to_regclass('auth.users') is not null and to_regclass('auth.schema_migrations') is not null as supabase,
-      to_regclass('auth.users') is not null and to_regclass('private.signing_keys') is not null as ours`
-  if (row?.supabase) return 'supabase'
-  if (row?.ours) return 'us'
-  if (!row?.known) return 'nobody'
+  const [row] = await sql<{ is_present: boolean; is_supabase: boolean; is_ours: boolean }[]>`
+    select to_regnamespace('auth') is not null as is_present,
+      to_regclass('auth.users') is not null and to_regclass('auth.schema_migrations') is not null as is_supabase,
+      to_regclass('auth.users') is not null and to_regclass('private.signing_keys') is not null as is_ours`
+  if (row?.is_supabase) return 'supabase'
+  if (row?.is_ours) return 'us'
+  if (!row?.is_present) return 'nobody'
   throw new OperatorError(
     'The database has a schema "auth" that is not Supabase\'s: give this server a database of its own.',
   )

@@ -25,7 +25,7 @@ async function newDatabase(name: string, owner = 'postgres') {
   return connectTo(server.url(name, owner), 2)
 }
 
-/** The owners of everything in our schemas. */
+/** Reads the owners of everything in our schemas, each with the owned objects. */
 async function ownersIn(sql: Sql) {
   const rows = await sql<{ owner: string; things: string[] }[]>`
     with ours as (select oid from pg_namespace where nspname in ('public', 'private', 'auth')), things as (
@@ -131,12 +131,12 @@ test("an update gives a superuser's objects to the owner, including new ones, an
 test('objects of a user who is not a superuser keep their owner, even if a superuser changes the schema', async () => {
   await migrate(await newDatabase('roles'))
   await server.admin.unsafe('create role organiser login; grant anon, authenticated to organiser')
-  const url = await newDatabase('theirs', 'organiser')
-  await migrate(url)
-  const before = await ownersIn(url)
+  const sql = await newDatabase('theirs', 'organiser')
+  await migrate(sql)
+  const before = await ownersIn(sql)
   expect([...before.keys()]).toEqual(['organiser'])
   await migrate(connectTo(server.url('theirs'), 2))
-  expect(await ownersIn(url)).toEqual(before)
+  expect(await ownersIn(sql)).toEqual(before)
 })
 
 test.each(['a separate owner', 'a superuser'])('in a hosted project, %s keeps all objects', async (owner) => {

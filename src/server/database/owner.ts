@@ -1,5 +1,5 @@
 import { isDatabaseError } from './connection.ts'
-import { isOurFunction } from './functions.ts'
+import { ourFunctionsCondition } from './functions.ts'
 import { ownerOfAuth } from './owner-of-auth.ts'
 import { identifier, type Sql } from './sql.ts'
 
@@ -7,7 +7,7 @@ import { identifier, type Sql } from './sql.ts'
 export const ownerRole = 'unplugged_owner'
 
 /**
- * Gives our schemas, tables and functions to a role that cannot log in and is no superuser. This happens where a superuser
+ * Gives our schemas, tables and functions to a role that cannot log in and is no superuser. This happens only if a superuser
  * changes the schema and the accounts are ours, as on the embedded database. Hosted projects and other users keep what they own.
  * Tables and functions change owner together, since only a table's owner bypasses its row level security.
  *
@@ -26,7 +26,7 @@ export async function giveToOwner(transaction: Sql): Promise<void> {
       union all
       select 'function ' || oid::regprocedure, proowner from pg_proc
       where pronamespace in ('private'::regnamespace, 'auth'::regnamespace)
-        or pronamespace = 'public'::regnamespace and ${isOurFunction}
+        or pronamespace = 'public'::regnamespace and ${ourFunctionsCondition}
     )
     select format('alter %s owner to %I', name, ${ownerRole}::text) as statement from ours
     where pg_get_userbyid(owner) <> ${ownerRole}
@@ -37,17 +37,17 @@ export async function giveToOwner(transaction: Sql): Promise<void> {
         where pg_class.oid = 'public.retreat_applications'::regclass and (rolsuper or rolname = ${ownerRole})
       )`
   if (others.length === 0) return
-  await makeOwner(transaction)
+  await ensureOwner(transaction)
   await transaction.unsafe(others.map(({ statement }) => statement).join('; '))
 }
 
-async function makeOwner(transaction: Sql) {
+async function ensureOwner(transaction: Sql) {
   const existing = await transaction`select from pg_roles where rolname = ${ownerRole}`
   if (existing.length > 0) return
   await transaction
     .begin((part) => part`create role ${identifier(ownerRole)} nologin noinherit`)
     .catch((error: unknown) => {
-      // Another database of the same PostgreSQL was faster.
+      // A server on another database of the same PostgreSQL has just created the role.
       if (!isDatabaseError(error) || !['42710', '23505'].includes(error.code)) throw error
     })
 }
