@@ -44,8 +44,7 @@ update private.statuses set set_at = now();`,
     find: '`set local lock_timeout = ${lockTimeout}`',
     replace: '`set local lock_timeout = 0`',
     testFile: 'src/server/database/schema.test.ts',
-    testTitle:
-      'applications are stored while a long reader delays a change of the schema, which then succeeds',
+    testTitle: 'applications are stored while a long read delays a change of the schema, which then succeeds',
   },
   {
     promise: 'in a transaction that sees one moment',

@@ -27,8 +27,8 @@ async function pid(sql: Sql) {
 const isRunningQuery = async (backend: number) =>
   (await server.admin`select from pg_stat_activity where pid = ${backend} and state = 'active'`).length > 0
 
-/** Starts a proxy in front of the database, which cuts a connection after this many bytes of a marked result. */
-async function cutter(bytes: number) {
+/** Starts a proxy in front of the database, which cuts a connection after this many bytes of a marked result. Returns its URL. */
+async function startCuttingProxy(bytes: number) {
   const proxy = createServer((outside) => {
     const inside = connect(Number(new URL(server.url()).port), '127.0.0.1')
     outside.pipe(inside)
@@ -54,7 +54,7 @@ test('concurrent statements have a connection each, and the next statement reuse
   const both = await Promise.all([pid(pool), pid(pool)])
   expect(new Set(both).size).toBe(2)
   expect(both).toContain(await pid(pool))
-  // No two callers share an idle connection either.
+  // Two concurrent callers never share a connection that was idle.
   expect(new Set(await Promise.all([pid(pool), pid(pool)])).size).toBe(2)
 })
 
@@ -75,13 +75,13 @@ test('the deadline counts from the start of a statement, and waiting for a conne
   const pool = poolOf({ size: 1, deadline: 3_000 })
   const work = Array.from({ length: 3 }, () => pool`select pg_sleep(1.05)`)
   await expect(Promise.all(work)).resolves.toHaveLength(3)
-  const waiting = poolOf({ size: 1, deadline: 300 })
+  const smallPool = poolOf({ size: 1, deadline: 300 })
   let letGo = () => {}
-  const held = waiting.withConnection(() => new Promise<void>((resolve) => (letGo = resolve)))
-  await expect(pid(waiting)).rejects.toThrow('no connection was free within 300 ms')
+  const held = smallPool.withConnection(() => new Promise<void>((resolve) => (letGo = resolve)))
+  await expect(pid(smallPool)).rejects.toThrow('no connection was free within 300 ms')
   letGo()
   await held
-  expect(await pid(waiting)).toBeGreaterThan(0)
+  expect(await pid(smallPool)).toBeGreaterThan(0)
 })
 
 test("one person has at most half of the connections, and other people's work overtakes the rest", async () => {
@@ -121,7 +121,7 @@ test.each([
 test.each([1, 9, 30, 200, 5_000, 20_000])(
   'a connection that is cut %i bytes into a result fails only its statement, and the next has its own result',
   async (bytes) => {
-    const pool = poolOf({ size: 1 }, await cutter(bytes))
+    const pool = poolOf({ size: 1 }, await startCuttingProxy(bytes))
     await pid(pool)
     const cut = pool`select 'cut here' || repeat('x', 100) as text, n from generate_series(1, 500) as n`
     const next = pool`select 'mine' as whose`

@@ -12,7 +12,7 @@ import { sqlOf, type Sql } from './sql.ts'
 
 /** The options of a connection pool. */
 export interface PoolOptions extends ConnectionLimits {
-  /** The most connections. */
+  /** The maximum number of connections. */
   size: number
   /** Milliseconds after which an idle connection is closed; never if omitted. */
   idleTimeout?: number
@@ -24,7 +24,8 @@ export interface Pool extends Sql {
    * Runs work on a connection.
    *
    * @param person The person whose work it is, in a pool that people share: nobody gets more than half of the connections.
-   * @throws {DeadlineError} if no connection was free in time.
+   * @throws {DeadlineError} if no connection was free within the deadline.
+   * @throws {ConnectionError} if the pool is closed, or no connection could be opened.
    */
   withConnection: <Result>(
     work: (connection: Connection) => Promise<Result>,
@@ -35,8 +36,8 @@ export interface Pool extends Sql {
 }
 
 /**
- * Milliseconds after which a connection is replaced, and the most that is added at random. An old connection collects plans, and
- * may lead to a former address of the host.
+ * Milliseconds after which a connection is replaced, and the maximum that is added at random. An old connection collects query
+ * plans, and may lead to a former address of the host.
  */
 const lifetime = { least: 1_800_000, more: 1_800_000 }
 /** Back-off after a connection could not be opened, in milliseconds. */
@@ -45,7 +46,7 @@ const reopenPause = 250
 const closeTimeout = 1_000
 const usualPatience = 5_000
 
-const closed = () =>
+const closedError = () =>
   new ConnectionError('CONNECTION_CLOSED', new Error('the connections to the database are closed'))
 
 interface WaitingCaller {
@@ -55,7 +56,7 @@ interface WaitingCaller {
   fail: (error: unknown) => void
 }
 
-/** Creates a pool that opens connections on demand. Callers wait in order of arrival. */
+/** Creates a pool that opens connections on demand. Callers wait in the order of their arrival. */
 export function createPool(address: Address, { size, idleTimeout, ...limits }: PoolOptions): Pool {
   const { deadline } = limits
   const maxPerPerson = Math.max(1, Math.floor(size / 2))
@@ -65,12 +66,12 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
   const waiting = new Set<WaitingCaller>()
   const inUse = new Map<string, number>()
   let free = size
-  let notBefore = 0
+  let mayOpenFrom = 0
   let isEnded = false
 
   const mayBegin = (person: string | undefined) =>
     free > 0 && (person === undefined || (inUse.get(person) ?? 0) < maxPerPerson)
-  const count = (person: string | undefined, change: 1 | -1) => {
+  const countInUse = (person: string | undefined, change: 1 | -1) => {
     free -= change
     if (person === undefined) return
     const now = (inUse.get(person) ?? 0) + change
@@ -98,7 +99,7 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
         timer: undefined,
         begin() {
           stopWaiting()
-          count(person, 1)
+          countInUse(person, 1)
           resolve()
         },
         fail(error) {
@@ -115,13 +116,13 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
     })
 
   const openNew = async () => {
-    const pause = notBefore - performance.now()
+    const pause = mayOpenFrom - performance.now()
     if (pause > 0) await wait(pause)
     try {
       const connection = await openConnection(address, limits)
       if (isEnded) {
         void connection.close(closeTimeout)
-        throw closed()
+        throw closedError()
       }
       open.set(connection, performance.now() + lifetime.least + Math.random() * lifetime.more)
       void connection.ended.then(() => {
@@ -130,8 +131,8 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
       })
       return connection
     } catch (error) {
-      notBefore = performance.now() + reopenPause
-      // No connection is left that could become free.
+      mayOpenFrom = performance.now() + reopenPause
+      // Without an open connection, none can become free for the waiting callers.
       if (open.size === 0) failWaiting(error)
       throw error
     }
@@ -156,7 +157,7 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
   }
 
   const withConnection: Pool['withConnection'] = async (work, person) => {
-    if (isEnded) throw closed()
+    if (isEnded) throw closedError()
     await waitForSlot(person)
     try {
       const connection = takeIdle() ?? (await openNew())
@@ -166,14 +167,14 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
         release(connection)
       }
     } finally {
-      count(person, -1)
+      countInUse(person, -1)
       beginWaiting()
     }
   }
 
   const end = async (patience = usualPatience) => {
     isEnded = true
-    failWaiting(closed())
+    failWaiting(closedError())
     const unused = idle.splice(0).map(({ connection, timer }) => {
       clearTimeout(timer)
       return connection.close(Math.min(patience, closeTimeout))

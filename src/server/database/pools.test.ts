@@ -7,7 +7,7 @@ import type { Caller } from './pools.ts'
 import { openDatabase, type Database } from './database.ts'
 
 let server: TestPostgres
-/** One opened directly, and one opened as behind a pooler in transaction mode. */
+/** The same database, opened directly and as if behind a pooler in transaction mode. */
 let databases: [Database, Database]
 
 beforeAll(async () => {

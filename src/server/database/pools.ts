@@ -20,7 +20,7 @@ export interface Pools {
   owner: Sql
   /** The same user for a server's own work. Statements that take too long fail. */
   server: Sql
-  /** The same user for the sign-in, so that many sign-ins delay nothing else. */
+  /** The same user for sign-in requests, so that many of them delay nothing else. */
   signIn: Sql
   /** Connections with the rights of a caller. */
   as: (caller: Caller) => Sql
@@ -30,7 +30,7 @@ export interface Pools {
 
 /** Milliseconds after which the database cancels a statement; behind a pooler in transaction mode, only a caller's statement. */
 const statementTimeout = 10_000
-/** Milliseconds after which the database counts as frozen: it should have cancelled the statement by then. */
+/** Milliseconds after which a statement fails and the database counts as frozen: it should have cancelled the statement. */
 export const deadline = 12_000
 /** Milliseconds after which an idle connection of the owner is closed. */
 const idleTimeout = 20_000
@@ -41,7 +41,7 @@ export const embedded = (dataDir: string): Address => ({ hosts: [dataDir], port,
 /**
  * Creates the pools of a database, which open connections on demand.
  *
- * @param pooler `transaction` where a pooler gives each transaction another connection.
+ * @param pooler `transaction` if a pooler gives each transaction another connection.
  */
 export function createPools(address: Address, pooler?: 'transaction'): Pools {
   const isDirect = pooler === undefined

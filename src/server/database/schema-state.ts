@@ -8,7 +8,7 @@ import type { Sql } from './sql.ts'
  * Checks that this program can work with the existing schema, without changing it. An older schema passes.
  *
  * @returns Whether the schema is up to date.
- * @throws {OperatorError} if the schema is newer than this program, or missing.
+ * @throws {OperatorError} if the schema is missing, or newer than this program.
  */
 export async function checkSchema(sql: Sql): Promise<boolean> {
   const applied = await appliedMigrations(sql)
@@ -20,7 +20,7 @@ export async function checkSchema(sql: Sql): Promise<boolean> {
 
 /** A database's schema, compared with this program's. */
 export interface SchemaState {
-  /** The newest migration that the database records; undefined where it has none of ours. */
+  /** The newest migration that the database records; undefined if it has none of ours. */
   newest: string | undefined
   /**
    * Migrations of this program that the database lacks. In a hosted project without a server, only those that `supabase db push`
@@ -57,5 +57,5 @@ export async function schemaVersion(sql: Sql): Promise<string> {
   return [...shared, ...server].reduce((newest, version) => (version > newest ? version : newest), '')
 }
 
-/** The operator's remedy where the schema is missing, or too old for a command. */
+/** The operator's remedy if the schema is missing, or too old for a command. */
 export const remedyForOld = 'start the server once, which brings its schema up to date'

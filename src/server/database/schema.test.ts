@@ -91,7 +91,7 @@ test('servers that start together apply the migrations once', async () => {
     )
   const databases = await Promise.all([opening(), opening(), opening()])
   const files = await readdir('supabase/migrations')
-  // Only one of them reports each migration.
+  // Each migration is reported by only one server.
   const names = [...files, ...(await readdir('src/server/database/migrations'))].map((file) =>
     file.slice(0, -4),
   )
@@ -205,7 +205,7 @@ test('a migration that was released in several texts counts as applied with any 
   expect(database.isUpToDate).toBe(true)
 })
 
-test('a schema is repeated from the texts that a database applied, and refused if one of them is unknown', async () => {
+test('a new database gets the migration texts that another database applied, and refuses them if one is unknown', async () => {
   const from = connectTo(await newDatabase('recorded'), 2)
   await migrate(from)
   const record = (text: string) => from`
@@ -259,7 +259,7 @@ test('a server reports a migration that was edited since a hosted project applie
   ])
 })
 
-/** The first two shared migrations, recorded as by a server or a project of the first release. */
+/** Applies the first two shared migrations, and records them as a server or a project of the first release did. */
 async function applyFirstRelease(sql: Sql) {
   await sql.unsafe(`
     create schema supabase_migrations;
@@ -277,10 +277,10 @@ async function store(sql: Sql) {
   return row.id
 }
 
-/** The outbox in the format of the first versions. */
+/** Reads the outbox in the format of the first versions. */
 const outboxOf = (sql: Sql) =>
   sql`select application_id, attempts, next_attempt_at, delivered_at, last_status from private.webhook_outbox order by 1`
-/** The same columns of the table that replaced it. */
+/** Reads the same columns from the table that replaced the outbox. */
 const deliveriesOf = (sql: Sql) => sql`
   select id as application_id, attempts, due_at as next_attempt_at, done_at as delivered_at, reply_status as last_status
   from private.deliveries order by 1`
@@ -310,7 +310,7 @@ test('an upgrade keeps every pending and given-up delivery of an existing self-h
   expect(await deliveriesOf(sql)).toHaveLength(5)
 })
 
-test('applications are stored while a long reader delays a change of the schema, which then succeeds', async () => {
+test('applications are stored while a long read delays a change of the schema, which then succeeds', async () => {
   const url = await newDatabase('long_reader')
   await server.admin`alter database long_reader set statement_timeout = '20s'`
   const sql = connectTo(url, 2)
@@ -327,7 +327,7 @@ test('applications are stored while a long reader delays a change of the schema,
         () => sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = 'long_reader'`,
       )
       .toHaveLength(1)
-    for (let many = 0; many < 5; many += 1) await store(sql)
+    for (let index = 0; index < 5; index += 1) await store(sql)
     await expect
       .poll(() => messages)
       .toEqual([expect.stringMatching(/^waiting for other transactions that lock the tables/)])
@@ -342,8 +342,8 @@ test('one of two servers drops an unfinished index and builds it again, while ap
   const url = await newDatabase('building')
   const [sql, one, other] = [connectTo(url, 2), connectTo(url, 2), connectTo(url, 2)]
   await migrate(one)
-  const insert = (asking: Sql, phone: string) =>
-    asking`insert into public.retreat_applications ${valuesOf(anApplication({ phone }))}`
+  const insert = (connection: Sql, phone: string) =>
+    connection`insert into public.retreat_applications ${valuesOf(anApplication({ phone }))}`
   await insert(sql, '1')
   await insert(sql, '1')
   const definition = 'applications_by_phone on public.retreat_applications (phone)'
@@ -356,8 +356,8 @@ test('one of two servers drops an unfinished index and builds it again, while ap
     ...migrations,
     { ledger: 'shared', version: '29990101000000', name: 'phones', sql: text } as const,
   ]
-  const { building } = await sql.begin(async (applying) => {
-    await insert(applying, '2')
+  const { building } = await sql.begin(async (transaction) => {
+    await insert(transaction, '2')
     const begun = Promise.all([migrate(one, { files }), migrate(other, { files })])
     await expect
       .poll(
@@ -406,18 +406,18 @@ test('a deadline set by an organiser still counts as set after the update that a
   const url = await newDatabase('days')
   const sql = connectTo(url, 2)
   await migrate(sql, { files: migrations.filter(({ version }) => version < '20261125000100') })
-  const [set, counted] = [await store(sql), await store(sql)]
+  const [withSetDeadline, withComputedDeadline] = [await store(sql), await store(sql)]
   await sql`
     insert into private.acceptances (application_id, is_accepted, kept_until)
     select id, true, '2026-12-24' from public.retreat_applications`
-  await sql`insert into private.history (application_id, author, kind) values (${set}, 'ada@example.org', 'kept')`
+  await sql`insert into private.history (application_id, author, kind) values (${withSetDeadline}, 'ada@example.org', 'kept')`
   await migrate(sql)
   const rows = await sql<{ id: string; is_set: boolean }[]>`
     select application_id as id, is_deadline_set as is_set from private.invitations`
   expect(new Map(rows.map(({ id, is_set }) => [id, is_set]))).toEqual(
     new Map([
-      [set, true],
-      [counted, false],
+      [withSetDeadline, true],
+      [withComputedDeadline, false],
     ]),
   )
 })
@@ -465,7 +465,7 @@ test('a link, a reminder, an RSVP and an address survive the update that moves t
 test('no new migration blocks applicants while it builds an index or checks a constraint', () => {
   const blocking = migrations.filter(({ version, sql }) => {
     const text = sql.replaceAll(/--.*/g, '')
-    const made = [...text.matchAll(/create table (?:if not exists )?([\w.]+)/g)].map(([, name]) => name)
+    const newTables = [...text.matchAll(/create table (?:if not exists )?([\w.]+)/g)].map(([, name]) => name)
     const indexes = [...text.matchAll(/create (?:unique )?index (?!concurrently).*? on ([\w.]+)/gs)]
     const constraints = [
       ...text.matchAll(/alter table ([\w.]+)[^;]*\badd (?:constraint|check|foreign)\b[^;]*;/g),
@@ -474,7 +474,7 @@ test('no new migration blocks applicants while it builds an index or checks a co
       // Earlier migrations are released, and can no longer be changed.
       version > '20261125000100' &&
       [...indexes, ...constraints.filter(([statement]) => !/ not valid\b/.test(statement))].some(
-        ([, table]) => !made.includes(table),
+        ([, table]) => !newTables.includes(table),
       )
     )
   })
@@ -500,7 +500,7 @@ test("a hosted project queues no deliveries, and after a server's first start it
   const project = await newProject(server)
   await applyFirstRelease(project.owner)
   const before = [await store(project.owner), await store(project.owner)]
-  // The same as `supabase db push` of this version.
+  // Does the same as `supabase db push` of this version.
   for (const file of (await readdir('supabase/migrations')).toSorted().slice(2)) {
     await project.owner.unsafe(await readFile(`supabase/migrations/${file}`, 'utf8'))
     await project.owner`

@@ -31,11 +31,11 @@ import type { Sql } from './sql.ts'
 /** An arbitrary number that is unlikely to collide with another program's advisory lock. */
 const migrationLock = 5_610_741
 
-/** Milliseconds to wait for a table's lock. Meanwhile, everybody else who uses the table waits too. */
+/** Milliseconds to wait for a table's lock. During this wait, everybody else who uses the table waits too. */
 const lockTimeout = 1_000
-/** The back-off between two tries, in milliseconds. Meanwhile, others can use the table. */
+/** The back-off between two tries for a table's lock, in milliseconds. During it, others can use the table. */
 const backOff = { first: 1_000, longest: 8_000 }
-/** Milliseconds between two checks whether another server is done. */
+/** Milliseconds between two checks whether another server still changes the schema. */
 const pollInterval = 100
 
 /** The options of a migration. */
@@ -44,7 +44,7 @@ export interface MigrateOptions {
   before?: () => Promise<void>
   /** Called with a message if the change has to wait for others' locks or emails. */
   onEvent?: (message: string) => void
-  /** The free bytes of the database's disk, where this machine can see it. */
+  /** Reads the free bytes of the database's disk; undefined if the database is on another machine. */
   freeDisk?: () => Promise<number>
   /** The migrations to apply, in the order of their versions. */
   files?: readonly Migration[]
@@ -56,10 +56,11 @@ export interface MigrateOptions {
  * only briefly for locks and are then retried, so that applicants do not wait long (docs/decisions/0041).
  *
  * @param sql Connections, at least two, of a user who owns the schema.
- * @returns The names of the applied migrations, and in a hosted project, of those that were edited after they were applied.
- * @throws {OperatorError} if roles or rights are missing and cannot be granted; where the schema is newer than this program;
- *   where a migration was edited since it was applied to a database of ours; where the schema `auth` belongs to another program;
- *   where the disk is too full; and where a migration fails.
+ * @returns The names of the migrations that this call applied. In a hosted project also the names of released migrations that
+ *   were edited after the project applied them.
+ * @throws {OperatorError} if roles or rights are missing and cannot be granted; if the schema is newer than this program; if a
+ *   migration was edited since it was applied (in a hosted project only an unreleased one); if the schema `auth` belongs to
+ *   another program; if the disk is too full; and if a migration fails.
  */
 export async function migrate(
   sql: Sql,
@@ -68,7 +69,7 @@ export async function migrate(
   let prepared: Promise<void> | undefined
   const prepare = (missing: readonly Migration[]) =>
     (prepared ??= (async () => {
-      // A new database has no rows to protect, not even after its first step.
+      // A new database has no rows to back up, not even after its first migrations.
       if (missing.length === 0) return
       if (freeDisk) refuseFullDisk(await diskSpaceFor(sql, missing, freeDisk))
       await before?.()
@@ -128,8 +129,8 @@ export async function retryWhileLocked<Result>(
 }
 
 /**
- * Gives an empty database the schema of another: applies the migrations that the other records, in the texts that it applied. Its
- * rows then fit even if a text was edited since. The other database is only read.
+ * Gives an empty database the schema of another: applies the migrations that the other records, in the texts that the other
+ * applied. The other's rows then fit even if a text was edited since. The other database is only read.
  *
  * @param from A connection to the other database, which a server of this program created.
  * @param to Connections to the empty database, of a user who may create roles.
@@ -144,7 +145,7 @@ export async function repeatMigrations(from: Sql, to: Sql): Promise<void> {
 /**
  * Applies the next step: all missing migrations before one that runs alone, or only that one if it is next.
  *
- * @returns Undefined where another server is changing the schema. Waiting for it in a transaction would deadlock with a
+ * @returns Undefined if another server is changing the schema. Waiting for it in a transaction would deadlock with a
  *   concurrent index build, which waits for all snapshots.
  */
 async function applyNext(
@@ -181,8 +182,8 @@ export async function takeMigrationLock(transaction: Sql): Promise<boolean> {
 /**
  * The migrations that a database records, the ones that were edited since, and the ones that it lacks.
  *
- * @throws {OperatorError} if the schema is newer than this program; and where a migration was edited, except a released one in
- *   a hosted project.
+ * @throws {OperatorError} if the schema is newer than this program, or a migration was edited. An edited migration is accepted in
+ *   a hosted project if it is released.
  */
 export async function missingMigrations(sql: Sql, files: readonly Migration[] = migrations) {
   const found = await appliedMigrations(sql)
@@ -236,8 +237,8 @@ function migrationFailure(migration: Migration, cause: unknown) {
 /** Runs a migration outside the transaction that has the lock. A retry is safe: an unfinished index is dropped first. */
 async function runAlone(sql: Sql, { sql: text }: Migration) {
   const { index, schema } = aloneStatement.exec(text)?.groups ?? {}
-  const remains = await sql`
+  const unfinished = await sql`
     select from pg_index where indexrelid = to_regclass(${`${schema}.${index}`}) and not indisvalid`
-  if (remains.count > 0) await sql.unsafe(`drop index concurrently ${schema}.${index}`)
+  if (unfinished.count > 0) await sql.unsafe(`drop index concurrently ${schema}.${index}`)
   await sql.unsafe(text)
 }

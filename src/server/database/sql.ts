@@ -4,22 +4,22 @@ import { escapeIdentifier } from 'pg'
 /** A statement's parameter. A JSON text is cast where it is used. */
 export type Parameter = string | number | bigint | boolean | Date | Buffer | null | readonly Parameter[]
 
-/** Rows by column, and how many the statement affected. */
+/** The rows of a result, and in `count` the number of rows that the statement returned or changed. */
 export type Rows<Row extends readonly unknown[]> = Row & { count: number }
 
 type AnyRow = Record<string, unknown>
 
-/** How one statement is run. */
+/** The options of one statement. */
 export interface StatementOptions {
-  /** Whether to prepare it, where possible, because it is frequent. */
+  /** Whether to prepare the statement if the connection allows it, because the statement is frequent. */
   prepare?: boolean
-  /** Whether it may only read. */
+  /** Whether the statement may only read. Connections that begin a transaction for each statement enforce this. */
   readOnly?: boolean
 }
 
 /**
- * Queries a database by template. The template's values become parameters, and it can contain other templates. The query is sent
- * when it is awaited.
+ * Queries a database with a template literal. Its values become parameters, and it can contain other templates. The query is sent
+ * when its result is awaited.
  */
 export interface Sql {
   <Row extends readonly unknown[] = AnyRow[]>(
@@ -27,7 +27,7 @@ export interface Sql {
     ...values: (Parameter | Template)[]
   ): Statement<Row>
   /**
-   * Runs a text. Without parameters it may hold several statements.
+   * Runs an SQL text. Without parameters, the text may have several statements.
    *
    * @param parameters The values of `$1` and so on.
    */
@@ -47,7 +47,7 @@ export interface Sql {
   }
 }
 
-/** A text with parameters, as a statement or as a part of one. */
+/** An SQL text with parameters: a statement or a part of one. */
 export class Template {
   readonly #text: readonly string[]
   readonly #values: readonly (Parameter | Template)[]
@@ -57,7 +57,7 @@ export class Template {
     this.#values = values
   }
 
-  /** @returns The text with `$1` and so on, and their values. */
+  /** @returns The text with `$1` and so on, and the values of these parameters. */
   compile(parameters: Parameter[] = []): { text: string; parameters: Parameter[] } {
     let [text = ''] = this.#text
     this.#values.forEach((value, index) => {
@@ -109,7 +109,7 @@ class Statement<Row extends readonly unknown[]> extends Template implements Prom
 export const identifier = (name: string): Template =>
   new Template([name.split('.').map(escapeIdentifier).join('.')], [])
 
-/** How statements and transactions are run. */
+/** The functions that run statements and transactions. */
 export interface Runner {
   run: <Row extends readonly unknown[]>(
     text: string,
@@ -136,7 +136,7 @@ export function sqlOf({ run, begin }: Runner): Sql {
 /**
  * Reads the rows of a statement in batches, so that memory holds one batch. Needs a transaction, for its cursor.
  *
- * @param size Rows of a batch.
+ * @param size The maximum number of rows in a batch.
  */
 export async function* inBatches<Row>(
   sql: Sql,

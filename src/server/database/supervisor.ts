@@ -6,11 +6,11 @@ import { folder, trimLog } from './files.ts'
 import { acquireLock, announceStop, renameHolder, unlock } from './lock.ts'
 import { ConnectionError, isDatabaseError, type Connection } from './connection.ts'
 
-/** Options of one hold on the embedded database by a server or a command. */
+/** The options with which a server or a command holds the embedded database. */
 export interface DatabaseHoldOptions {
   /** The server's name. Another server sees it when it is refused, since only one may use the database. A command has no name. */
   holder?: string
-  /** Whether the database may be created where there is none; never during a recovery. */
+  /** Whether the database may be created if there is none; never during a recovery. */
   create: boolean
   /** The folder of PostgreSQL's programs; default the one from npm. */
   programs?: string | undefined
@@ -25,7 +25,7 @@ export interface DatabaseHoldOptions {
   patience?: number
 }
 
-/** A hold on the embedded database. */
+/** The use of the embedded database by one server or command. It keeps the database running. */
 export interface DatabaseHold {
   /** Whether the database had to be started for this hold. */
   started: boolean
@@ -45,14 +45,14 @@ export interface DatabaseHold {
   end: (how?: 'and remove') => Promise<void>
 }
 
-/** Milliseconds between two tries to use a database. During a recovery, this pause doubles after each try, up to the maximum. */
+/** Milliseconds between two tries to use the database. During a recovery, they double after each try, up to the maximum. */
 const retryPause = 250
 const maxRetryPause = 10_000
 /** Milliseconds between two checks of the length of PostgreSQL's log. */
 const logInterval = 3_600_000
 /** The default of `patience`, in milliseconds: how long the database may take to stop or start, for this or another process. */
 const maxWait = 100_000
-/** Milliseconds of waiting after which a message says so. */
+/** Milliseconds of waiting after which a message reports it. */
 const reportAfter = 3_000
 /** Milliseconds that a pending recovery may still take when the hold ends. */
 const recoveryGrace = 5_000
@@ -84,7 +84,7 @@ export async function supervise(
   let started = false
   let lock: Connection | undefined
 
-  const run = async () => {
+  const ensureRunning = async () => {
     cluster = await ensureCluster(dataDir, mayCreate, { programs, beforeCreation, signal: ending.signal })
     // A database exists from now on: never create an empty one in its place.
     mayCreate = false
@@ -103,7 +103,7 @@ export async function supervise(
     const began = performance.now()
     let isReported = false
     for (;;) {
-      await run()
+      await ensureRunning()
       try {
         return await acquire()
       } catch (error) {
@@ -131,7 +131,7 @@ export async function supervise(
     let reported: string | undefined
     for (let pause = retryPause; !ending.signal.aborted; pause = Math.min(2 * pause, maxRetryPause)) {
       try {
-        await run()
+        await ensureRunning()
         await acquire()
         areFilesGone = false
         onEvent('the database is back')

@@ -53,7 +53,7 @@ create table auth.mfa_factors (
   status text not null default 'unverified' check (status in ('unverified', 'verified')),
   secret text not null,
   last_challenged_at timestamptz,
-  -- The newest 30-second step whose code was accepted: each code works once.
+  -- The newest 30-second step whose code was accepted. Codes of this and earlier steps are refused, so each code works once.
   last_step integer not null default 0,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -77,7 +77,7 @@ create table auth.sessions (
   -- Refresh tokens are not stored. They are derived from this key and counter, so that the active one can be issued again.
   refresh_token_hmac_key bytea not null,
   refresh_token_counter integer not null default 0,
-  -- Tokens from before the second factor are refused, without the usual grace period.
+  -- Tokens with a lower counter are from before the second factor. They are refused without the usual grace period.
   refresh_token_floor integer not null default 0,
   refreshed_at timestamptz,
   created_at timestamptz not null default now(),
@@ -134,13 +134,13 @@ create table private.mail_requests (
 );
 create index mail_requests_requested_at on private.mail_requests (requested_at);
 
--- A wrong code for an address without a code reads and writes these rows, so that it takes as long as for one with a code.
+-- A code that is tried for an address without one reads and writes these rows. It takes as long as for an address with a code.
 create table private.decoys (like auth.one_time_tokens including defaults including indexes);
 insert into private.decoys (user_id, token_type, code_hash, relates_to, expires_at)
 select gen_random_uuid(), 'recovery_token', encode(sha256(gen_random_uuid()::text::bytea), 'hex'), slot, 'infinity'
 from generate_series(0, 63) as slot;
 
--- Counts of events for an account, within an hour or a few minutes of the first event.
+-- The number of events of a kind for an account, within an hour or a few minutes of the first of them.
 create table private.account_counts (
   user_id uuid not null references auth.users (id) on delete cascade,
   what text not null check (what in ('mails', 'factor guesses')),
@@ -161,7 +161,7 @@ create table private.signing_keys (
   -- A JWK with its private part.
   jwk jsonb not null,
   created_at timestamptz not null default now(),
-  -- When it stopped signing. It is published until the tokens that it signed have expired.
+  -- When the key stopped signing. The key is published until the tokens that it signed have expired.
   retired_at timestamptz
 );
 -- Only one key signs at a time.

@@ -1,4 +1,4 @@
--- Only in databases of our own server, which delivers what this trigger queues.
+-- This trigger exists only in databases on which our own server has started. The server delivers the queued applications.
 
 -- Queues deliveries once per statement, however many applications it stores.
 create function private.enqueue_deliveries() returns trigger

@@ -9,8 +9,8 @@ const batchSize = 200
  * Copies all rows of a database into another one of the same schema, and verifies the copy.
  *
  * @param from A connection in a transaction, which may be read-only. Others cannot write until it ends.
- * @param to A connection of the other database's superuser. Its rows are removed first.
- * @returns The number of rows.
+ * @param to A connection of the other database's superuser. The rows of that database are removed first.
+ * @returns The number of copied rows.
  * @throws {OperatorError} if there are tables, roles or databases that this program did not create.
  */
 export async function copyDatabase(from: Sql, to: Sql): Promise<number> {
@@ -33,16 +33,16 @@ export async function copyDatabase(from: Sql, to: Sql): Promise<number> {
     await setOutput(transaction)
     let rows = 0
     for (const name of names) {
-      const [theirs, ours] = [await digestOf(from, name), await digestOf(transaction, name)]
-      if (theirs.rows !== ours.rows || theirs.sum !== ours.sum)
+      const [original, copy] = [await digestOf(from, name), await digestOf(transaction, name)]
+      if (original.rows !== copy.rows || original.sum !== copy.sum)
         throw new Error(`${name} is not the same after it was copied`)
-      rows += ours.rows
+      rows += copy.rows
     }
     return rows
   })
 }
 
-/** Makes a database write each value as the same text as the other one, without a time limit. */
+/** Makes both databases write the same value as the same text. Removes the time limit of statements. */
 async function setOutput(transaction: Sql) {
   await transaction`select
     set_config('timezone', 'UTC', true), set_config('search_path', '', true), set_config('statement_timeout', '0', true)`

@@ -22,8 +22,10 @@ import { copyDatabase } from './copy.ts'
 
 const run = promisify(execFile)
 
-const portAside = 5433
+/** The port of the server on the new files, while the server on the old files has the usual one. */
+const temporaryPort = 5433
 const formerFolder = /^pgdata-\d+$/
+/** The name of the finished new files until they replace the old ones. */
 const readyOf = (major: number) => `${folder}-${major}-ready`
 
 /**
@@ -45,19 +47,19 @@ export async function upgradeFiles(
   if (!existsSync(dataDir)) return
   if (programs !== undefined) await checkInstalled(programs)
   await refuseWritableByOthers('DATA_DIR', dataDir)
-  const ours = supported.major
-  await finishSwap(dataDir, ours)
-  const theirs = await majorOf(dataDir)
-  if (theirs === undefined || theirs >= ours) return
-  const kept = `${folder}-${theirs}`
-  if (existsSync(join(dataDir, kept))) {
+  const newMajor = supported.major
+  await finishSwap(dataDir, newMajor)
+  const oldMajor = await majorOf(dataDir)
+  if (oldMajor === undefined || oldMajor >= newMajor) return
+  const formerName = `${folder}-${oldMajor}`
+  if (existsSync(join(dataDir, formerName))) {
     throw new OperatorError(
-      `DATA_DIR holds the files of PostgreSQL ${theirs} twice, in ${folder} and ${kept}: move ${kept} elsewhere.`,
+      `DATA_DIR holds the files of PostgreSQL ${oldMajor} twice, in ${folder} and ${formerName}: move ${formerName} elsewhere.`,
     )
   }
-  const old: Files = { dataDir, folder, port, programs: await fetchPrograms(dataDir, theirs) }
-  const newFiles: Files = { dataDir, folder: `${folder}-${ours}-new`, port: portAside, programs }
-  onEvent(`bringing the database over from PostgreSQL ${theirs} to ${ours}`)
+  const old: Files = { dataDir, folder, port, programs: await fetchPrograms(dataDir, oldMajor) }
+  const newFiles: Files = { dataDir, folder: `${folder}-${newMajor}-new`, port: temporaryPort, programs }
+  onEvent(`bringing the database over from PostgreSQL ${oldMajor} to ${newMajor}`)
   await startFiles(old)
   // From here on no other server uses the database.
   const lock = await acquireLock(dataDir, holder, () => {}).catch((cause: Error) => {
@@ -66,36 +68,36 @@ export async function upgradeFiles(
   })
   try {
     await stopAndRemove(newFiles)
-    await rm(join(dataDir, readyOf(ours)), { recursive: true, force: true })
+    await rm(join(dataDir, readyOf(newMajor)), { recursive: true, force: true })
     await createFiles(newFiles)
-    const rows = await fill(old, newFiles)
-    await rename(join(dataDir, newFiles.folder), join(dataDir, readyOf(ours)))
-    await rename(join(dataDir, folder), join(dataDir, kept))
-    await finishSwap(dataDir, ours)
+    const rows = await copyRows(old, newFiles)
+    await rename(join(dataDir, newFiles.folder), join(dataDir, readyOf(newMajor)))
+    await rename(join(dataDir, folder), join(dataDir, formerName))
+    await finishSwap(dataDir, newMajor)
     onEvent(
-      `${rows} rows are in the files of PostgreSQL ${ours}; the former files are in ${join(dataDir, kept)}: remove that folder once you are content`,
+      `${rows} rows are in the files of PostgreSQL ${newMajor}; the former files are in ${join(dataDir, formerName)}: remove that folder once you are content`,
     )
   } catch (error) {
     await stopAndRemove(newFiles)
     await stopIfRunning(old)
     if (error instanceof OperatorError) throw error
     throw new OperatorError(
-      `The database could not be brought over from PostgreSQL ${theirs} to ${ours}, and is as it was (${error instanceof Error ? error.message : String(error)}).`,
+      `The database could not be brought over from PostgreSQL ${oldMajor} to ${newMajor}, and is as it was (${error instanceof Error ? error.message : String(error)}).`,
       { cause: error },
     )
   } finally {
     await lock.close(5_000)
   }
-  await rm(programsFolder(dataDir, theirs), { recursive: true, force: true })
+  await rm(programsFolder(dataDir, oldMajor), { recursive: true, force: true })
 }
 
 /**
  * Copies the rows of the old files into the new ones, and stops both servers. Concurrent writes to the old files wait, and fail
- * when that server stops.
+ * when the server on the old files stops.
  *
  * @returns The number of rows.
  */
-async function fill(old: Files, newFiles: Files): Promise<number> {
+async function copyRows(old: Files, newFiles: Files): Promise<number> {
   const poolOf = ({ dataDir, port: ofSocket }: Files, parameters?: Record<string, string>) =>
     createPool(
       {
@@ -117,7 +119,7 @@ async function fill(old: Files, newFiles: Files): Promise<number> {
       rows = await copyDatabase(transaction, to)
       await to.end()
       await stopFiles(newFiles)
-      // Stopped within the transaction, which blocks other writers until the server ends.
+      // The old server is stopped within the transaction, which blocks other writers until that server ends.
       stopping = stopFiles(old)
       await stopping
     })
@@ -131,15 +133,15 @@ async function fill(old: Files, newFiles: Files): Promise<number> {
   }
 }
 
-/** Moves finished new files into place, even after an upgrade was killed between two renames. */
-async function finishSwap(dataDir: string, ours: number) {
-  const target = join(dataDir, folder)
-  const ready = join(dataDir, readyOf(ours))
-  if (existsSync(target) || !existsSync(ready)) return
-  // Somebody may have just started a server on the old files, which writes into their folder as long as it runs.
+/** Gives finished new files the name of the files in use, even after an upgrade was killed between two renames. */
+async function finishSwap(dataDir: string, newMajor: number) {
+  const current = join(dataDir, folder)
+  const ready = join(dataDir, readyOf(newMajor))
+  if (existsSync(current) || !existsSync(ready)) return
+  // Somebody may have just started a server on the old files. It would write into their folder as long as it runs.
   for (const name of (await readdir(dataDir)).filter((each) => formerFolder.test(each)))
     await stopIfRunning({ dataDir, folder: name, port })
-  await rename(ready, target)
+  await rename(ready, current)
   await syncDirectory(dataDir)
 }
 
@@ -167,7 +169,7 @@ async function stopIfRunning(files: Files) {
 const programsFolder = (dataDir: string, major: number) => join(dataDir, `postgresql-${major}`)
 
 /**
- * The folder of an older PostgreSQL's programs, which are downloaded where they are missing.
+ * The folder of an older PostgreSQL's programs, which are downloaded if they are missing.
  *
  * @throws {OperatorError} if they cannot be downloaded.
  */
