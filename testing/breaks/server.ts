@@ -117,7 +117,7 @@ const pace = Infinity
     find: 'const maxSources = 1_000',
     replace: 'const maxSources = 1_000_000',
     testFile: 'src/server/pages/visits.test.ts',
-    testTitle: '10,000 different sources become a thousand and `other`, and nothing else is kept',
+    testTitle: '10,000 different sources become a thousand and `other`, and nothing else is saved',
   },
   {
     promise: 'anything that a visitor writes into `?from=`',

@@ -11,13 +11,13 @@ import { notSet, ok, wrongIf } from '../finding.ts'
 const hour = 3_600_000
 /** Milliseconds after which a daily backup is overdue. */
 const maxAge = 25 * hour
-/** Timeout of the folder, in milliseconds. */
+/** Timeout of reading the folder, in milliseconds. */
 const folderTimeout = 10_000
 
 /**
- * Checks that a backup was made within a day, and that the next one can be made.
+ * Checks that a backup was made within the last day, and that the next one can be made.
  *
- * @param database The database whose backups count; undefined counts all.
+ * @param database The database whose backups count. If it is undefined, backups of all databases count.
  */
 export async function checkBackups(
   { backupDir: dir, backupAt, backupKeep }: Pick<Settings, 'backupDir' | 'backupAt' | 'backupKeep'>,

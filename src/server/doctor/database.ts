@@ -6,10 +6,10 @@ import type { Sql } from '../database/sql.ts'
 
 /** The oldest PostgreSQL that the schema runs on, as a `server_version_num`. */
 const minVersion = 150_000
-/** Seconds by which the clocks may differ. One clock dates codes and tokens, and the other checks when they expire. */
+/** Seconds by which the clocks may differ. One clock dates codes and tokens, and the other checks whether they expired. */
 const maxClockDifference = 5
 
-/** Reports which database it is, and whether its version is supported. */
+/** Reports the database, and checks that its files are in place, its version is supported, and it is not a standby. */
 export async function checkDatabase({ read, description, started, isMisplaced }: ReadOnlyDatabase) {
   const [row] = await read(
     async (sql) => sql<[{ version: string; number: number; size: string; standby: boolean }]>`
@@ -28,14 +28,14 @@ export async function checkDatabase({ read, description, started, isMisplaced }:
   )
 }
 
-/** Checks that our user has the server's rights, and that visitors have no more than they should. */
+/** Checks that our user has the rights that a server needs, and that visitors may do nothing in tables but apply. */
 export async function checkRights({ read }: ReadOnlyDatabase) {
   return read(async (sql) => {
     // From PostgreSQL 16 on, a member of a role may lack the right to act as that role.
     const actsAs = sql`case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end`
     const [row] = await sql<[Rights]>`
       select quote_ident(current_user) as "user", quote_ident(current_database()) as "database",
-        has_database_privilege(current_database(), 'create') and has_schema_privilege('public', 'create') as creates,
+        has_database_privilege(current_database(), 'create') and has_schema_privilege('public', 'create') as may_create,
         (
           select coalesce(jsonb_agg(role), '[]') from unnest(array['anon', 'authenticated']) as role
           where not exists (select from pg_roles where rolname = role and pg_has_role(pg_roles.oid, ${actsAs}))
@@ -54,13 +54,13 @@ export async function checkRights({ read }: ReadOnlyDatabase) {
           select from pg_roles where rolname in ('anon', 'authenticated')
             and (has_any_column_privilege(pg_roles.oid, ours.oid, 'select, update, references')
               or has_table_privilege(pg_roles.oid, ours.oid, 'delete, truncate, trigger')))) as "exposed"`
-    const { user, database, creates, missing, hasSchema } = row
+    const { user, database, may_create: mayCreate, missing, hasSchema } = row
     return (
       wrongIf([
         hasSchema &&
           missing.length > 0 &&
           `${user} may not act as ${missing.join(' and ')}: an administrator has to run once: grant ${missing.join(', ')} to ${user};`,
-        !creates &&
+        !mayCreate &&
           `${user} may not change the schema, so an update would not start: an administrator has to run once: grant create on database ${database} to ${user}; grant create on schema public to ${user};`,
         tables.unusable.length > 0 &&
           `${user} may not read and write ${tables.unusable.join(', ')}: an administrator has to grant all on them.`,
@@ -78,15 +78,18 @@ export async function checkRights({ read }: ReadOnlyDatabase) {
 interface Rights {
   user: string
   database: string
-  creates: boolean
+  may_create: boolean
   /** Roles that our user may not act as. */
   missing: string[]
   hasSchema: boolean
 }
 
 interface Tables {
+  /** Tables that our user may not read and write. */
   unusable: string[]
+  /** Tables of an owner whose rights our user does not have. */
   foreign: string[]
+  /** Tables in which visitors may do more than insert, or which lack row level security. */
   exposed: string[]
 }
 

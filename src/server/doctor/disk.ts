@@ -6,7 +6,7 @@ import { notKnown, ok, wrong, wrongIf } from '../finding.ts'
 
 /** Free bytes below which a busy evening may fill the disk, since PostgreSQL also writes its WAL there. */
 const minFreeBytes = 2 ** 30
-/** The fewest files that should still fit, on a file system that limits their number. */
+/** The number of further files that a file system should still allow, if it limits their number. */
 const minFreeFiles = 5_000
 
 /** The numbers that say how full a file system is. */

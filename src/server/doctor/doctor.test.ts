@@ -31,7 +31,7 @@ beforeAll(async () => {
   server = await startPostgres()
 })
 
-/** Creates a database with the schema, as a copy of a template: this is faster than creating the schema each time. */
+/** Creates a database with the schema by copying a template, which is faster than creating the schema each time. */
 async function newDatabase(name: string) {
   const [template] = await server.admin`select from pg_database where datname = 'template_of_tests'`
   if (template === undefined) {
@@ -60,7 +60,7 @@ async function findingsOf(environment: Record<string, string>) {
   )
 }
 
-/** Changes a database by hand. */
+/** Changes a database without a server. */
 async function change(url: string, act: (sql: Sql) => Promise<unknown>) {
   const database = await openDatabase({ dataDir: '/nowhere', databaseUrl: url }, { schema: 'check' })
   await act(database.owner)
@@ -69,14 +69,14 @@ async function change(url: string, act: (sql: Sql) => Promise<unknown>) {
 
 test('the doctor changes nothing: none of its transactions writes', async () => {
   const DATABASE_URL = await newDatabase('untouched')
-  const next = async () =>
+  const readNextTransaction = async () =>
     (await server.admin`select txid_snapshot_xmax(txid_current_snapshot())::text as next`)[0]?.['next']
-  const before = await next()
+  const before = await readNextTransaction()
   expect(await findingsOf({ DATABASE_URL })).toMatchObject({
     rights: 'ok: Database user postgres has the rights that the server needs, and visitors may only apply.',
     organisers: expect.stringMatching(/^not set: There are none yet/) as string,
   })
-  expect(await next()).toBe(before)
+  expect(await readNextTransaction()).toBe(before)
   const open = await openForReading({ dataDir: '/nowhere', databaseUrl: DATABASE_URL }, 1_000)
   const attempt = open.read((sql) => sql`delete from public.retreat_applications`)
   await expect(attempt).rejects.toThrow('read-only transaction')
@@ -183,7 +183,7 @@ test('a delivery and a letter that failed once are reported, with the last respo
   )
 })
 
-test('the newest backup is reported, and is wrong if it is old or missing, or everybody may read it', async () => {
+test('the newest backup is reported, and an old, missing or publicly readable backup counts as a problem', async () => {
   const url = await newDatabase('kept')
   const open = await openForReading({ dataDir: '/nowhere', databaseUrl: url }, 1_000)
   const directory = await temporaryDirectory()
@@ -345,7 +345,7 @@ test('a wrong clock, a full disk and a file that everybody may read are reported
   expect((await checkSettings({ SMTP_URL: inFile.SMTP_URL }, file)).verdict).toBe('ok')
 })
 
-test('the doctor names words and a colour that .env cuts at a sign that begins a comment', async () => {
+test('the doctor names settings whose words or colour .env cuts at a #, which begins a comment', async () => {
   const file = join((await temporaryDirectory()).path, '.env')
   await writeFile(file, 'SITE_ACCENT=#7a0019\n export SITE_TITLE = Club #1\nVITE_SITE_BADGE=a#b\n')
   const cut = (name: string) =>

@@ -29,7 +29,7 @@ export interface Examined {
   resolver?: DnsResolver | undefined
 }
 
-/** Timeout of each check in milliseconds, a little longer than that of the database or of a request. */
+/** Timeout of each check in milliseconds, a little longer than the timeout of the database or of a request. */
 const timeout = 15_000
 
 /**
@@ -55,7 +55,7 @@ export function examine({ settings, environment, database, resolver }: Examined)
   }
   const identity = database.then(identify).catch(() => unknownIdentity)
   const responses = identity.then(({ holder }) => askSite(settings, addressFrom(holder, settings)))
-  const responded = responses.then(
+  const settledResponses = responses.then(
     () => {},
     () => {},
   )
@@ -75,10 +75,12 @@ export function examine({ settings, environment, database, resolver }: Examined)
     checkOfDatabase('clock', checkClock),
     runCheck('disk', timeout, () => checkDisk(databaseUrl === undefined ? dataDir : undefined)),
     opened.then((result) => runCheck('backups', timeout, () => checkBackups(settings, result?.open))),
-    responded.then(() =>
+    settledResponses.then(() =>
       runCheck('site', timeout, async () => checkSite(await responses, settings, await identity)),
     ),
-    responded.then(() => runCheck('proxy', timeout, async () => checkProxy(await responses, settings))),
+    settledResponses.then(() =>
+      runCheck('proxy', timeout, async () => checkProxy(await responses, settings)),
+    ),
     checkOfDatabase('webhook', (open) => checkWebhook(open, settings)),
     checkOfDatabase('letters', (open) => checkLetters(open, settings)),
     ...(mailServer === undefined
@@ -117,6 +119,8 @@ async function checkOrganisers({ read }: ReadOnlyDatabase) {
   if (organisers.length === 0) {
     return notSet('There are none yet: npm run -s organisers -- --add <email> makes one.')
   }
-  const guarded = organisers.filter(({ has_second_factor: has }) => has).length
-  return ok(`${organisers.length}, of whom ${guarded} ${guarded === 1 ? 'has' : 'have'} a second factor.`)
+  const withSecondFactor = organisers.filter(({ has_second_factor: has }) => has).length
+  return ok(
+    `${organisers.length}, of whom ${withSecondFactor} ${withSecondFactor === 1 ? 'has' : 'have'} a second factor.`,
+  )
 }

@@ -52,7 +52,7 @@ export async function findListener(sql: Sql, address: string) {
 /**
  * Identifies a listener by its response to `/instance`.
  *
- * @param databaseId The database's id; undefined if it is unknown.
+ * @param databaseId Our database's id; null or undefined if it is unknown.
  */
 export function listenerFrom(response: Response, databaseId: string | null | undefined): Listener {
   if ('problem' in response) {
@@ -63,7 +63,10 @@ export function listenerFrom(response: Response, databaseId: string | null | und
   return isSameDatabase(response, databaseId) ? 'a server on this database' : 'a server on another database'
 }
 
-/** Whether a response is from a server on our database. If either id is unknown, the server counts as ours. */
+/**
+ * Whether a response is from a server on our database, whose id is in `mark`. If either id is unknown, the server counts as
+ * ours.
+ */
 export function isSameDatabase(response: Response, databaseId: string | null | undefined) {
   const theirs = stringField(response, 'mark')
   return typeof databaseId !== 'string' || theirs === undefined || theirs === databaseId

@@ -8,7 +8,7 @@ import { ok, oneLine, wrongIf } from '../finding.ts'
 /** The settings that are not empty, as pairs of name and value. */
 const nonEmpty = (environment: Environment) => Object.entries(environment).filter(([, value]) => value)
 
-/** Lines of the settings file with words or a colour that end at a `#` without quotes. */
+/** Lines of the settings file whose value, words or a colour, ends at a `#` because it has no quotes. */
 const cutWords = /^[^\S\n]*(?:export[^\S\n]+)?((?:VITE_)?SITE_[A-Z_]+)[^\S\n]*=[^\S\n]*(?!["'`])[^#\n]*#/gm
 
 function problemWithCut(name: string) {
@@ -16,7 +16,8 @@ function problemWithCut(name: string) {
 }
 
 /**
- * Checks the names of the settings, that none is cut, and that no other user may read files with secrets.
+ * Checks that the names of the settings are valid, that no value is cut at a `#`, and that no other user may read files with
+ * secrets.
  *
  * @param environment The settings that the server would read, including the file's.
  * @param path The settings file.
@@ -43,7 +44,7 @@ export async function checkSettings(environment: Environment, path = '.env') {
   return wrongIf([...nameProblems, ...cutProblems, ...fileProblems]) ?? ok(source)
 }
 
-/** The private key file that a PostgreSQL address names. */
+/** Lists the private key file that a PostgreSQL address names, if any. */
 function keyFiles(address = '') {
   const key = URL.canParse(address) ? new URL(address).searchParams.get('sslkey') : null
   return key === null ? [] : [key]

@@ -43,7 +43,7 @@ export async function askSite(
 /**
  * Checks that a server of this version runs here, and that the public address leads to a server on the same database.
  *
- * @param database.databaseId The database's id; undefined if it is unknown.
+ * @param database.databaseId The database's id; null or undefined if it is unknown.
  * @param database.isHostedProject Whether the database is a hosted project's, whose pages need no server.
  */
 export function checkSite(
@@ -52,17 +52,17 @@ export function checkSite(
   { databaseId, isHostedProject }: { databaseId: string | null | undefined; isHostedProject: boolean },
 ) {
   const listener = here && listenerFrom(here.instance, databaseId)
-  const isNeeded = !isHostedProject || mailServer !== undefined || webhookUrl !== undefined
+  const isServerNeeded = !isHostedProject || mailServer !== undefined || webhookUrl !== undefined
   const publicFinding = site && checkPublicAddress(site, databaseId, isHostedProject)
-  const isServed = publicFinding !== undefined && publicFinding.problem === undefined
+  const isPageServed = publicFinding !== undefined && publicFinding.problem === undefined
   const isRunning = listener === 'a server on this database'
   const runningVersion = here && stringField(here.health, 'version')
   const problems = wrongIf([
     listener === 'nothing' &&
-      isNeeded &&
-      !isServed &&
+      isServerNeeded &&
+      !isPageServed &&
       `No server answers at ${here?.address}: npm start starts it.`,
-    here && listener && isNeeded && problemOf(listener, here.address, here.instance),
+    here && listener && isServerNeeded && problemOf(listener, here.address, here.instance),
     isRunning &&
       runningVersion !== version &&
       `The server at ${here?.address} is version ${runningVersion ?? 'older'}, and ${version} is installed: restart the server.`,

@@ -86,9 +86,9 @@ test('when an organiser requests a check, one of two servers runs it once and re
   const checks = [1, 2].map(() =>
     startMailChecks({ sql: database.server, mailServer: mailServerAt(server.port), resolver: names, log }),
   )
-  const ask = () => database.owner`update private.postman set check_wanted_at = now()`
+  const requestCheck = () => database.owner`update private.postman set check_wanted_at = now()`
   const readFindings = async () => (await database.owner`select checked_at, findings from private.postman`)[0]
-  await ask()
+  await requestCheck()
   await expect.poll(readFindings).toMatchObject({
     checked_at: expect.any(Date) as Date,
     findings: [
@@ -101,7 +101,7 @@ test('when an organiser requests a check, one of two servers runs it once and re
     ],
   })
   const first = (await readFindings())?.['checked_at'] as Date
-  await ask()
+  await requestCheck()
   await expect.poll(async () => (await readFindings())?.['checked_at'] as Date).not.toEqual(first)
   await Promise.all(checks.map((each) => each.stop()))
   expect(greeted).toBe(2)

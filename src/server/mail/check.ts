@@ -41,6 +41,6 @@ async function checkServer(mailServer: MailServer, timeout: number) {
       `${address} asks for no user and password, though SMTP_URL has them: remove them, or use another port.`,
     )
   }
-  const answer = secure ? 'answers over TLS' : 'is on this machine and answers without TLS'
-  return ok(`${address} ${answer}${signedIn ? ', and accepts the user and password' : ''}.`)
+  const security = secure ? 'answers over TLS' : 'is on this machine and answers without TLS'
+  return ok(`${address} ${security}${signedIn ? ', and accepts the user and password' : ''}.`)
 }

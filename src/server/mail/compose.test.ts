@@ -7,7 +7,7 @@ import { compose, isAddress, type Message } from './compose.ts'
 const from = { name: 'Unplugged.', address: 'hello@example.org' }
 const id = '0b7a1c52-6a4e-4f5b-9a55-0d6a3c1f2e4d'
 
-const aLetter = (changes: Partial<Message> = {}): Message => ({
+const createLetter = (changes: Partial<Message> = {}): Message => ({
   id,
   to: 'ada@example.com',
   subject: 'Your place at Unplugged',
@@ -16,9 +16,9 @@ const aLetter = (changes: Partial<Message> = {}): Message => ({
   ...changes,
 })
 
-/** An email's headers by lower-case name, unfolded, and the rest. */
-async function composed(changes: Partial<Message> = {}, sender = from) {
-  const mail = await compose(aLetter(changes), sender)
+/** Composes an email. Returns its headers by lower-case name, unfolded, and the rest of it. */
+async function composeAndParse(changes: Partial<Message> = {}, sender = from) {
+  const mail = await compose(createLetter(changes), sender)
   const raw = mail.bytes.toString('latin1')
   const end = raw.indexOf('\r\n\r\n')
   const lines = raw
@@ -50,7 +50,7 @@ const expectedNames = [
 ]
 
 test('a letter has these headers and no others', async () => {
-  const { mail, names, headers } = await composed()
+  const { mail, names, headers } = await composeAndParse()
   expect(names.toSorted()).toEqual(expectedNames)
   expect(headers).toMatchObject({
     from: '"Unplugged." <hello@example.org>',
@@ -64,14 +64,14 @@ test('a letter has these headers and no others', async () => {
 })
 
 test('replies go to the reply address', async () => {
-  expect((await composed({ replyTo: 'organisers@example.org' })).headers).toMatchObject({
+  expect((await composeAndParse({ replyTo: 'organisers@example.org' })).headers).toMatchObject({
     'reply-to': 'organisers@example.org',
   })
-  expect((await composed({ replyTo: 'a@example.org, b@example.org' })).names).not.toContain('reply-to')
+  expect((await composeAndParse({ replyTo: 'a@example.org, b@example.org' })).names).not.toContain('reply-to')
 })
 
 test('an email’s HTML has the paragraphs and lines of its text, and nothing that is loaded or linked', async () => {
-  const { rest } = await composed({
+  const { rest } = await composeAndParse({
     body: 'Hello <b>"Ada"</b> & co,\nhttps://example.org/?a=1\n\n\n  \n<img src="https://example.org/x.png">\n',
   })
   const html = rest.slice(rest.indexOf('<!doctype html>')).replaceAll('=\r\n', '').replaceAll('=3D', '=')
@@ -83,7 +83,7 @@ test('an email’s HTML has the paragraphs and lines of its text, and nothing th
 
 test('only the RSVP link of a letter becomes a link, even if its text has other addresses', async () => {
   const link = 'https://example.org/answer/#6f2f2f0e-1f1c-4a7e-9a55-0f5d7d5c9a11'
-  const { rest } = await composed({ body: `Here: ${link}\nhttps://elsewhere.example/?a&b`, link })
+  const { rest } = await composeAndParse({ body: `Here: ${link}\nhttps://elsewhere.example/?a&b`, link })
   const html = rest.slice(rest.indexOf('<!doctype html>')).replaceAll('=\r\n', '').replaceAll('=3D', '=')
   expect(html).toContain(`Here: <a href="${link}">${link}</a><br>`)
   expect(html.match(/<a\b/g)).toHaveLength(1)
@@ -139,7 +139,7 @@ const oddLetter = fc.record({ subject: oddText, body: oddText, replyTo: oddText,
 test('none of 200 random letters has an unexpected header or recipient', async () => {
   const property = fc.asyncProperty(oddLetter, async ({ subject, name, ...rest }) => {
     const changes = { ...rest, name, subject: `Hello ${subject}` }
-    const { mail, raw, names, headers } = await composed(changes, { ...from, name })
+    const { mail, raw, names, headers } = await composeAndParse(changes, { ...from, name })
     expect({
       names: names.filter((header) => header !== 'reply-to').toSorted(),
       to: headers['to'],

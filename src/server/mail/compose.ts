@@ -5,7 +5,7 @@ import type { MailServer } from '../../settings/mail-settings.ts'
 export interface Message {
   /** The part of its Message-ID before the `@`. */
   id: string
-  /** One address; see `isAddress`. */
+  /** The recipient's address, which passes `isAddress`. */
   to: string
   subject: string
   /** Plain text. */
@@ -27,7 +27,7 @@ export interface Mail {
   bytes: Buffer
 }
 
-/** Whether a text is one plain address, which no mail server or header parser reads as more than one. */
+/** Whether a text is one plain address: no mail server or header parser takes it for several addresses. */
 export function isAddress(text: string): boolean {
   return text.length <= 254 && /^[^\s@,;:<>()[\]"\\\p{C}]+@[^\s@,;:<>()[\]"\\\p{C}]+$/u.test(text)
 }
@@ -35,7 +35,7 @@ export function isAddress(text: string): boolean {
 /**
  * Composes an email. The same id gives the same Message-ID, so that duplicates can be recognised.
  *
- * @param message Its recipient has to pass `isAddress`.
+ * @param message The email. Its recipient has to pass `isAddress`.
  */
 export async function compose(
   { id, to, subject, body, html, replyTo = '', link, calendar }: Message,
@@ -54,7 +54,7 @@ export async function compose(
     headers: { 'auto-submitted': 'auto-generated' },
     text: lines,
     html: html ?? htmlOf(lines, link ?? ''),
-    // As an attachment: as an alternative of the text, some programs show the event in place of the letter.
+    // An attachment: if the event was an alternative of the text, some programs would show it in place of the letter.
     ...(calendar !== undefined && {
       attachments: [
         {

@@ -45,8 +45,8 @@ export interface MailConnection {
 const idleTime = 15_000
 /** Milliseconds to wait for the reply to QUIT. */
 const quitGrace = 500
-/** The most characters of a mail server's reply that are saved. */
-const shownLength = 300
+/** The maximum number of characters of a mail server's reply that are saved. */
+const maxReplyLength = 300
 
 /** How nodemailer reports a failure. */
 interface SmtpFailure {
@@ -70,7 +70,7 @@ interface Progress {
  * @param timeout Timeout of a handover, in milliseconds; shorter than a claim's lease.
  */
 export function createMailConnection(mailServer: MailServer, timeout = mailTimeout): MailConnection {
-  let keptConnection: SMTPConnection | undefined
+  let idleConnection: SMTPConnection | undefined
   let idleTimer: NodeJS.Timeout | undefined
 
   /** Tries once. Keeps the connection open if it can be reused. */
@@ -79,13 +79,13 @@ export function createMailConnection(mailServer: MailServer, timeout = mailTimeo
     try {
       const connection = reused ?? (await connect(mailServer, signal, (made) => (progress.connection = made)))
       const code = await send(connection, mail, signal, progress)
-      keptConnection = connection
+      idleConnection = connection
       return { outcome: 'sent', code } as const
     } catch (error) {
       const result = classify(error ?? {}, progress, signal)
       const { connection } = progress
       if (connection === undefined) return result
-      if (isAboutMail(result) && (await reset(connection, signal))) keptConnection = connection
+      if (isAboutMail(result) && (await reset(connection, signal))) idleConnection = connection
       else connection.close()
       return result
     }
@@ -93,8 +93,8 @@ export function createMailConnection(mailServer: MailServer, timeout = mailTimeo
 
   const takeConnection = () => {
     clearTimeout(idleTimer)
-    const connection = keptConnection
-    keptConnection = undefined
+    const connection = idleConnection
+    idleConnection = undefined
     return connection?.destroyed === false ? connection : undefined
   }
 
@@ -165,7 +165,7 @@ async function connect(mailServer: MailServer, signal: AbortSignal, onMade: (mad
   return connection
 }
 
-/** The result of greeting a mail server. */
+/** The result of `greet`. */
 export type Greeting =
   | { secure: boolean; signedIn: boolean }
   /** `problem` is our own text; `cause` is the operating system's, if the mail server sent no reply. */
@@ -198,9 +198,9 @@ async function send(
   progress: Progress,
 ) {
   progress.stage = 'envelope'
-  // Reset, so that it shows afterwards whether MAIL FROM got a reply. The library offers no other way.
+  // Clear the last reply, to see afterwards whether MAIL FROM got one. The library offers no other way.
   connection.lastServerResponse = false
-  // Read only when the mail server has asked for the letter.
+  // The library reads this only when the mail server has asked for the letter.
   const message = new Readable({
     read() {
       progress.stage = 'letter'
@@ -258,14 +258,14 @@ function classify(
   // 421 means that the mail server is closing. It says nothing about the letter.
   if (code === 421 || command === 'MAIL FROM') return unavailable
   if (code !== null && (command === 'RCPT TO' || command === 'DATA')) {
-    const reply = shown(response ?? '')
+    const reply = shorten(response ?? '')
     if (code >= 500 && code < 600) return { outcome: 'refused', code, reply }
     return { outcome: 'retry', code, reply, isUncertain: false }
   }
   const reply =
     aborted || isTimeout(failure) ? 'The mail server did not answer in time.' : 'The connection broke.'
   if (stage === 'letter') return { outcome: 'retry', code: null, reply, isUncertain: true }
-  // MAIL FROM got a reply, so the recipient may be the cause of the break. It must not delay all other letters.
+  // MAIL FROM got a reply, so the recipient may be the cause of the break. Such a letter must not delay all others.
   if (stage === 'envelope' && typeof connection?.lastServerResponse === 'string') {
     return { outcome: 'retry', code: null, reply, isUncertain: false }
   }
@@ -296,7 +296,7 @@ function codeOf(response: string | undefined) {
 }
 
 /** The mail server's reply on one line, truncated. */
-function shown(response: string) {
+function shorten(response: string) {
   const line = response.replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim()
-  return Array.from(line).slice(0, shownLength).join('')
+  return Array.from(line).slice(0, maxReplyLength).join('')
 }

@@ -4,7 +4,7 @@ import { startMailServer, startTrickle, type MailServer } from '../../../testing
 import { mailServerAt } from '../../../testing/sign-in.ts'
 import { send } from './send.ts'
 
-const settings = (server: MailServer, host = '127.0.0.1') => ({ ...mailServerAt(server.port), host })
+const settingsFor = (server: MailServer, host = '127.0.0.1') => ({ ...mailServerAt(server.port), host })
 /** Also this machine, but not recognised as local. */
 const elsewhere = '127.1'
 
@@ -17,7 +17,7 @@ const mail = {
 
 test('user and password are sent to a server that asks for them', async () => {
   const server = await startMailServer({ user: { name: 'ada', password: 'p@ss/w%rd' } })
-  const login = { ...settings(server), user: 'ada', password: 'p@ss/w%rd' }
+  const login = { ...settingsFor(server), user: 'ada', password: 'p@ss/w%rd' }
   expect(await send(mail, login)).toEqual({ outcome: 'sent', code: 250 })
   expect(server.received).toMatchObject([{ user: 'ada' }])
   expect(await send(mail, { ...login, password: 'wrong' })).toEqual({
@@ -31,39 +31,39 @@ test('user and password are sent to a server that asks for them', async () => {
 
 test('to a mail server on this machine, an email is encrypted if the server offers TLS, with any certificate', async () => {
   const server = await startMailServer({ startTls: true })
-  await send(mail, settings(server))
+  await send(mail, settingsFor(server))
   expect(server.received).toMatchObject([{ secure: true }])
 })
 
 test('nothing is sent to another machine without TLS, or with an untrusted certificate', async () => {
   const [plain, unsigned] = [await startMailServer(), await startMailServer({ startTls: true })]
-  expect(await send(mail, settings(plain, elsewhere))).toMatchObject({
+  expect(await send(mail, settingsFor(plain, elsewhere))).toMatchObject({
     outcome: 'unavailable',
     problem: expect.stringContaining('could not be encrypted (ETLS') as string,
   })
-  expect(await send(mail, settings(unsigned, elsewhere))).toMatchObject({
+  expect(await send(mail, settingsFor(unsigned, elsewhere))).toMatchObject({
     outcome: 'unavailable',
     problem: expect.stringContaining('(ESOCKET') as string,
   })
   expect([...plain.received, ...unsigned.received]).toEqual([])
 })
 
-test("a refusal has the mail server's reply, an unreachable mail server the operating system's message", async () => {
+test("the result has the mail server's reply to a refused email, or the operating system's message if no server is reached", async () => {
   const server = await startMailServer({ refusesRecipients: true })
-  expect(await send(mail, settings(server))).toEqual({
+  expect(await send(mail, settingsFor(server))).toEqual({
     outcome: 'refused',
     code: 550,
     reply: '550 no such user ada@example.org',
   })
   await server.close()
-  expect(await send(mail, settings(server))).toMatchObject({
+  expect(await send(mail, settingsFor(server))).toMatchObject({
     outcome: 'unavailable',
     problem: 'The mail server could not be reached (ESOCKET).',
     cause: expect.stringContaining('connect ECONNREFUSED 127.0.0.1') as string,
   })
 })
 
-test('sending times out even if the mail server sends its reply too slowly to end it', async () => {
+test('sending times out even if the mail server sends its reply too slowly to finish', async () => {
   const server = await startTrickle()
   expect(await send(mail, mailServerAt(server.port), 300)).toMatchObject({
     outcome: 'unavailable',
@@ -75,7 +75,7 @@ test('sending times out even if the mail server sends its reply too slowly to en
 
 test('the connection is closed after the email', async () => {
   const server = await startMailServer()
-  await send(mail, settings(server))
-  // Before an idle connection would time out.
+  await send(mail, settingsFor(server))
+  // This timeout is shorter than that of an idle connection.
   await expect.poll(() => server.connections(), { timeout: 10_000 }).toBe(0)
 })

@@ -10,8 +10,8 @@ export type DnsResolver = Pick<Resolver, 'resolveMx' | 'resolve4' | 'resolve6' |
 const dnsOptions = { timeout: 2_000, tries: 2 }
 
 /**
- * Checks the records of the sender's domain that other mail servers look up. MX says who receives replies, SPF which servers may
- * send, and DMARC what happens to forged emails.
+ * Checks the records of the sender's domain that other mail servers look up. MX names the servers that receive replies, SPF the
+ * servers that may send, and DMARC says what happens to forged emails.
  *
  * @param address The sender's address.
  * @param resolver The name servers; default the machine's.
@@ -49,7 +49,7 @@ export async function checkSender(
 class NoSuchName extends Error {}
 class DnsFailure extends Error {}
 
-/** The result of a DNS query; empty if the name has no records of this type. */
+/** The records of a DNS query; empty if the name exists without records of this type. */
 async function recordsOf<Record>(query: Promise<Record[]>): Promise<Record[] | 'no such name'> {
   try {
     return await query
@@ -77,7 +77,7 @@ async function mxProblem(domain: string, resolver: DnsResolver) {
 }
 
 /** The TXT records of a name that match a pattern. */
-async function texts(name: string, pattern: RegExp, resolver: DnsResolver) {
+async function textRecords(name: string, pattern: RegExp, resolver: DnsResolver) {
   const records = await recordsOf(resolver.resolveTxt(name))
   return records === 'no such name'
     ? []
@@ -85,7 +85,7 @@ async function texts(name: string, pattern: RegExp, resolver: DnsResolver) {
 }
 
 async function spfProblem(domain: string, resolver: DnsResolver) {
-  const spf = await texts(domain, /^v=spf1( |$)/i, resolver)
+  const spf = await textRecords(domain, /^v=spf1( |$)/i, resolver)
   if (spf.length > 1) return `${domain} has ${spf.length} SPF records, which counts as none: keep only one.`
   if (spf.length === 0) {
     return `${domain} has no SPF, so its emails may count as spam: add a TXT record, such as "v=spf1 include:<your mail server's> -all".`
@@ -100,13 +100,13 @@ const maxNames = 5
 
 async function dmarcProblem(domain: string, resolver: DnsResolver) {
   const labels = domain.split('.')
-  // Without the top-level domain. Of many, those nearest to it.
+  // The parents do not include the top-level domain. Of many parents, the ones nearest to it are queried.
   const parents = labels
     .map((_label, index) => labels.slice(index).join('.'))
     .slice(1, -1)
     .slice(-(maxNames - 1))
   for (const name of [domain, ...parents]) {
-    const dmarc = await texts(`_dmarc.${name}`, /^v=DMARC1\s*(;|$)/i, resolver)
+    const dmarc = await textRecords(`_dmarc.${name}`, /^v=DMARC1\s*(;|$)/i, resolver)
     if (dmarc.length === 1) return undefined
     if (dmarc.length > 1)
       return `_dmarc.${name} has ${dmarc.length} DMARC records, which counts as none: keep only one.`

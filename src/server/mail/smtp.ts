@@ -1,8 +1,8 @@
 import type { MailServer } from '../../settings/mail-settings.ts'
 
 /**
- * Timeout of an email, from the connection to the last reply, in milliseconds. A slow reply that keeps sending bytes never
- * reaches the timeout of silence.
+ * Timeout of an email, from the connection to the last reply, in milliseconds. It also ends a slow reply whose bytes keep
+ * arriving, which never reaches the timeout of silence.
  */
 export const mailTimeout = 60_000
 
@@ -27,7 +27,7 @@ export function smtpOptions({ host, port, secure }: MailServer) {
 }
 
 /**
- * Why a mail server could not be reached, for the log: the operating system's message.
+ * The reason why a mail server could not be reached, for the log: the operating system's message.
  *
  * @returns Undefined if the mail server replied: its reply may quote an address, so only its code is logged.
  */

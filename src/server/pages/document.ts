@@ -4,9 +4,9 @@ import { negotiate } from '@fastify/accept-negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import { documentHeaders } from '../../pages/headers.ts'
-import { inPieces, type Pieces } from './pieces.ts'
+import { compressInPieces, type Pieces } from './pieces.ts'
 
-/** A document, its policy, and the length of its beginning that can be painted while the rest loads. */
+/** A document, its Content-Security-Policy, and the length of its beginning that can be painted while the rest loads. */
 interface Rendered {
   html: string
   policy: string
@@ -30,10 +30,10 @@ export async function prepareDocument(
 ): Promise<PreparedDocument> {
   const etag = `"${createHash('sha256').update(html).digest('base64url').slice(0, 16)}"`
   const headers = { ...headersOf(policy), ...more, etag, vary: 'accept-encoding' }
-  return { headers, pieces: await inPieces(html, sceneLength) }
+  return { headers, pieces: await compressInPieces(html, sceneLength) }
 }
 
-/** The headers of a document with this policy. */
+/** The headers of a document with this Content-Security-Policy. */
 export function headersOf(policy: string): Record<string, string> {
   return {
     'content-type': 'text/html; charset=utf-8',

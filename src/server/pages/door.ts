@@ -4,17 +4,17 @@ import { cached } from '../cached.ts'
 import type { Sql } from '../database/sql.ts'
 import { within } from '../within.ts'
 
-/** Milliseconds for which a database response is reused. A change shows on the page after this long. */
+/** Milliseconds for which the database's response is reused. The page may show a change this much later. */
 const freshness = 1_000
-/** Milliseconds that a page waits for the response. A form with an outdated sentence is better than none. */
+/** Milliseconds that a page waits for the response. A page with an outdated sentence is better than none. */
 const patience = 250
 
 /**
- * Creates a function that says whether applications are open, for a page that must not wait for the database. The database
+ * Creates a function that says whether applications are open, for a page that must not wait long for the database. The database
  * is queried on demand, at most once a second.
  *
  * @param sql Queries the database, as the schema's owner.
- * @returns The last known sentence of the closed form; undefined while applications are open.
+ * @returns A function that returns the last known sentence of the closed form; undefined while applications are open.
  */
 export function createDoor(sql: Sql, log: FastifyBaseLogger): () => Promise<string | undefined> {
   let sentence: string | undefined

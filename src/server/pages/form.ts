@@ -4,7 +4,7 @@ import { columns } from '../../application/application.ts'
 import { HttpError } from '../http/errors.ts'
 import type { ParseQueue } from '../http/large-requests.ts'
 
-/** The most fields of a form, more than ours has: parsing 100,000 would block the server. */
+/** The maximum number of fields of a form, more than ours has: parsing 100,000 fields would block the server. */
 const maxFields = 4 * columns.length
 
 const [plus, space] = [0x2b, 0x20]

@@ -21,27 +21,27 @@ export interface PageOptions {
   settings: Pick<Settings, 'anonKey' | 'siteUrl' | 'look'>
   /** The sentence of the closed form; undefined while applications are open. */
   door: () => Promise<string | undefined>
-  /** Throws when a network address inserts too many rows. */
+  /** Throws if a network address inserts too many rows. */
   allow: Allowance
-  /** Queues large bodies. */
+  /** Queues the parsing of large bodies. */
   queueParsing: ParseQueue
   /** Stores rows with the caller's rights. */
   insert: (caller: Caller, rows: SentRows) => Promise<number>
   /** Counts who opens the page and who begins to fill in the form. */
-  visits: Pick<Visits, 'visit' | 'start'>
+  visits: Pick<Visits, 'countVisit' | 'countStart'>
 }
 
 /** The page's script, of this build or an earlier one. */
 const pageScript = /^\/assets\/apply-[\w-]+\.js(?:\?|$)/
 
-/** The most characters of form answers that a refused form shows again. In the document, an escaped character takes up to eleven. */
+/** The maximum length of form answers that a refused form shows again. In the document, a character may be escaped as eleven. */
 const maxEchoedLength = 16 * 1024
-/** The most bytes of rendered documents that visitors have not read yet, over all visitors. */
+/** The maximum number of bytes in rendered documents that visitors have not read yet, over all visitors. */
 const maxInFlight = 32 * 1024 * 1024
 
 /**
  * The page at `/`, its assets, and the form that a browser posts without the page's script. The response to the form is the
- * same page: with the green box, or with the red box and every form answer in its field.
+ * same page: with the green box, or with the red box and every form answer in its field (none if they are too long).
  */
 export async function formPage(
   app: FastifyInstance,
@@ -64,12 +64,12 @@ export async function formPage(
     return sendDocument(request, reply, await closed.document)
   })
 
-  // After the response, so that nobody waits for it.
+  // Visits are counted after the response, so that nobody waits for it.
   app.addHook('onResponse', (request, { statusCode }, done) => {
     done()
     if (request.method !== 'GET' || (statusCode !== 200 && statusCode !== 304)) return
-    if (request.routeOptions.url === '/') visits.visit(request)
-    else if (pageScript.test(request.url)) visits.start(request)
+    if (request.routeOptions.url === '/') visits.countVisit(request)
+    else if (pageScript.test(request.url)) visits.countStart(request)
   })
 
   app.addHook('onRequest', (_request, reply, done) => {

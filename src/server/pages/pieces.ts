@@ -5,16 +5,16 @@ import { constants, createBrotliCompress, createGzip, type BrotliCompress, type 
 export type Pieces = Record<'br' | 'gzip' | 'identity', readonly [Buffer, Buffer]>
 
 /** Compresses a document as one stream that is flushed after its first `length` characters. */
-export async function inPieces(html: string, length: number): Promise<Pieces> {
+export async function compressInPieces(html: string, length: number): Promise<Pieces> {
   const parts = [html.slice(0, length), html.slice(length)] as const
   return {
-    br: await compressed(createBrotliCompress(), constants.BROTLI_OPERATION_FLUSH, parts),
-    gzip: await compressed(createGzip(), constants.Z_SYNC_FLUSH, parts),
+    br: await compress(createBrotliCompress(), constants.BROTLI_OPERATION_FLUSH, parts),
+    gzip: await compress(createGzip(), constants.Z_SYNC_FLUSH, parts),
     identity: [Buffer.from(parts[0]), Buffer.from(parts[1])],
   }
 }
 
-async function compressed(
+async function compress(
   compressor: BrotliCompress | Gzip,
   flush: number,
   [first, rest]: readonly [string, string],

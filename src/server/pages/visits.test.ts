@@ -32,7 +32,7 @@ test.for<[string, string]>([
   ['from=%3Cscript%3E', 'other'],
   ['from=ada@example.com', 'other'],
   ['from=%C3%A4', 'other'],
-  // These two become `k` and `s` in other letter cases.
+  // The Kelvin sign and the long s become `k` and `s` in another case.
   ['from=%E2%84%AA', 'other'],
   ['from=%C5%BF', 'other'],
   ['from=a&from=b', 'other'],
@@ -77,8 +77,8 @@ interface Row {
   starts: number
 }
 
-/** Visits of a database that fails while `isFailing`, and never responds while `isFrozen`. */
-function counting() {
+/** Starts to count visits with a database that fails while `isFailing`, and never responds while `isFrozen`. */
+function startCounting() {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   const batches: Row[][] = []
@@ -98,20 +98,20 @@ function counting() {
     warnings.push(message)
   })
   const visits = createVisits(sql, { warn })
-  const visit = (from: string, headers = {}) => visits.visit({ headers, query: { from } })
-  return { batches, warnings, database, visits, visit }
+  const countVisit = (from: string, headers = {}) => visits.countVisit({ headers, query: { from } })
+  return { batches, warnings, database, visits, countVisit }
 }
 
 /** Lets this many batches become due. */
 const wait = (batches: number) => vi.advanceTimersByTimeAsync(batches * 10_000)
 
-test('10,000 different sources become a thousand and `other`, and nothing else is kept', async () => {
-  const { batches, visits, visit } = counting()
+test('10,000 different sources become a thousand and `other`, and nothing else is saved', async () => {
+  const { batches, visits, countVisit } = startCounting()
   for (let number = 0; number < 10_000; number += 1)
-    visit(`name-${number}`, { 'user-agent': `browser ${number}` })
-  visit('')
-  visit('name-7')
-  visits.start({ headers: {} })
+    countVisit(`name-${number}`, { 'user-agent': `browser ${number}` })
+  countVisit('')
+  countVisit('name-7')
+  visits.countStart({ headers: {} })
   await visits.stop()
   const [rows = [], ...more] = batches
   expect(more).toEqual([])
@@ -122,15 +122,15 @@ test('10,000 different sources become a thousand and `other`, and nothing else i
   expect(new Set(rows.flatMap((row) => Object.keys(row)))).toEqual(new Set(['source', 'visits', 'starts']))
 })
 
-test('a batch is saved every ten seconds, and without visits the database is not asked', async () => {
-  const { batches, database, visits, visit } = counting()
-  visit('', { 'user-agent': 'Googlebot' })
+test('a batch is saved every ten seconds, and the database is not called if there are no visits', async () => {
+  const { batches, database, visits, countVisit } = startCounting()
+  countVisit('', { 'user-agent': 'Googlebot' })
   await wait(3)
   expect(database.tries).toBe(0)
-  visit('mail')
-  visit('mail')
+  countVisit('mail')
+  countVisit('mail')
   await wait(1)
-  visits.start({ headers: {} })
+  visits.countStart({ headers: {} })
   await wait(3)
   expect(batches).toEqual([
     [{ source: 'mail', visits: 2, starts: 0 }],
@@ -141,12 +141,12 @@ test('a batch is saved every ten seconds, and without visits the database is not
 })
 
 test('a failed batch is part of the next one, and the log says so once', async () => {
-  const { batches, warnings, database, visits, visit } = counting()
+  const { batches, warnings, database, visits, countVisit } = startCounting()
   database.isFailing = true
-  visit('mail')
+  countVisit('mail')
   await wait(3)
-  for (let number = 0; number < 2_000; number += 1) visit(`name-${number}`)
-  visit('mail')
+  for (let number = 0; number < 2_000; number += 1) countVisit(`name-${number}`)
+  countVisit('mail')
   await wait(3)
   expect(database.tries).toBe(6)
   expect(warnings).toEqual(['visits could not be saved: the next try includes them'])
@@ -158,7 +158,7 @@ test('a failed batch is part of the next one, and the log says so once', async (
   expect(batches[0]).toContainEqual({ source: 'other', visits: 1_001, starts: 0 })
 
   database.isFailing = true
-  visit('mail')
+  countVisit('mail')
   await wait(2)
   expect(warnings).toHaveLength(2)
   database.isFailing = false
@@ -167,9 +167,9 @@ test('a failed batch is part of the next one, and the log says so once', async (
 })
 
 test('a stop waits a bounded time for a database that does not respond, and says what is lost', async () => {
-  const { warnings, database, visits, visit } = counting()
+  const { warnings, database, visits, countVisit } = startCounting()
   database.isFrozen = true
-  visit('mail')
+  countVisit('mail')
   void visits.stop()
   await vi.advanceTimersByTimeAsync(5_000)
   expect(warnings).toEqual(['the last visits were not saved'])

@@ -16,21 +16,20 @@ const other = 'other'
 /** With the flags `iu`, the letters `ſ` and `K` (Kelvin) would match `s` and `k`, so `u` is left out. */
 const name = /^[a-z0-9_-]{1,40}$/i
 /**
- * Words in the `User-Agent` of programs that say what they are, and URLs in it, which no browser has. No library is used
- * (`isbot` has a list of hundreds): programs that do not say so cannot be told from people anyway, and these words find those
- * that do. A Cubot is a phone.
+ * Words, and URLs, in the `User-Agent` of programs that identify themselves; no browser's has them. They replace a library such
+ * as `isbot` with its list of hundreds: programs that pose as browsers cannot be told from people anyway. A Cubot is a phone.
  */
 const robot =
   /(?<!cu)bot|crawl|spider|slurp|preview|monitor|headless|whatsapp\/|curl\/|wget\/|python|https?:\/\//i
-/** Requests for a page that somebody may never see. */
+/** Words in the headers of requests ahead of time, for a page that somebody may never see. */
 const ahead = /prefetch|prerender|preview/i
 
-/** Counts visits to the applicants' page in memory, and saves them in batches. Nothing about a person is kept. */
+/** Counts visits to the applicants' page in memory, and saves them in batches. Nothing about a person is saved. */
 export interface Visits {
   /** Counts a served document. */
-  visit: (request: Pick<FastifyRequest, 'headers' | 'query'>) => void
+  countVisit: (request: Pick<FastifyRequest, 'headers' | 'query'>) => void
   /** Counts a request for the page's script. */
-  start: (request: Pick<FastifyRequest, 'headers'>) => void
+  countStart: (request: Pick<FastifyRequest, 'headers'>) => void
   /** Saves the last batch, or logs that it is lost. */
   stop: () => Promise<void>
 }
@@ -46,10 +45,13 @@ export function createVisits(sql: Sql, log: Pick<FastifyBaseLogger, 'warn'>): Vi
   let isFailing = false
 
   const add = (source: string, visits: number, starts: number) => {
-    const isKept = source === '' || counts.has(source) || counts.size < maxSources
-    const kept = isKept ? source : other
-    const former = counts.get(kept)
-    counts.set(kept, { visits: (former?.visits ?? 0) + visits, starts: (former?.starts ?? 0) + starts })
+    const isWithinLimit = source === '' || counts.has(source) || counts.size < maxSources
+    const countedSource = isWithinLimit ? source : other
+    const former = counts.get(countedSource)
+    counts.set(countedSource, {
+      visits: (former?.visits ?? 0) + visits,
+      starts: (former?.starts ?? 0) + starts,
+    })
   }
   const save = async () => {
     if (counts.size === 0) return
@@ -73,10 +75,10 @@ export function createVisits(sql: Sql, log: Pick<FastifyBaseLogger, 'warn'>): Vi
   const polling = startPolling(save, flushInterval, report)
 
   return {
-    visit: ({ headers, query }) => {
+    countVisit: ({ headers, query }) => {
       if (isSeen(headers)) add(sourceOf(query), 1, 0)
     },
-    start: ({ headers }) => {
+    countStart: ({ headers }) => {
       if (isSeen(headers)) add('', 0, 1)
     },
     stop: () =>
@@ -90,7 +92,7 @@ export function createVisits(sql: Sql, log: Pick<FastifyBaseLogger, 'warn'>): Vi
  * The source of a visit.
  *
  * @param query The parsed query of the page's address.
- * @returns Blank without a `from`, and `other` where it is no name.
+ * @returns Blank without a `from`, and `other` if `from` is no name.
  */
 export function sourceOf(query: unknown): string {
   const from = typeof query === 'object' && query !== null && 'from' in query ? query.from : ''
@@ -98,7 +100,7 @@ export function sourceOf(query: unknown): string {
   return typeof from === 'string' && name.test(from) ? from.toLowerCase() : other
 }
 
-/** Whether a person probably sees the response: the request is by no program that says so, and not ahead of time. */
+/** Whether a person probably sees the response: no program that identifies itself made the request, and not ahead of time. */
 export function isSeen(headers: FastifyRequest['headers']): boolean {
   const isAhead = [headers['sec-purpose'], headers['purpose']].some((purpose) => ahead.test(String(purpose)))
   return !isAhead && !robot.test(headers['user-agent'] ?? '')
