@@ -29,7 +29,7 @@ export interface BackupCounts {
   accounts: number
 }
 
-/** How a backup is written. */
+/** The options for writing a backup. */
 export interface BackupOptions {
   /** Set if a server makes the backup automatically. */
   scheduled?: Manifest['scheduled']

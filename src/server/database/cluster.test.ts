@@ -11,7 +11,7 @@ import { OperatorError } from '../../settings/operator-error.ts'
 import { ensureCluster } from './cluster.ts'
 import { acceptsConnections, trimLog } from './files.ts'
 
-test("PostgreSQL's log is truncated when it is too long, and its contents are kept in one other file", async () => {
+test("PostgreSQL's log is truncated when it is too long, and one other file gets its contents", async () => {
   const directory = await temporaryDirectory()
   const file = join(directory.path, 'postgres.log')
   await trimLog(directory.path)

@@ -34,7 +34,7 @@ interface Former {
   released_at?: string | null
   withdrawn_at?: string
   withdrawn_by?: string
-  /** How the applicant was told without our mail server. */
+  /** The way in which the applicant was told without our mail server. */
   otherwise?: 'by hand' | 'told'
   uncertain?: number
   mailbox?: string

@@ -9,8 +9,8 @@ import type { Sql } from './sql.ts'
 /** The maximum number of rows of one statement, and of bytes of their JSON. */
 const max = { rows: 64, bytes: 256 * 1024 }
 /**
- * Limits on concurrent statements. While some run, another begins only when `rows` rows wait for each of them (`max.rows` are
- * always enough), or when a row has waited `patience` milliseconds.
+ * Limits on concurrent statements. While some run, another begins when `rows` rows wait for each of them; `max.rows` are always
+ * enough. It also begins when a row has waited `patience` milliseconds.
  */
 const concurrency = { statements: 10, rows: 32, patience: 20 }
 /** Milliseconds for which each row has its own statement after a statement of several rows was refused. */

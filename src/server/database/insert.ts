@@ -42,7 +42,7 @@ export function rowsOf(application: Application): SentRows {
  * JSON as it was sent.
  *
  * @param sql Queries with the caller's rights.
- * @returns How many rows were stored.
+ * @returns The number of stored rows.
  * @throws {DatabaseError} with the SQLSTATE in `code` where the database refuses.
  */
 export async function insertApplications(sql: Sql, rows: SentRows): Promise<number> {

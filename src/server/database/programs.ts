@@ -77,8 +77,8 @@ interface Account {
 }
 
 /**
- * The way in which root starts PostgreSQL, which refuses to run as root: in a user namespace, without another account or a change
- * of the files' owner. Some containers forbid namespaces: there, another account is used.
+ * The way in which root starts PostgreSQL, which refuses to run as root. A user namespace needs neither another account nor a
+ * change of the files' owner. Some containers forbid namespaces: there, another account is used.
  */
 export async function unprivileged(): Promise<{ prefix: string[]; account?: Account }> {
   const namespace = ['--user', '--map-user=65534', '--map-group=65534', '--']

@@ -19,13 +19,13 @@ export async function checkPrograms({ read }: ReadOnlyDatabase, postgresBin: str
   const running = `${Math.floor(row.number / 10_000)}.${minor}`
   const programs = postgresBin ?? bundledPrograms()
   const installed = await versionOf(programs)
-  const isNextOther = running !== installed || (await realpath(row.folder)) !== (await realpath(programs))
+  const willChange = running !== installed || (await realpath(row.folder)) !== (await realpath(programs))
   const updateHint =
     supported.minor - minor > 1 &&
     `Newer versions fix bugs (the newest known is ${supported.major}.${supported.minor})`
   return (
     wrongIf([
-      isNextOther &&
+      willChange &&
         `PostgreSQL ${running} of ${row.folder} runs, and the next start will use ${installed} from ${programs}: restart the server.`,
       postgresBin !== undefined &&
         updateHint &&

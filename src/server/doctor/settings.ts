@@ -16,8 +16,7 @@ function problemWithCut(name: string) {
 }
 
 /**
- * Checks that the names of the settings are valid, that no value is cut at a `#`, and that no other user may read files with
- * secrets.
+ * Checks that the names of the settings are valid, no value is cut at a `#`, and no other user may read files with secrets.
  *
  * @param environment The settings that the server would read, including the file's.
  * @param path The settings file.

@@ -48,7 +48,7 @@ const quitGrace = 500
 /** The maximum number of characters of a mail server's reply that are saved. */
 const maxReplyLength = 300
 
-/** How nodemailer reports a failure. */
+/** A failure as nodemailer reports it. */
 interface SmtpFailure {
   code?: string
   /** The command that failed; `CONN` if no command got a reply. */
@@ -57,7 +57,7 @@ interface SmtpFailure {
   response?: string
 }
 
-/** How far a handover got. */
+/** The progress of a handover. */
 interface Progress {
   /** `letter` once the mail server asked for the letter. */
   stage: 'connection' | 'envelope' | 'letter'

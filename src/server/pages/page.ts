@@ -19,7 +19,7 @@ import type { Visits } from './visits.ts'
 /** The dependencies of the page's routes. */
 export interface PageOptions {
   settings: Pick<Settings, 'anonKey' | 'siteUrl' | 'look'>
-  /** The sentence of the closed form; undefined while applications are open. */
+  /** Reads the sentence of the closed form; undefined while applications are open. */
   door: () => Promise<string | undefined>
   /** Throws if a network address inserts too many rows. */
   allow: Allowance
@@ -41,7 +41,8 @@ const maxInFlight = 32 * 1024 * 1024
 
 /**
  * The page at `/`, its assets, and the form that a browser posts without the page's script. The response to the form is the
- * same page: with the green box, or with the red box and every form answer in its field (none if they are too long).
+ * same page. It has the green box, or the red box and every form answer in its field. Form answers that are too long are left
+ * out.
  */
 export async function formPage(
   app: FastifyInstance,

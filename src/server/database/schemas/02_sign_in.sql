@@ -1,6 +1,5 @@
--- Sign-in of our own server. These are the tables of Supabase's authentication server under their own names, as far as they are
--- used, so that functions work with our server and in a hosted project. This file is not for a hosted project, which has these
--- tables already.
+-- Sign-in of our own server. These tables have the names and the used columns of Supabase's authentication server, so that
+-- functions work with our server and in a hosted project. This file is not for a hosted project, which has these tables already.
 
 create schema auth;
 revoke all on schema auth from public;
