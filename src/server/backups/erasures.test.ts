@@ -22,7 +22,7 @@ async function createFolder() {
   return { dir: directory.path, list: join(directory.path, 'erasures') }
 }
 
-test('each erasure is listed once, even with concurrent writers or after a full disk cut a line off', async () => {
+test('each erasure is listed once, even if two servers write at once, or a full disk has cut off a line', async () => {
   const { dir, list } = await createFolder()
   for (let count = 0; count < 3; count += 1) {
     await insertApplications(database.as(visitor), rowsOf(anApplication()))

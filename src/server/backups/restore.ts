@@ -51,7 +51,7 @@ export interface RestoreOptions {
 /**
  * Restores a backup into an empty database, in one transaction. Finished deliveries stay finished, and applications and RSVPs
  * that wait for a webhook still wait. Pending letters, decisions and receipts may have been sent since the backup: they are
- * cancelled, and their letters become drafts. The form is then open or closed as in the backup. Accounts are restored if our
+ * cancelled, and their letters become drafts. The door is open or closed as in the backup. Accounts are restored if our
  * own server manages them.
  *
  * @param sql Connections of the schema's owner, with an up-to-date schema.

@@ -106,7 +106,7 @@ test('a server that starts makes a backup only if the last one is older than a d
   expect(await backupsIn(dir)).toHaveLength(2)
 })
 
-test('only automatic backups of this database are removed, and only if they have no foreign file', async () => {
+test("only automatic backups of this database are removed, and only if all files in them are a backup's", async () => {
   await database.owner`delete from public.retreat_applications`
   const dir = await createBackupDirectory()
   const clock = { now: new Date(2026, 5, 1, 12) }

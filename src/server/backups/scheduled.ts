@@ -47,7 +47,7 @@ export interface ScheduledBackups {
   beforeCreation: () => Promise<void>
   /** Makes a backup before the schema changes. An error is logged, and the schema changes anyway. */
   beforeMigration: (sql: Sql) => Promise<void>
-  /** Makes a backup if the last one is older than a day, then one a day. Appends erasures to the list. */
+  /** Makes a backup if the last one is older than a day, and from then on each day. Appends erasures to the list. */
   start: (database: Pick<Pools, 'owner' | 'server'>) => void
   /** Stops the backups, and aborts a pending one. */
   stop: () => Promise<void>

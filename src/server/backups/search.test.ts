@@ -49,7 +49,7 @@ test('each backup with applications of a person is named with its time, even if 
   expect(await searchBackups(dir, person('nobody@example.com'))).toEqual({ count: 4, backups: [] })
 })
 
-test('an application with another email is found by its id', async () => {
+test('an application with an earlier email of the person is found by its id', async () => {
   const { path: dir } = await temporaryDirectory()
   await store('typo@example.com')
   await backUp(database.owner, join(dir, 'backup'))

@@ -13,7 +13,7 @@ beforeAll(async () => {
   await writeFile(file, 'PEM')
 })
 
-test('an address has host, port, user, password and database, percent-decoded', () => {
+test('a database address is parsed into host, port, user, password and database, which are percent-decoded', () => {
   const { address, description } = parseAddress('postgres://a%40b:p%23%3A%25@db.example:6543/my%20data')
   expect(address).toMatchObject({
     hosts: ['db.example'],

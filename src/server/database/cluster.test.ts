@@ -97,7 +97,7 @@ test('a database is locked while it runs, so that no other container starts a se
   await promisify(execFile)('flock', [files, 'true'])
 })
 
-test('a database starts without a lock where there is no flock(1)', async () => {
+test('a database starts without a lock if there is no flock(1)', async () => {
   const directory = await dataDirectory('cluster')
   const programs = join(directory.path, 'programs')
   await mkdir(programs)

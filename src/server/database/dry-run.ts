@@ -27,7 +27,7 @@ export interface DryRun {
   /** Milliseconds for which nobody can apply during the update. */
   milliseconds: number
   room: DiskSpace
-  /** The tables whose number of rows would change; null if the table does not exist then. */
+  /** The tables whose number of rows would change. Null before or after means that the table does not exist. */
   tables: { name: string; before: number | null; after: number | null }[]
 }
 

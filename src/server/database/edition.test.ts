@@ -88,7 +88,7 @@ test('an applicant cannot set the edition, regardless of the client', async () =
   expect(await editionsOf(database.owner, application)).toEqual([])
 })
 
-test('organisers see the form answers, letters can quote them, and neither shows the edition yet', async () => {
+test('organisers see the form answers, and letters can quote them, but not yet the edition', async () => {
   const { owner } = await openTestDatabase()
   await owner`insert into public.retreat_applications ${valuesOf({ ...anApplication() })}`
   const [shown] = await owner<[{ answers: object; placeholders: object }]>`
@@ -170,7 +170,7 @@ test('while a migration adds editions, each application is stored once, and dupl
   ).toEqual([{ name: 'retreat_applications_once', valid: true }])
 })
 
-test('if building the new index is interrupted, a project keeps the former one, and the error says what to do', async () => {
+test('if building the new index is interrupted, a hosted project keeps the former index, and the error says what to do', async () => {
   const project = await newProject(await startPostgres())
   const [index = '', swap = ''] = await Promise.all(
     ['20261126000200_once_in_an_edition', '20261126000300_once_by_its_name'].map((name) =>

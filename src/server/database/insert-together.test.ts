@@ -240,7 +240,7 @@ test('a row that times out does not remove a waiting row with the same content',
   expect(await second).toMatchObject({ code: '23505' })
 })
 
-test('rows are sent in one order, regardless of their arrival', async () => {
+test('rows are sent in the same order, regardless of the order in which they arrive', async () => {
   const applications = many(20)
   const orders = []
   for (const arrivals of [applications, applications.toReversed()]) {
@@ -255,7 +255,7 @@ test('rows are sent in one order, regardless of their arrival', async () => {
   expect(orders[1]).toEqual(orders[0])
 })
 
-test('two statements with the same rows in another order do not deadlock', async () => {
+test('two statements do not deadlock if the same rows arrived in different orders', async () => {
   const applications = many(20)
   const held = createRecorder({ isHeld: true })
   const other = createRecorder({ isHeld: true })

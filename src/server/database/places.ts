@@ -3,7 +3,8 @@ import type { Sql } from './sql.ts'
 
 /**
  * Saves the settings of this server that letters and the answer page need. These are the addresses of the site and the sender,
- * and the time zone in which a deadline ends. A saved time zone stays, and so does a saved address if this server's settings have none.
+ * and the time zone in which a deadline ends. A saved time zone stays, and so does a saved address if this server's settings
+ * have none.
  */
 export async function writeSite(
   sql: Sql,

@@ -84,7 +84,7 @@ test('the deadline counts from the start of a statement, and waiting for a conne
   expect(await pid(smallPool)).toBeGreaterThan(0)
 })
 
-test("one person has at most half of the connections, and other people's work overtakes the rest", async () => {
+test("one person has at most half of the connections, and other people's work overtakes that person's waiting work", async () => {
   const pool = poolOf({ size: 4 })
   const order: string[] = []
   const holders: (() => void)[] = []

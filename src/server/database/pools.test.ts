@@ -76,7 +76,7 @@ test.each(['select * from public.retreat_applications', 'select * from private.d
   },
 )
 
-test("if a pooler drops a connection's role, the start fails and names DATABASE_POOLER, which keeps visitors' roles", async () => {
+test("if a pooler drops a connection's role, the start fails and names the setting DATABASE_POOLER, which keeps visitors' roles", async () => {
   // A stand-in for such a pooler: it drops the options of the startup packet.
   const dropping = createServer((outside) => {
     const inside = connect(Number(new URL(server.url()).port), '127.0.0.1')

@@ -65,7 +65,7 @@ test('a user who may create roles needs no administrator', async () => {
   expect(await count(database.owner)).toBe(1)
 })
 
-test("an empty database at DATABASE_URL gets the schema, and its records are the same as the Supabase CLI's", async () => {
+test('an empty database at DATABASE_URL gets the schema, and records migrations as the Supabase CLI does', async () => {
   const database = await open(await newDatabase('fresh'))
   await insertApplications(database.as(visitor), rowsOf(anApplication()))
   expect(await count(database.owner)).toBe(1)
@@ -225,7 +225,7 @@ test('a new database gets the migration texts that another database applied, and
 })
 
 test.each(['our server', 'a hosted project'])(
-  'a database of %s with an earlier text of an open migration is refused, and the error says how to go back',
+  'a database of %s with an earlier text of an unreleased migration is refused, and the error says how to go back',
   async (whose) => {
     const url =
       whose === 'our server' ? await newDatabase('opened') : (await newProject(server, 'opened_project')).url
@@ -547,7 +547,7 @@ test("a start fails if the schema auth is neither ours nor Supabase's, and the e
   expect(await sql`select to_regclass('public.retreat_applications') as there`).toEqual([{ there: null }])
 })
 
-test('a command changes no schema: it uses an older one, and reports a missing one', async () => {
+test('a command changes no schema: it works with an older schema, and reports a missing schema', async () => {
   const url = await newDatabase('older')
   const sql = connectTo(url)
   const check = () => openDatabase({ dataDir: '/nowhere', databaseUrl: url }, { schema: 'check' })

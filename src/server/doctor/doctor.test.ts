@@ -255,7 +255,7 @@ test('a database that is frozen, or refuses connections, is reported, and everyt
   expect(JSON.stringify(refused)).not.toContain('hunter2')
 })
 
-test('the doctor reports whether SITE_URL leads to this server, another one, a redirect, or nothing', async () => {
+test('the doctor reports whether SITE_URL leads to this server, another server, a redirect, or nothing', async () => {
   const [DATABASE_URL, otherUrl] = [await newDatabase('mine'), await newDatabase('theirs')]
   const serve = async (databaseUrl: string) => {
     const database = await openDatabase({ dataDir: '/nowhere', databaseUrl }, { schema: 'check' })

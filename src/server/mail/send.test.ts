@@ -29,7 +29,7 @@ test('user and password are sent to a server that asks for them', async () => {
   })
 })
 
-test('to a mail server on this machine, an email is encrypted if the server offers TLS, with any certificate', async () => {
+test('an email to a mail server on this machine is encrypted if the server offers TLS, even with an untrusted certificate', async () => {
   const server = await startMailServer({ startTls: true })
   await send(mail, settingsFor(server))
   expect(server.received).toMatchObject([{ secure: true }])

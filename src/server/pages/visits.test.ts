@@ -67,7 +67,7 @@ test.for<[Record<string, string>, boolean]>([
   [{ 'user-agent': phone, purpose: 'Prefetch' }, false],
   [{ 'user-agent': phone, purpose: 'preview' }, false],
   [{ 'user-agent': phone, 'sec-purpose': 'navigate' }, true],
-])('%j is seen by a person: %s', ([headers, seen]) => {
+])('a person sees the response to a request with the headers %j: %s', ([headers, seen]) => {
   expect(isSeen(headers)).toBe(seen)
 })
 

@@ -8,7 +8,7 @@ import { within } from '../within.ts'
 const flushInterval = 10_000
 /** Milliseconds that a stop waits for the last batch. */
 const stopTimeout = 5_000
-/** The maximum number of distinct sources in a batch. The database keeps 200 a day. */
+/** The maximum number of distinct sources in a batch. The database stores at most 200 sources a day. */
 const maxSources = 1_000
 /** The source of visits whose `from` is no name, or is beyond a limit. */
 const other = 'other'
