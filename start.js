@@ -92,7 +92,7 @@ async function build() {
   } catch (error) {
     if (!isOneOf(error, 'EROFS', 'EACCES', 'EPERM')) throw error
     console.error(
-      'The build is missing or stale and this user may not write here: run "npm run build" as whoever installed it.',
+      'The build is missing or stale and this user may not write here: run "npm run build" as the user who installed it.',
     )
     return false
   }
@@ -113,7 +113,7 @@ async function build() {
     stopped.signal.addEventListener('abort', () => child.kill('SIGTERM'))
     const [status] = await once(child, 'exit')
     process.off('SIGINT', stop).off('SIGTERM', stop)
-    if (stopped.signal.aborted) console.error('The build was stopped. The next start makes it anew.')
+    if (stopped.signal.aborted) console.error('The build was stopped. The next start builds again.')
     return status === 0
   } finally {
     rmSync(lock, { force: true })

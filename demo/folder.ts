@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { refuseWritableByOthers } from '../src/server/database/disk.ts'
-import { acceptsConnections, folder, port, socketOf, stopFiles } from '../src/server/database/files.ts'
+import { acceptsConnections, folder, port, socketOf, stopPostgresOn } from '../src/server/database/files.ts'
 
 const prefix = 'unplugged-demo-'
 /** A socket that listens while the folder is in use. A plain file would still mark the folder after a kill. */
@@ -52,6 +52,6 @@ async function removeLeftover(path: string) {
   )
   if (isUsed || (!isMarked && age < longestUnmarked)) return
   const files = { dataDir: path, folder, port }
-  if (await acceptsConnections(socketOf(files))) await stopFiles(files)
+  if (await acceptsConnections(socketOf(files))) await stopPostgresOn(files)
   await rm(path, { recursive: true, force: true })
 }

@@ -2,7 +2,7 @@ import type { Page, Route } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { deskForTestFile, getDesk, people } from '../testing/desk-page.ts'
-import { withoutBackOff } from '../testing/back-off.ts'
+import { disableBackOff } from '../testing/back-off.ts'
 import { test } from '../testing/visitor.ts'
 
 const desk = deskForTestFile()
@@ -12,7 +12,7 @@ test('an erasure fails without a connection, and does not happen after reconnect
   visitor.allowConsoleError(failedRequest)
   const [{ id, email } = { id: '', email: '' }] = await desk.store(people(1))
   const page = await desk.open(visitor, `/applications/${id}`)
-  await withoutBackOff(page)
+  await disableBackOff(page)
   const { button, dialog } = getDesk(page)
   await button('Erase').click()
   await page.context().setOffline(true)
@@ -134,7 +134,7 @@ test('a failed refresh is reported at once, in a single alert, until a refresh s
 }) => {
   visitor.allowConsoleError(failedRequest)
   const page = await desk.open(visitor, '/places')
-  await withoutBackOff(page)
+  await disableBackOff(page)
   // A read that is still pending would not be sent again, so no read would fail.
   await page.getByRole('heading', { name: 'Waitlist' }).waitFor()
   const alerts = page.getByRole('alert').filter({ hasText: /\S/ })

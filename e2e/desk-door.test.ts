@@ -6,7 +6,7 @@ import { table } from '../src/application/application.ts'
 import { signInPage, startDesk, type DeskServer } from '../testing/desk.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { clientOf } from '../testing/organiser.ts'
-import { withoutBackOff } from '../testing/back-off.ts'
+import { disableBackOff } from '../testing/back-off.ts'
 import { waitForHydration, test, type Visitor } from '../testing/visitor.ts'
 
 let server: DeskServer
@@ -204,7 +204,7 @@ test('a failed save is not reported as saved', async ({ visitor }) => {
   visitor.allowConsoleError(failedRequest)
   const door = await openDoor(visitor)
   await door.choose('Closed')
-  await withoutBackOff(door.page)
+  await disableBackOff(door.page)
   await door.page.route('**/rpc/desk_set_door', (route) => route.abort())
   await door.close.click()
   await door.warning.waitFor()

@@ -7,7 +7,7 @@ import { csvHeader, deskColumns } from '../src/application/csv.ts'
 import { readCsv } from '../testing/csv.ts'
 import { signInPage, startDesk, type DeskServer } from '../testing/desk.ts'
 import { anApplication } from '../testing/form.ts'
-import { withoutBackOff } from '../testing/back-off.ts'
+import { disableBackOff } from '../testing/back-off.ts'
 import { test } from '../testing/visitor.ts'
 import { valuesOf } from '../testing/sql.ts'
 
@@ -111,7 +111,7 @@ test('a download that fails or is stopped saves nothing, and says so', async ({ 
     calls += 1
     await (calls > 2 ? route.abort() : route.continue())
   })
-  await withoutBackOff(page)
+  await disableBackOff(page)
   await button.click()
   await page.getByText('Nothing was downloaded. The server could not be reached.').waitFor()
   // The calls load two pages, and try five times to load the third.

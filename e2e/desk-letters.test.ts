@@ -817,7 +817,7 @@ test('an organiser chooses notices of applications, and the choice is shown once
   await setMailSender(false)
   const page = await desk.open(visitor, '/account')
   const { status } = getDesk(page)
-  const group = page.getByRole('group', { name: 'Mails to ada@example.org' })
+  const group = page.getByRole('group', { name: 'Emails to ada@example.org' })
   const choice = (name: string | RegExp) => group.getByRole('radio', { name })
   const storedNotices = async () =>
     (

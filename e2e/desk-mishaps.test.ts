@@ -5,7 +5,7 @@ import { operatorSecret } from '../src/server/auth/organisers.ts'
 import { deskForTestFile, focused, getDesk, hiddenName, people } from '../testing/desk-page.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { clientOf } from '../testing/organiser.ts'
-import { withoutBackOff } from '../testing/back-off.ts'
+import { disableBackOff } from '../testing/back-off.ts'
 import { test } from '../testing/visitor.ts'
 
 const desk = deskForTestFile()
@@ -344,7 +344,7 @@ test('an act that is retried after a lost response happens once, and is announce
   const expectAnnouncement = async (words: string) => {
     await expect.poll(() => status.textContent()).toBe(words)
   }
-  await withoutBackOff(page)
+  await disableBackOff(page)
   for (const name of ['set_door', 'set_blind', 'reveal', 'note', 'decide', 'erase'])
     await page.route(addressOf(name), loseResponse, { times: 1 })
   await page.getByLabel('Sentence for applicants').fill('Later.')

@@ -90,11 +90,11 @@ test('an application says on which day it is erased, and can be kept with a reas
   await getDesk(other).link('Ada N').waitFor()
   await other.getByText('Comes again next year').waitFor()
 
-  await button('Keep no longer').press('Enter')
+  await button('Stop keeping').press('Enter')
   await status.getByText('Ada N: kept no longer').waitFor()
   await button('Keep').waitFor()
   await page.getByText('Kept: Comes again next year').waitFor()
-  await page.getByText('Kept no longer', { exact: true }).waitFor()
+  await page.getByText('No longer kept', { exact: true }).waitFor()
   await link('Back').click()
   await heading('Applications').waitFor()
 })

@@ -15,7 +15,7 @@ import {
   strictCheckout,
 } from '../testing/server.ts'
 import { unusedIpAddress, anonKey, codeOf } from '../testing/sign-in.ts'
-import { withoutBackOff } from '../testing/back-off.ts'
+import { disableBackOff } from '../testing/back-off.ts'
 import { test, type Visitor } from '../testing/visitor.ts'
 import { connectToEmbedded } from '../testing/sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
@@ -566,7 +566,7 @@ test('without a connection nothing is lost, and each step can be tried again', a
   await desk.sendCode.click()
   const [received] = await mail.waitFor(1, email)
   await desk.code.fill(received?.code ?? '')
-  await withoutBackOff(page)
+  await disableBackOff(page)
   await page.route('**/rpc/**', (route) => route.abort())
   await desk.signIn.click()
   await desk.heading('The desk cannot be opened now').waitFor()

@@ -18,7 +18,7 @@ import { anApplication, getForm } from '../testing/form.ts'
 import { startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
 import { anonKey } from '../testing/sign-in.ts'
 import { buildStaticSite } from '../testing/static-site.ts'
-import { withoutBackOff } from '../testing/back-off.ts'
+import { disableBackOff } from '../testing/back-off.ts'
 import { waitForHydration, test, type Visitor } from '../testing/visitor.ts'
 
 const kilobyte = 1_000
@@ -282,7 +282,7 @@ test.for(Object.entries(wrongBackends))(
     expect((await grace.auth.verifyOtp({ type: 'magiclink', token_hash })).error).toBeNull()
     const signedIn = await open(visitor, '/desk/', async (opened) => {
       await signInPage(grace)(opened)
-      await withoutBackOff(opened)
+      await disableBackOff(opened)
       await respondInstead(response)(opened)
     })
     await signedIn.page.getByRole('heading', { name: 'The desk cannot be opened now' }).waitFor()

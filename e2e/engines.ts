@@ -118,7 +118,7 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
     const { browser, gate } = context
     const application = newApplication()
     const requestsBefore = gate.scriptRequests()
-    gate.setScriptFate('hold')
+    gate.setScriptBehaviour('hold')
     await browser.open(gate.origin)
     deepStrictEqual(gate.scriptRequests(), requestsBefore)
     await fill(browser, application)
@@ -132,19 +132,19 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
       browser,
       `document.querySelector('button').getBoundingClientRect().bottom <= innerHeight`,
     )
-    gate.setScriptFate('pass')
+    gate.setScriptBehaviour('pass')
     await browser.waitFor('.outcome.success')
     deepStrictEqual(gate.scriptRequests(), requestsBefore + 1)
     await expectStoredOnce(context, application)
   },
 
   async 'a script that failed is requested again at the next input'({ browser, gate }) {
-    gate.setScriptFate('cut')
+    gate.setScriptBehaviour('cut')
     await browser.open(gate.origin)
     const requestsBefore = gate.scriptRequests()
     await browser.type('#first_name', 'A')
     await until('the request for the script', () => gate.scriptRequests() > requestsBefore)
-    gate.setScriptFate('pass')
+    gate.setScriptBehaviour('pass')
     const input = `document.querySelector('#first_name').dispatchEvent(new Event('input', { bubbles: true }))`
     await waitUntilTrue(browser, `${input} && ${hasTakenOver}`)
     deepStrictEqual(await browser.evaluate(`document.querySelector('#first_name').value`), 'A')
@@ -153,7 +153,7 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
   async 'if the script never loads, the browser posts the form with every answer'(context) {
     const { browser, gate } = context
     const application = newApplication()
-    gate.setScriptFate('hold')
+    gate.setScriptBehaviour('hold')
     await browser.open(gate.origin)
     await fill(browser, application)
     await browser.click('button')
@@ -162,7 +162,7 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
   },
 
   async 'another page can be opened while a form that was sent waits for the script'({ browser, gate }) {
-    gate.setScriptFate('hold')
+    gate.setScriptBehaviour('hold')
     await browser.open(gate.origin)
     await fill(browser, newApplication())
     await browser.click('button')

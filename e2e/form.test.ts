@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { serverForTestFile } from '../testing/server-for-test-file.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { holdRequests } from '../testing/held-requests.ts'
-import { withoutBackOff } from '../testing/back-off.ts'
+import { disableBackOff } from '../testing/back-off.ts'
 import { formStates } from '../testing/form-states.ts'
 import { waitForHydration, test, type Visitor } from '../testing/visitor.ts'
 import { dark, light } from '../src/design/palette.ts'
@@ -524,7 +524,7 @@ test.for([true, false])(
       })
     })
     await waitForHydration(page)
-    await withoutBackOff(page)
+    await disableBackOff(page)
     const form = getForm(page)
     const application = anApplication()
     await form.fill(application)

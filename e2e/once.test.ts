@@ -7,7 +7,7 @@ import { holdRequests } from '../testing/held-requests.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
 import { startServer, dataDirectory, type RunningServer, strictCheckout } from '../testing/server.ts'
 import { connectToEmbedded } from '../testing/sql.ts'
-import { withoutBackOff } from '../testing/back-off.ts'
+import { disableBackOff } from '../testing/back-off.ts'
 import { waitForHydration, test } from '../testing/visitor.ts'
 
 let receiver: Receiver
@@ -58,7 +58,7 @@ test('a send without a response is retried twice', async ({ visitor }) => {
   const application = anApplication()
   let tries = 0
   const page = await visitor.open(server.origin, {}, async (opened) => {
-    await withoutBackOff(opened)
+    await disableBackOff(opened)
     await opened.route('**/rest/v1/**', (route) => {
       tries += 1
       if (tries === 3) return route.continue()

@@ -5,7 +5,7 @@ import type { Sql } from '../src/server/database/sql.ts'
 import { getDesk } from './desk-page.ts'
 import { releaseDrafts } from './letters.ts'
 import { storeAnswers, storeQuestions } from './questions.ts'
-import { withoutBackOff } from './back-off.ts'
+import { disableBackOff } from './back-off.ts'
 
 /** An act on its screen. The only applicant, Ada, is accepted, has received the letter, and has a new draft. */
 export interface ActCase {
@@ -57,7 +57,7 @@ const withoutMailSender = (sql: Sql) => sql`update private.postman set seen_at =
 export const actCases: Record<ActName, ActCase> = {
   desk_decide: {
     path: '/applications/:id',
-    openPart: withoutBackOff,
+    openPart: disableBackOff,
     button: buttonNamed('Waitlist'),
     announcement: 'Ada Lovelace: Waitlisted',
     failure: 'Ada Lovelace: “Waitlisted” was not saved.',
@@ -133,7 +133,7 @@ export const actCases: Record<ActName, ActCase> = {
     path: '/letters/templates/accepted',
     button: buttonNamed('Send me a test'),
     announcement: 'A test is on the way to ada@example.org.',
-    failure: 'No test was sent.',
+    failure: 'No test email was sent.',
     query: `select from private.deliveries where kind = 'test'`,
   },
   desk_set_notices: {

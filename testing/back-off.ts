@@ -7,7 +7,7 @@ import { retryDelays as callDelays } from '../src/client/session.ts'
  * Makes a page retry without delay after a missing response, also after a reload. The back-off would take eight seconds of a
  * test. Unit tests cover it (`src/client/retry.test.ts`).
  */
-export async function withoutBackOff(page: Page): Promise<void> {
+export async function disableBackOff(page: Page): Promise<void> {
   const skipDelays = (delays: readonly number[]) => {
     const originalTimeout = window.setTimeout
     const withoutDelay = (run: TimerHandler, delay = 0, ...parameters: unknown[]) =>

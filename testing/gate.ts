@@ -8,7 +8,7 @@ export interface Gate {
   /** The number of requests for the script so far. */
   scriptRequests: () => number
   /** Sets whether further requests for the script pass, wait until `pass` is set again, or lose their connection. */
-  setScriptFate: (fate: 'pass' | 'hold' | 'cut') => void
+  setScriptBehaviour: (fate: 'pass' | 'hold' | 'cut') => void
   close(): void
 }
 
@@ -38,7 +38,7 @@ export async function startGate(target: string): Promise<Gate> {
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     scriptRequests: () => count,
-    setScriptFate(next) {
+    setScriptBehaviour(next) {
       fate = next
       if (fate !== 'pass') return
       for (const release of held) release()

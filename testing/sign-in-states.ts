@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 
 import { getDesk } from './desk-page.ts'
 import { signedInClient, type DeskServer } from './desk.ts'
-import { withoutBackOff } from './back-off.ts'
+import { disableBackOff } from './back-off.ts'
 
 /** A screen of the sign-in, and how a person reaches it. */
 interface SignInState {
@@ -106,7 +106,7 @@ export const signInStates: Record<string, SignInState> = {
     hash: '',
     as: grace,
     async reachState(page) {
-      await withoutBackOff(page)
+      await disableBackOff(page)
       await page.route('**/rpc/**', (route) => route.fulfill({ status: 503, json: { code: 'PGRST000' } }))
       await page.reload()
       await heading('The desk cannot be opened now')(page)

@@ -1,6 +1,8 @@
 /** Takes all pictures of the docs: `npm run docs:pictures`. It starts and ends its own demonstration. */
 import { execFileSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { parseEnv } from 'node:util'
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 
 import { organisers } from '../demo/desks.ts'
@@ -9,6 +11,7 @@ import { ensureChromium, findExecutable, launchChromium } from '../testing/brows
 import { send } from '../testing/client.ts'
 import { startDemonstration } from '../testing/demonstration.ts'
 import { anApplication, getForm } from '../testing/form.ts'
+import { dataDirectory, startServer } from '../testing/server.ts'
 
 const folder = join('docs', 'images')
 const [email] = organisers
@@ -216,6 +219,18 @@ async function takeAnswer(mailbox: string) {
   throw new Error('Everybody has answered.')
 }
 
+/** Takes a picture of the page with the settings that operate.md has as an example. */
+async function takeLook() {
+  const operate = await readFile(join('docs', 'operate.md'), 'utf8')
+  const [, example] = /^```sh\n(SITE_TITLE=[^]*?)^```/m.exec(operate) ?? []
+  if (example === undefined) throw new Error('operate.md has no example of SITE_TITLE.')
+  const directory = await dataDirectory()
+  const server = await startServer({ DATA_DIR: directory.path, ...parseEnv(example) })
+  await take('look', await open(laptop, server.origin))
+  await server.stop()
+  await directory.remove()
+}
+
 try {
   const site = await demo.waitForValue('The page')
   const mailbox = await demo.waitForValue('Its emails')
@@ -223,6 +238,7 @@ try {
   const signedIn = { storageState: await takeSignIn(`${site}desk`, mailbox) }
   await takeDesk(site, signedIn)
   await takeAnswer(mailbox)
+  await takeLook()
 } finally {
   await browser.close()
   await demo.end('SIGTERM')

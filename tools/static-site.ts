@@ -19,7 +19,7 @@ export function staticApplyData({ backendUrl, anonKey, webhookUrl }: PageSetting
 
 /** The data of the static desk. */
 export function staticDeskData({ backendUrl, anonKey }: PageSettings): Omit<DeskData, 'title'> {
-  return { backend: { url: backendUrl, anonKey }, signInIsElsewhere: false, version: packageJson.version }
+  return { backend: { url: backendUrl, anonKey }, isSignInElsewhere: false, version: packageJson.version }
 }
 
 /** The data of the static answer page. */

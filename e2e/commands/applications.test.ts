@@ -179,7 +179,7 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
     const mixed = await runCommand(['applications', '--all-about', email, '--delete', id], settings)
     expect(mixed).toMatchObject({
       code: 1,
-      stderr: '--all-about writes JSON and changes nothing: leave --csv and --delete out.\n',
+      stderr: '--all-about writes JSON and changes nothing: do not combine it with --csv or --delete.\n',
     })
   })
 
@@ -265,7 +265,7 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
     const delivering = { ...settings, WEBHOOK_URL: receiver.origin }
     const server = await startServer(delivering)
     await server.waitForOutput('webhook given up')
-    expect(await list()).toContain('Webhook       given up after 1 try, last answer 410')
+    expect(await list()).toContain('Webhook       given up after 1 try, last response 410')
     expect((await runCommand(['webhooks'], settings)).stdout).toMatch(/given up +3\n/)
     status = 200
     expect((await runCommand(['webhooks', '--retry'], settings)).stdout).toBe(
@@ -276,7 +276,7 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
     status = 500
     await send(server.origin, anApplication())
     await server.waitForOutput('webhook failed')
-    expect(await list()).toMatch(/Webhook {7}1 try, next 2.*, last answer 500/)
+    expect(await list()).toMatch(/Webhook {7}1 try, next 2.*, last response 500/)
     expect((await runCommand(['webhooks', '--list'], settings)).stdout).toMatch(
       /^2.* {2}1 try, next 2\S+ \S+ \(\S+\) {2}[-0-9a-f]{36} {2}\S+@example\.com {2}500: Busy now\n$/,
     )

@@ -132,8 +132,8 @@ test('without a server the doctor starts the embedded database, reads it, stops 
     proxy: 'not set: The proxy is checked through SITE_URL, which is not set.',
     mail: 'wrong: MAIL_FROM is set, but SMTP_URL is not, so no email is sent: set SMTP_URL, or remove MAIL_FROM.',
     organisers: expect.stringMatching(/^ok: 1, of whom/) as string,
-    'test mail': 'not set: No test was sent: SMTP_URL is not set.',
-    'test delivery': 'not set: No test was sent: WEBHOOK_URL is not set.',
+    'test mail': 'not set: No test email was sent: SMTP_URL is not set.',
+    'test delivery': 'not set: No test delivery was sent: WEBHOOK_URL is not set.',
   })
   expect(await isListening(join(directory.path, '.s.PGSQL.5432'))).toBe(false)
 })
@@ -143,7 +143,7 @@ test('the doctor does not change files of another PostgreSQL version, and says i
   await mkdir(join(outdated.path, 'pgdata'))
   const settings = { DATA_DIR: outdated.path, PORT: String(await freePort()) }
   const advice = {
-    16: 'which this version does not bring over: start a version of this program in between first, which does.',
+    16: 'which this version cannot upgrade: start an earlier version of this program first, which can.',
     17: 'and this version has 18: start the server once, which brings it over.',
     19: 'and this version has 18: use the version of this program that it was last used with or a later one, or go back (docs/operate.md#go-back).',
   }
@@ -183,7 +183,7 @@ test('without a database, or with an invalid setting, the doctor says so and cre
   })
   await expect(full).rejects.toMatchObject({
     code: 1,
-    stderr: 'Not everything could be written (ENOSPC): make room where the output goes.\n',
+    stderr: 'Not everything could be written (ENOSPC): free disk space where the output is written.\n',
   })
   const failure = openDatabase({ dataDir: path, databaseUrl: undefined }, { schema: 'check' })
   await expect(failure).rejects.toThrow('where there is no database')

@@ -67,7 +67,7 @@ test('a dry run and a start that fail to update explain the failure in one sente
   await admin`create view public.of_the_operator as select id from private.letters`
   const before = await everythingOf(admin)
   const sentence =
-    /^The update fails at \d{14}_deliveries \(cannot drop .*: view of_the_operator depends on table private\.former_letters\), and was undone: run the former version until that is mended \(docs\/operate\.md#update\)\.$/m
+    /^The update fails at \d{14}_deliveries \(cannot drop .*: view of_the_operator depends on table private\.former_letters\), and was undone: run the former version until this is fixed \(docs\/operate\.md#update\)\.$/m
   for (const args of [['--dry-run'], []]) {
     const { code, stdout, stderr } = await runCommand(args, { DATABASE_URL: postgres.url() })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

@@ -107,7 +107,7 @@ test('each function of the desk is checked, and a missing function is reported',
   })
   expect(code).toBe(1)
   expect(stdout).toContain(
-    '✗ the functions of the desk are refused to whoever has not signed in: desk_list is not there: the schema is older than this program. Push supabase/migrations/ to the project, or start your server once in this version.\n',
+    '✗ only people who are signed in may call the functions of the desk: desk_list is not there: the schema is older than this program. Push supabase/migrations/ to the project, or start your server once in this version.\n',
   )
 })
 
@@ -136,7 +136,7 @@ test('a backend that stores everything and allows reads fails the checks, and it
   expect(code).toBe(1)
   expect(lines(stdout, '✓')).toEqual([
     '✓ an application is stored as the page sends it',
-    '✓ no rows are no error',
+    '✓ an insert without rows succeeds',
   ])
   expect(stdout).toContain('✗ nobody reads applications: expected 401 42501, got 200\n')
   expect(stdout).not.toContain('Ada')

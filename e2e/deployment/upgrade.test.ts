@@ -5,7 +5,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { beforeAll, expect, test } from 'vitest'
 
-import { makeFiles, startFiles, stopFiles, type Files } from '../../src/server/database/files.ts'
+import {
+  createDatabaseFiles,
+  startPostgresOn,
+  stopPostgresOn,
+  type Files,
+} from '../../src/server/database/files.ts'
 import { fileOf, backupTables } from '../../src/server/backups/manifest.ts'
 import { linesOf } from '../../src/server/backups/restore.ts'
 import { newestVersion } from '../../src/server/database/migrations.ts'
@@ -58,14 +63,14 @@ beforeAll(async () => {
   // The data are copied from a current server, because no earlier server is available here.
   const currentFiles: Files = { dataDir: currentData.path, folder: 'pgdata', port: 5432 }
   const oldFiles: Files = { dataDir: filesOf17.path, folder: 'pgdata', port: 5432, programs }
-  await makeFiles(oldFiles)
-  await Promise.all([startFiles(currentFiles), startFiles(oldFiles)])
+  await createDatabaseFiles(oldFiles)
+  await Promise.all([startPostgresOn(currentFiles), startPostgresOn(oldFiles)])
   const source = connectToEmbedded(currentFiles.dataDir)
   const target = connectToEmbedded(oldFiles.dataDir, 2)
   await migrate(target)
   await source.begin((transaction) => copyDatabase(transaction, target))
   await Promise.all([source.end(), target.end()])
-  await Promise.all([stopFiles(currentFiles), stopFiles(oldFiles)])
+  await Promise.all([stopPostgresOn(currentFiles), stopPostgresOn(oldFiles)])
   await currentData.remove()
 })
 
@@ -96,7 +101,7 @@ test('a server converts all files of an older PostgreSQL, sessions and sequences
   // On some machines npm needs this certificate to reach its registry.
   const { NODE_EXTRA_CA_CERTS = '' } = process.env
   const server = await startServer({ DATA_DIR: directory.path, NODE_EXTRA_CA_CERTS })
-  expect(server.output()).toContain('bringing the database over from PostgreSQL 17 to 18')
+  expect(server.output()).toContain('upgrading the database from PostgreSQL 17 to 18')
   expect(await csvOf(directory.path)).toBe(csv)
   const refreshed = await fetch(`${server.origin}/auth/v1/token?grant_type=refresh_token`, {
     method: 'POST',
@@ -136,10 +141,10 @@ async function contentOf(sql: Sql) {
 async function filesOf100(oldFiles: Files, schema: string) {
   const currentData = await dataDirectory()
   const currentFiles: Files = { dataDir: currentData.path, folder: 'pgdata', port: 5432 }
-  await makeFiles(oldFiles)
+  await createDatabaseFiles(oldFiles)
   // Autovacuum writes too, which would look like a change that the server made.
   await appendFile(join(oldFiles.dataDir, oldFiles.folder, 'postgresql.conf'), 'autovacuum = off\n')
-  await Promise.all([startFiles(currentFiles), startFiles(oldFiles)])
+  await Promise.all([startPostgresOn(currentFiles), startPostgresOn(oldFiles)])
   const source = connectToEmbedded(currentFiles.dataDir)
   const target = connectToEmbedded(oldFiles.dataDir, 2)
   for (const ledger of ['supabase_migrations.schema_migrations', 'private.server_migrations'])
@@ -162,7 +167,7 @@ async function filesOf100(oldFiles: Files, schema: string) {
   })
   const content = await contentOf(target)
   await Promise.all([source.end(), target.end()])
-  await Promise.all([stopFiles(currentFiles), stopFiles(oldFiles)])
+  await Promise.all([stopPostgresOn(currentFiles), stopPostgresOn(oldFiles)])
   await currentData.remove()
   return content
 }
@@ -204,12 +209,12 @@ test('a conversion leaves the old files unchanged for a way back, and changes th
   )
 
   const former = { ...oldFiles, folder: 'pgdata-17' }
-  await startFiles(former)
+  await startPostgresOn(former)
   const formerDatabase = connectToEmbedded(directory.path)
   expect(await schemaVersion(formerDatabase)).toBe(schema)
   expect(await contentOf(formerDatabase)).toEqual(content)
   await formerDatabase.end()
-  await stopFiles(former)
+  await stopPostgresOn(former)
 })
 
 test.for(['pgdata.', 'pgdata-18-new', 'pgdata-18-ready', 'pgdata-17'])(
@@ -262,11 +267,11 @@ test('a table that is not ours prevents the conversion of older files, and the m
   if (programs === undefined) return cannotRun(skip, noFetchedPostgres(17))
   const directory = await oldDirectory()
   const oldFiles = { dataDir: directory.path, folder: 'pgdata', port: 5432, programs }
-  await startFiles(oldFiles)
+  await startPostgresOn(oldFiles)
   const sql = connectToEmbedded(directory.path)
   await sql`create table public.guests (name text)`
   await sql.end()
-  await stopFiles(oldFiles)
+  await stopPostgresOn(oldFiles)
   const { code, stderr } = await runCommand([], { DATA_DIR: directory.path })
   expect(code).toBe(1)
   expect(stderr).toContain('cannot copy (public.guests)')

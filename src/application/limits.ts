@@ -1,4 +1,4 @@
-import { longestAnswer } from './questions.ts'
+import { maxAnswerLength } from './questions.ts'
 
 // Limits that the database enforces and the pages show: `server/rest/limits.test.ts` compares the two.
 
@@ -24,7 +24,7 @@ export const maxCharacters = {
   question: 200,
   option: 100,
   /** A guest's answer to a question. */
-  answer: longestAnswer,
+  answer: maxAnswerLength,
 } as const
 
 /** The most applications, or letters, of one call. */

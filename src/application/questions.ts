@@ -25,4 +25,4 @@ export interface AnsweredQuestion extends Question {
 export type Answers = Record<string, string>
 
 /** The most characters of an answer. */
-export const longestAnswer = 2_000
+export const maxAnswerLength = 2_000

@@ -149,10 +149,10 @@ test.each<[Partial<StoredApplication>, string]>([
   [{ attempts: 3, delivered_at: later }, 'delivered 2026-11-25T12:00:00.000Z'],
   [
     { attempts: 1, next_attempt_at: later, last_status: 500 },
-    '1 try, next 2026-11-25T12:00:00.000Z, last answer 500',
+    '1 try, next 2026-11-25T12:00:00.000Z, last response 500',
   ],
-  [{ attempts: 2, next_attempt_at: later }, '2 tries, next 2026-11-25T12:00:00.000Z, last answer none'],
-  [{ attempts: 10, next_attempt_at: null, last_status: 410 }, 'given up after 10 tries, last answer 410'],
+  [{ attempts: 2, next_attempt_at: later }, '2 tries, next 2026-11-25T12:00:00.000Z, last response none'],
+  [{ attempts: 10, next_attempt_at: null, last_status: 410 }, 'given up after 10 tries, last response 410'],
   [{ attempts: 0, next_attempt_at: null }, 'given up after 0 tries'],
 ])('the state of a delivery is shown in words: %o', async (delivery, words) => {
   const text = await whole(toText(batches({ ...ada, ...delivery })))

@@ -125,7 +125,7 @@ function deliveryState(
   if (attempts === null) return 'not queued'
   if (delivered_at) return `delivered ${time(delivered_at)}`
   const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`
-  const last = attempts > 0 ? `, last answer ${last_status ?? 'none'}` : ''
+  const last = attempts > 0 ? `, last response ${last_status ?? 'none'}` : ''
   if (!next_attempt_at) return `given up after ${tries}${last}`
   return attempts === 0 ? 'waiting' : `${tries}, next ${time(next_attempt_at)}${last}`
 }

@@ -45,17 +45,17 @@ export const accessChecks: readonly Check[] = [
     denied,
   ),
   refusalCheck(
-    'nobody merges with what is stored',
+    'an insert cannot change a stored application',
     ({ client, application }) => client.from(table).upsert(application),
     denied,
   ),
   refusalCheck(
-    'nobody skips what is stored',
+    'an insert cannot skip duplicates',
     ({ client, application }) => client.from(table).upsert(application, { ignoreDuplicates: true }),
     denied,
   ),
   refusalCheck(
-    'the deliveries are not there for visitors',
+    'visitors cannot reach the deliveries',
     ({ client }) => client.from('deliveries').select('application_id').limit(1),
     // PostgREST 12 leaves it to PostgreSQL to report a missing table.
     { status: 404, codes: ['PGRST205', '42P01'] },
@@ -71,7 +71,7 @@ export const accessChecks: readonly Check[] = [
     { status: 406, codes: ['PGRST106'] },
   ),
   {
-    name: 'the functions of the desk are refused to whoever has not signed in',
+    name: 'only people who are signed in may call the functions of the desk',
     async run({ client }) {
       for (const [name, args] of Object.entries(deskCallArguments)) {
         const response = await client.rpc(name, args)

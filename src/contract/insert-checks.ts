@@ -43,7 +43,7 @@ export const insertChecks: readonly Check[] = [
     },
   },
   {
-    name: 'form answers that are left out are blank, and make the same application',
+    name: 'missing form answers count as blank, so the application is the same',
     needsOpenDoor: true,
     async run({ client, application }) {
       const { paid_solution: _, custom_solution: __, team_size: ___, ...answered } = application
@@ -92,7 +92,7 @@ export const insertChecks: readonly Check[] = [
     },
   },
   {
-    name: 'no rows are no error',
+    name: 'an insert without rows succeeds',
     async run({ request }) {
       const response = await request({ body: '[]' })
       if (response.status !== 201) fail('201', response)
@@ -111,7 +111,7 @@ export const insertChecks: readonly Check[] = [
     { status: 400, codes: ['23502'], messageWord: '"reason"' },
   ),
   refusedFieldCheck(
-    'null is no blank answer',
+    'null is refused as a form answer',
     { team_size: null },
     { status: 400, codes: ['23502'], messageWord: '"team_size"' },
   ),
@@ -140,7 +140,7 @@ export const insertChecks: readonly Check[] = [
   ),
   ...(['company', 'reason'] as const).map((column) =>
     refusedFieldCheck(
-      `an endless answer to "${column}" is refused`,
+      `a very long answer to "${column}" is refused`,
       { [column]: 'x'.repeat(maxLengthOf(column) + 1) },
       { status: 400, codes: ['23514'], messageWord: `"${column}"` },
     ),

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { darkened, lowestContrast, neededContrast, palettesWith } from './accent.ts'
+import { darken, lowestContrast, neededContrast, palettesWith } from './accent.ts'
 import { contrast } from './contrast.ts'
 import { dark, light } from './palette.ts'
 
@@ -47,7 +47,7 @@ test.each([
 test('an accent that is readable in light mode is readable everywhere, also under the pointer', () => {
   fc.assert(
     fc.property(anyColour, (colour) => {
-      const accent = darkened(colour)
+      const accent = darken(colour)
       expect(lowestContrast(accent)).toBeGreaterThanOrEqual(neededContrast)
       const palettes = palettesWith(accent)
       for (const palette of [palettes.light, palettes.dark]) {
@@ -63,8 +63,8 @@ test('an accent that is readable in light mode is readable everywhere, also unde
 })
 
 test('a colour that is too light becomes the nearest dark enough one, and a dark enough colour stays', () => {
-  expect(darkened('#7a0019')).toBe('#7a0019')
+  expect(darken('#7a0019')).toBe('#7a0019')
   expect(lowestContrast('#ffee99')).toBeLessThan(1.1)
-  expect(darkened('#ffee99')).toBe('#7a6600')
-  expect(darkened('#ffffff')).toBe('#676767')
+  expect(darken('#ffee99')).toBe('#7a6600')
+  expect(darken('#ffffff')).toBe('#676767')
 })

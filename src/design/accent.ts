@@ -53,7 +53,7 @@ export function lowestContrast(colour: string, palette: Palette = light): number
 }
 
 /** The nearest darker colour of the same hue that has enough contrast in light mode. */
-export function darkened(colour: string): string {
+export function darken(colour: string): string {
   return readable(colour, light, -step)
 }
 

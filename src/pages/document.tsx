@@ -28,7 +28,7 @@ export interface PageDocument extends Pick<Permissions, 'inlineScript' | 'calls'
   /** The address of the page's script, which the inline script loads; undefined if the inline script is the only script. */
   script?: string
   /** Whether the inline script is in the head and runs before the rest of the document is parsed. */
-  scriptIsFirst?: boolean
+  isScriptFirst?: boolean
   /** The path from the document to the site's root. */
   root?: './' | '../'
 }
@@ -48,7 +48,7 @@ export interface RenderedDocument {
  */
 export function renderDocument(page: PageDocument, policyInDocument: boolean): RenderedDocument {
   const { title, description, preview, scene, content, root = './' } = page
-  const { data, script, inlineScript, scriptIsFirst = false } = page
+  const { data, script, inlineScript, isScriptFirst = false } = page
   const sceneStyle = paletteStyle(palettesWith(page.accent)) + base + page.sceneStyle
   // Placed after the scene, so that the scene is painted before the browser has styled the form.
   const contentStyle = controls + page.contentStyle
@@ -64,10 +64,10 @@ export function renderDocument(page: PageDocument, policyInDocument: boolean): R
   const scripts = `<script type="application/json" id="${pageDataId}">${inScript(JSON.stringify(data))}</script>
     <script${script === undefined ? '' : ` data-page="${script}"`}>${inlineScript}</script>`
   const parts: Record<string, string> = {
-    head: `${renderToString(head)}${scriptIsFirst ? scripts : ''}<style>${sceneStyle}</style>`,
+    head: `${renderToString(head)}${isScriptFirst ? scripts : ''}<style>${sceneStyle}</style>`,
     scene: renderToString(scene) + contentStyleElement,
     page: renderToString(content),
-    scripts: scriptIsFirst ? '' : scripts,
+    scripts: isScriptFirst ? '' : scripts,
   }
   const html = shell.replace(/<!--(head|scene|page|scripts)-->/g, (_, part: string) => parts[part] ?? '')
   return { html, policy, sceneLength: html.indexOf(contentStyleElement) }

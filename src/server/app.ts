@@ -121,7 +121,7 @@ export async function createApp({
   await app.register(deskPage, {
     anonKey,
     look,
-    signInIsElsewhere: database.ownerOfAuth === 'supabase',
+    isSignInElsewhere: database.ownerOfAuth === 'supabase',
   })
   await app.register(answerPage, { anonKey, look })
   const keys = database.ownerOfAuth === 'us' ? createSigningKeys(database.signIn) : undefined

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { cached } from './cached.ts'
 
 /** Caches the number of loads so far, which each load increases by one. The test sets the clock. */
-function cacheLoadCount(fails = () => false, options: { keepsFailures?: boolean } = {}) {
+function cacheLoadCount(fails = () => false, options: { cachesFailures?: boolean } = {}) {
   const clock = { now: 0 }
   let loads = 0
   const load = async () => {
@@ -57,7 +57,7 @@ test('a failed load is retried by the next call', async () => {
 })
 
 test('a cached failure is reused for as long as a value', async () => {
-  const { clock, get } = cacheLoadCount(() => clock.now < 1_000, { keepsFailures: true })
+  const { clock, get } = cacheLoadCount(() => clock.now < 1_000, { cachesFailures: true })
   await expect(get(1_000)).rejects.toThrow('load 1')
   clock.now = 999
   await expect(get(1_000)).rejects.toThrow('load 1')

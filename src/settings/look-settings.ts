@@ -1,4 +1,4 @@
-import { darkened, lowestContrast, neededContrast } from '../design/accent.ts'
+import { darken, lowestContrast, neededContrast } from '../design/accent.ts'
 import { defaultLook, type Look } from '../design/look.ts'
 import { OperatorError } from './operator-error.ts'
 import { readAddress, redacted, webProtocols, type Environment } from './values.ts'
@@ -81,6 +81,6 @@ function readAccent(environment: Environment, name: string) {
   // Rounded down: a contrast of 4.49 must not be shown as 4.5, which would be enough.
   const shown = (Math.floor(ratio * 10) / 10).toFixed(1)
   throw new OperatorError(
-    `${name} is "${accent}", whose contrast with the page is ${shown} to 1 but should be at least ${neededContrast} to 1: choose a darker colour, such as "${darkened(accent)}".`,
+    `${name} is "${accent}", whose contrast with the page is ${shown} to 1 but should be at least ${neededContrast} to 1: choose a darker colour, such as "${darken(accent)}".`,
   )
 }

@@ -126,6 +126,83 @@ $$;
 
 revoke all on function private.answers_digest(retreat_applications) from public, anon, authenticated;
 
+create or replace function public.desk_set_reads_only(reads_only boolean) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if desk_set_reads_only.reads_only is null then
+    raise exception '“reads_only” has to be true or false.' using errcode = '22023';
+  end if;
+  update private.organisers set reads_only = desk_set_reads_only.reads_only where account_id = me.id;
+  return public.desk_blind();
+end
+$$;
+
+create or replace function private.keep_search_vectors() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  answers tsvector;
+begin
+  -- An application that an update makes short keeps its row, with new vectors.
+  if tg_op = 'INSERT' and private.search_octets(new) <= 2000 then return null; end if;
+  -- Folds the long answers only once, for both vectors.
+  answers := private.words(new, true);
+  insert into private.search_vectors values (new.id, strip(answers || private.search_vector(
+      new.first_name, new.last_name, new.email, new.linkedin, new.company, '', '')), strip(answers))
+    on conflict (application_id) do update set vector = excluded.vector, blind_vector = excluded.blind_vector;
+  return null;
+end
+$$;
+
+-- Parses a search into `query`, null if it has no word. `hits` are the ids of the applications found, null if there are more than
+-- 1,000. All words have to match. From three letters on, the start of the last word is enough.
+create or replace function private.search(search text, blind boolean, out query tsquery, out hits uuid[])
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  words text[] := regexp_split_to_array(btrim(private.folded(left(search, 200))), '\s+');
+  row_estimate float := (select reltuples from pg_class where oid = 'public.retreat_applications'::regclass);
+begin
+  select cast(string_agg(
+    '''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || ''''
+      || case when place = cardinality(words) and char_length(lexeme) >= 3 then ':*' else '' end, ' & ') as tsquery)
+    into query
+    from unnest(words) with ordinality as word (said, place),
+      unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme;
+  if query is null then return; end if;
+  -- The index collects all hits, even if few are wanted. So their number is estimated first, from a sample of up to a hundred
+  -- applications, fewer if they are long. The sample has the lowest ids, which are random, so that nobody can choose what is in
+  -- it. The planner's statistics know common words, but not beginnings that many rare words share.
+  if row_estimate > 20000 and row_estimate * (
+    select coalesce(avg(fits), 0)
+    from (
+      select case
+          when sum(case when vector is null then private.search_octets(application) else 300 end) over (order by id) <= 30000
+          then (coalesce(vector, private.words(application, false)) @@ query)::integer end as fits
+      from (select id from public.retreat_applications order by id limit 100) as first_ones
+        join public.retreat_applications as application using (id)
+        left join private.search_vectors on application_id = id
+    ) as sampled
+  ) > 20000 then
+    return;
+  end if;
+  hits := private.indexed(query);
+  if cardinality(hits) > 1000 then
+    hits := null;
+  elsif blind then
+    hits := array(
+      select id from public.retreat_applications as application left join private.search_vectors on application_id = id
+      where id = any (hits) and coalesce(blind_vector, private.words(application, true)) @@ query
+    );
+  else
+    hits := coalesce(hits, '{}');
+  end if;
+end
+$$;
+
 drop function private.begin_act(uuid, text, text[]);
 
 -- Begins an act. Returns false for a retry, after waiting for the first call to finish. Refuses an id that was used with
@@ -157,6 +234,24 @@ $$;
 
 revoke all on function private.begin_act(uuid, text, text[]) from public, anon, authenticated;
 
+-- Adds to an application's history.
+create or replace function private.write_down(application uuid, act uuid, author text, kind text, detail jsonb) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  -- Locks the application until commit: a concurrent erasure waits, or makes this call fail.
+  perform from public.retreat_applications where id = application for key share;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  -- An organiser may open an applicant's link. The request then has the organiser's account.
+  insert into private.history (application_id, act, author, author_id, kind, detail) values (
+    application, write_down.act, write_down.author, case when write_down.author <> 'applicant' then auth.uid() end,
+    write_down.kind, write_down.detail
+  ) on conflict do nothing;
+end
+$$;
+
 -- A page of at most fifty history entries that belong to no application, the newest first: about the door, places, letters in
 -- general, blind reading and erasures. The result names them `happenings`.
 create or replace function public.desk_history(after jsonb default null) returns jsonb
@@ -178,7 +273,8 @@ begin
 end
 $$;
 
--- Gives the caller's mark of an application, changes it, or takes it back (null). Returns the marks that are shown then.
+-- Gives the caller's mark of an application, changes it, or takes it back (`mark` null). Returns the marks that the caller sees
+-- afterwards.
 create or replace function public.desk_mark(act uuid, application uuid, mark text, why text default '') returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -193,7 +289,7 @@ begin
     raise exception 'The line about a mark has at most 300 characters.' using errcode = '22023';
   end if;
   if private.begin_act(act, 'desk_mark', application::text, mark, why) then
-    -- One after the other, so that each of two concurrent marks takes the other into account.
+    -- Serialises concurrent marks of an application, so that each takes the others into account.
     perform from public.retreat_applications where id = application for no key update;
     if not found then
       raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
@@ -204,7 +300,7 @@ begin
         on conflict do nothing;
       update private.marks set
         author = me.email, mark = desk_mark.mark, at = now(), why = case when desk_mark.mark is null then '' else line end,
-        -- A line that is added to the same mark leaves it as independent as it was.
+        -- A change of the line alone does not make the mark less independent.
         is_after_seeing = case when marks.mark is not distinct from desk_mark.mark then is_after_seeing else has_seen or exists (
           select from private.marks as shown
           where shown.application_id = application and shown.account_id <> me.id and shown.was_shown
@@ -227,7 +323,8 @@ end
 $$;
 
 -- The status and the RSVP of some applications, whether the same email applied again to the same retreat, and whether it applied
--- to an earlier one. One query for all applications, since a query for each would be too slow.
+-- to an earlier one. Blind readers do not learn about the same email. One query for all applications, since a query for each
+-- would be too slow.
 create or replace function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
   language plpgsql stable set search_path = ''
 as $$
@@ -247,9 +344,9 @@ begin
 end
 $$;
 
--- The organisers' work on some applications, for the exported table: the last decision with its author, the notes, and the state of
--- the letters. It also has the RSVP, and the answers to questions that are not private. It has no address and no text of a letter, so that
--- organisers who read blind may read it.
+-- The organisers' work on some applications, for the exported table: when and by whom the status was last changed, the notes, and
+-- the state of the letters. It also has the RSVP, and the answers to questions that are not private. It has no address and no
+-- text of a letter, so that organisers who read blind may read it.
 create or replace function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
   language plpgsql stable set search_path = ''
 as $$
@@ -330,15 +427,16 @@ revoke all on function private.is_of(uuid, integer, boolean) from public, anon, 
 -- call reads up to `look` candidates, for up to a second. So it may return fewer than `most` ids, even none, before the end
 -- of the list.
 --
--- Without an edition, it finds those of the newest. Without a status, it leaves out the applications that were put aside. All keys
--- of the filter are optional: edition, status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks and
--- order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are first. Other orders are
--- `oldest`, `most yes` (the most visible Yes first) and `shuffled` (another order for each account, the same each time).
+-- Without an edition, it finds those of the newest. Without a status, it leaves out the applications that were put aside. All
+-- keys of the filter are optional: edition, status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks
+-- and order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are first. Other
+-- orders are `oldest`, `most yes` (the most visible Yes first) and `shuffled` (its own order for each account, the same at each
+-- call).
 create or replace function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, account uuid, out ids uuid[], out next jsonb
 )
-  -- Most calls end long before `look` candidates. Planned for that many, the query would sort thousands of rows and be
-  -- compiled.
+  -- Most calls end long before `look` candidates. If PostgreSQL planned for all of them, it would sort thousands of rows and
+  -- compile the query (JIT).
   language plpgsql stable set search_path = '' set enable_sort = off set jit = off
 as $$
 declare
@@ -350,8 +448,9 @@ declare
   wanted_marks text := filter ->> 'marks';
   is_oldest_first boolean := sorting = 'oldest';
   edition record := private.edition_in(filter);
-  -- The list is between these two positions, both exclusive.
+  -- Sorts before every other id.
   first_id constant uuid := cast('00000000-0000-0000-0000-000000000000' as uuid);
+  -- The list is between (since, since_id) and (before, before_id), both exclusive.
   since timestamptz := greatest((filter ->> 'since')::timestamptz, edition.since);
   since_id uuid := first_id;
   before timestamptz := least((filter ->> 'until')::timestamptz, edition.before);
@@ -383,10 +482,10 @@ begin
     raise exception 'There is no status "%".', left(wanted, 100) using errcode = '22023';
   elsif wanted_rsvp not in ('coming', 'not coming', 'no answer', 'late', 'not told') then
     raise exception 'There is no answer "%".', left(wanted_rsvp, 100) using errcode = '22023';
-  elsif wanted_rsvp is not null then
-    wanted := coalesce(wanted, 'accepted');
   elsif wanted_marks not in ('none of mine', 'disagree') then
     raise exception 'There are no marks "%".', left(wanted_marks, 100) using errcode = '22023';
+  elsif wanted_rsvp is not null then
+    wanted := coalesce(wanted, 'accepted');
   end if;
   if sorting = 'most yes' then
     -- Counts the visible marks of all applications once.
@@ -439,11 +538,11 @@ begin
     position := 'decided.created_at, decided.application_id';
   end if;
   if wanted is null and exists (select from private.statuses where status = 'aside') then
-    -- Applications that were put aside are in no other list.
+    -- Applications that were put aside are only in the list of their status.
     conditions := array_append(conditions,
       'not exists (select from private.statuses as own where own.application_id = id and own.status = ''aside'')');
   end if;
-  -- These two are subqueries: with joins, the planner would read all statuses before the first row.
+  -- The next two conditions are subqueries: with joins, the planner would read all statuses before the first row.
   if wanted = 'new' or wanted is not null and (query is not null or hits is not null) then
     conditions := array_append(conditions,
       'coalesce((select status from private.statuses as own where own.application_id = id), ''new'') = $9');
@@ -494,8 +593,140 @@ begin
 end
 $$;
 
--- The number of applications of an edition that have a status, at most `most`. Those that were stored when another edition had
--- applications, too, are looked up.
+-- The 20 largest groups among the newest 20,000 applications that are New in the newest edition, the largest first. If finding
+-- them takes a second, fewer applications are grouped. `reason`: at least three addresses sent the same reason, apart from blanks
+-- and case. `links`: the reason is nothing but links. `domain`: 20 or more applied within one hour with addresses of the same
+-- domain. Each application is in at most one group.
+create or replace function public.desk_junk() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  undecided_ids uuid[] := (private.find('{"status": "new"}', null, 20000, 50000, me.blind, me.id)).ids;
+  -- Includes the blanks of Unicode. `translate` takes half the time of a regular expression.
+  blanks constant text := E' \t\n\r\f\u000b\u0085\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b'
+    '\u202f\u205f\u3000\ufeff';
+  -- Large providers, at which many people have their mailbox.
+  shared_domains constant text[] := array[
+    'aol.com', 'fastmail.com', 'gmail.com', 'gmx.at', 'gmx.ch', 'gmx.de', 'gmx.net', 'googlemail.com', 'hey.com',
+    'hotmail.com', 'icloud.com', 'live.com', 'mac.com', 'me.com', 'msn.com', 'orange.fr', 'outlook.com', 'pm.me',
+    'proton.me', 'protonmail.com', 'qq.com', 'web.de', 'yahoo.co.uk', 'yahoo.com', 'yahoo.de', 'yahoo.fr',
+    'yandex.ru', 'mail.ru', '163.com'
+  ];
+begin
+  return (
+    with undecided as materialized (
+      select id, application.created_at, first_name, last_name, reason, coalesce(version, 0) as version,
+        private.person(email) as person,
+        lower(reverse(split_part(reverse(email), '@', 1))) as domain,
+        md5(lower(translate(left(reason, 5000), blanks, ''))) as same_reason
+      from unnest(undecided_ids) as newest (id)
+        join public.retreat_applications as application using (id)
+        left join private.statuses on application_id = id
+    ), same_reasons as (
+      select same_reason from undecided group by 1 having count(distinct person) >= 3
+    ), counted as (
+      select *, count(*) over (
+        partition by domain order by created_at range between interval '1 hour' preceding and current row
+      ) as in_an_hour
+      from undecided
+    ), judged as (
+      select *, case
+        when same_reason in (select same_reasons.same_reason from same_reasons) then 'reason'
+        when left(reason, 5000) ~* '^(?:[\s,;]*(?:https?://|www\.)\S+)+[\s,;]*$' then 'links'
+        when max(in_an_hour) over (
+          partition by domain order by created_at range between current row and interval '1 hour' following
+        ) >= 20 and domain <> all (shared_domains) then 'domain'
+      end as kind
+      from counted
+    ), grouped as (
+      select kind, case kind when 'reason' then same_reason when 'domain' then domain else '' end as key, count(*) as count,
+        (array_agg(left(regexp_replace(left(reason, 1000), '\s+', ' ', 'g'), 200) order by created_at desc))[1] as example,
+        jsonb_agg(jsonb_build_object('id', id, 'status', 'new', 'version', version)
+          || case when me.blind then '{}' else jsonb_build_object(
+            'first_name', left(first_name, 200), 'last_name', left(last_name, 200)) end order by created_at desc) as applications
+      from judged where kind is not null group by 1, 2 order by count desc, key limit 20
+    )
+    select coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'key', case when kind = 'domain' and not me.blind then key end,
+      'example', example, 'applications', applications) order by count desc, key), '[]')
+    from grouped
+  );
+end
+$$;
+
+-- The changes of a list that is shown. `shown` has its rows, {id, version}, at most the first thousand. `oldest` is the
+-- position of the last row in any order, null if the list was read to its end. The result has the changed statuses, the ids of
+-- erased applications, the state of all letters, and the RSVPs by id. It also counts the applications that pass the filter and
+-- are not shown: those `newer` than all rows, and the others (`older`). `more`: there may be more such applications. `unseen`,
+-- their ids, is for desks that were opened before an update.
+create or replace function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, blind boolean, account uuid) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
+  -- In these orders, a row's time says nothing of its position. So unseen applications are counted only if the list was read to
+  -- its end.
+  is_by_marks boolean := coalesce(filter ->> 'order', '') in ('most yes', 'shuffled');
+  -- If the list was read to its end, only new applications are missing, so the newest are searched in every order.
+  found record := private.find(
+    case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, blind, account);
+  last record;
+  list_end record;
+begin
+  if jsonb_array_length(shown) > 1000 then
+    raise exception 'At most 1,000 applications can be refreshed at once.' using errcode = '22023';
+  end if;
+  select (oldest ->> 'created_at')::timestamptz as created_at, (oldest ->> 'id')::uuid as id into last;
+  select (found.next ->> 'created_at')::timestamptz as created_at, (found.next ->> 'id')::uuid as id into list_end;
+  return (
+    with of_list as materialized (
+      select id, version from jsonb_to_recordset(shown) as of_list (id uuid, version integer)
+    ), unseen as materialized (
+      select id, created_at from public.retreat_applications
+      where id = any (found.ids) and id not in (select id from of_list) and (oldest is null or not is_by_marks and case
+        when is_oldest_first then (created_at, id) <= (last.created_at, last.id)
+        else (created_at, id) >= (last.created_at, last.id)
+      end)
+    ), newest as materialized (
+      select application.created_at, id from of_list join public.retreat_applications as application using (id)
+      order by 1 desc, 2 desc limit 1
+    )
+    select jsonb_build_object(
+      'changed', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'id', id, 'status', standing.status, 'version', standing.version)), '[]')
+        from of_list join private.statuses as standing on application_id = id
+        where standing.version <> of_list.version
+      ),
+      'gone', (
+        select coalesce(jsonb_agg(id), '[]') from of_list
+        where not exists (select from public.retreat_applications as application where application.id = of_list.id)
+      ),
+      'letters', private.letter_states(array(select id from of_list)),
+      'marks', private.mark_counts(array(select id from of_list), account),
+      'answers', (
+        select coalesce(jsonb_object_agg(application_id, jsonb_build_object('answer_state', answer_state, 'answer', answer,
+          'answered_at', answered_at, 'kept_until', kept_until)), '{}')
+        from of_list join private.invitations on invitations.application_id = id join private.standings using (application_id)
+      ),
+      'newer', (
+        select count(*) from unseen where not exists (
+          select from newest where (newest.created_at, newest.id) >= (unseen.created_at, unseen.id)
+        )
+      ),
+      'older', (
+        select count(*) from unseen, newest where (newest.created_at, newest.id) >= (unseen.created_at, unseen.id)
+      ),
+      'unseen', (select coalesce(jsonb_agg(to_jsonb(unseen) order by created_at desc, id desc), '[]') from unseen),
+      'more', found.next is not null and (oldest is null or case
+        when is_oldest_first then list_end < last else list_end > last end)
+    )
+  );
+end
+$$;
+
+-- The number of applications of an edition that have a status, at most `most`. Most are counted by their time alone. Only where
+-- the times of two editions overlap, the application itself is read.
 create function private.count_with_status(status text, edition integer, most integer) returns integer
   language plpgsql stable set search_path = ''
 as $$
@@ -520,9 +751,9 @@ $$;
 
 revoke all on function private.count_with_status(text, integer, integer) from public, anon, authenticated;
 
--- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day
--- in the given time zone, and by the form answers to the two choices. `more`: there are more than were counted. With a
--- filter by RSVP, only `accepted` and `all` are counted: no other list of the desk has this filter.
+-- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day in
+-- the given time zone, and by the form answers to the two choices. `more`: there are more than were counted. A filter by RSVP
+-- applies only to `accepted` and `all`: no other list of the desk has this filter.
 create or replace function private.overview(filter jsonb, zone text, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -560,7 +791,7 @@ begin
     foreach each_status in array statuses[2:] loop
       counted := private.count_with_status(each_status, edition.id, 20001);
       decided := decided + counted;
-      -- The last is `aside`, which counts nowhere else.
+      -- The last status is `aside`. `all` does not include it.
       aside_count := counted;
       counts := counts || jsonb_build_object(each_status, private.up_to_thousand(counted));
     end loop;
@@ -681,7 +912,7 @@ begin
       from public.retreat_applications as stored join private.editions on editions.id = stored.edition
       where stored.id = application
     ),
-    -- Rows of the history are only added.
+    -- Rows are only added to the history, so their number is enough.
     (select count(*) from private.history where application_id = application),
     private.marks_shown(application, account),
     (select jsonb_agg(to_jsonb(given) order by question_id) from private.question_answers as given where application_id = application),
@@ -709,7 +940,7 @@ begin
   -- Held until the application is stored: `hold_applying` waits for this lock before a limit is set.
   perform pg_advisory_xact_lock_shared(5610746);
   select * into door from private.door;
-  -- Apart from the query, since PostgreSQL evaluates a condition without a query in a tenth of the time.
+  -- Checked before the query, since PostgreSQL evaluates a condition without a query in a tenth of the time.
   if door.repeats_until > now() then
     perform from public.retreat_applications as former
       where edition = new.edition - 1 and private.answers_digest(former) = private.answers_digest(new);
@@ -867,7 +1098,7 @@ begin
 end
 $$;
 
--- The templates of the product, with their first texts.
+-- The templates of the product, with the texts that a new database has.
 create function private.first_templates() returns table (name text, kind text, subject text, body text)
   language sql immutable set search_path = ''
 as $$
@@ -933,7 +1164,7 @@ $$;
 
 revoke all on function private.first_templates() from public, anon, authenticated;
 
--- Whether a letter may ask for an RSVP. Receipts and letters about other decisions may not.
+-- Whether a letter may ask for an RSVP. Receipts, and letters that waitlist or decline, may not.
 create function private.may_ask_for_rsvp(occasion text) returns boolean
   language sql immutable
   return coalesce(occasion, '') = 'accepted'
@@ -1073,9 +1304,9 @@ $$;
 
 revoke all on function private.check_number(uuid[]) from public, anon, authenticated;
 
--- Creates the draft of a template, unless there is one, or its letter is pending or has failed. Skips a letter that the
--- applicant already got, unless `again` is set or they were told of another decision since. A dropped letter becomes a draft
--- with its former text.
+-- Creates the draft of a template, unless there is one, or its letter is pending or has failed. Skips a letter that the applicant
+-- already got, unless `again` is set, or the last decision that they were told is another one. Skips a reminder if one was sent
+-- in the last three days. Returns the letter's id, null if it was skipped. A dropped letter becomes a draft with its former text.
 create or replace function private.draft_from_template(application uuid, template text, again boolean default false) returns uuid
   language plpgsql set search_path = ''
 as $$
@@ -1097,7 +1328,7 @@ begin
     insert into private.letters (application_id, template) values (application, draft_from_template.template)
       on conflict do nothing returning id into drafted;
   else
-    -- A letter that was sent restarts with its template's text.
+    -- A letter that was sent before gets its template's text.
     update private.letters set state = 'draft', drafted_at = now(), version = version + 1,
         subject = case when state = 'dropped' then subject end, body = case when state = 'dropped' then body end
       where id = letter.id returning id into drafted;
@@ -1106,9 +1337,9 @@ begin
 end
 $$;
 
--- Whether a template may still be sent to an applicant. It has to exist. A decision has to be the current one. A reminder is
--- only for people without an RSVP. The others are for people who are coming: a confirmation, and a reminder of questions if they
--- have open ones.
+-- Whether a template may still be sent to an applicant. It has to exist. A decision has to be the current one. A reminder is only
+-- for people without an RSVP. A confirmation is only for people who are coming, and a reminder of questions for those of them
+-- with open questions.
 create or replace function private.may_be_said(application uuid, template text) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -1160,11 +1391,12 @@ begin
 end
 $$;
 
--- Releases drafts, an array of {id, seen}: they are sent after a minute. `seen` identifies the text that the organiser read:
--- a digest of the template's text, or the version of an edited letter (`draft_text`). For more than thirty letters, `number`
--- must equal their count. Letters that were sent before need `again`. Each outcome is released, gone, changed (since it was
--- read), missing (it quotes a blank form answer), long (once filled in), or again (sent before).
--- Without a mail server the decision goes to the automation, which emails the applicant.
+-- Releases drafts, an array of {id, seen}: they are sent after a minute. `seen` identifies the text that the organiser read: a
+-- digest of the template's text, or the version of an edited letter (`draft_text`). For more than thirty letters, `number` must
+-- equal their count. Letters that were sent before need `again`. The result has the outcome of each. `released`: it is queued.
+-- `gone`: it is no longer a draft, or its decision is no longer current. `changed`: since it was read. `missing`: a placeholder
+-- is blank or unknown. `long`: too long once filled in. `again`: sent before. Without a mail server the decision goes to the
+-- automation, which emails the applicant.
 create or replace function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb
@@ -1336,7 +1568,7 @@ $$;
 
 drop function private.plain_name(text);
 
--- A name, if a receipt or a notice may contain it; null for names that look like links or messages.
+-- A name, if a receipt or a notice may contain it; null if it is blank or long, or looks like a link or a message.
 create function private.plain_name(typed_name text) returns text
   language plpgsql immutable set search_path = ''
 as $$
@@ -1350,7 +1582,7 @@ begin
   return case when
     -- No characters that become links or change the text's direction.
     normalised !~ '[[:cntrl:].:/\\@<>\u0085\u2028-\u202e\u2066-\u2069]' and normalised !~* '^www'
-    -- Characters that look like a dot, a colon or a slash.
+    -- No characters that look like a dot, a colon or a slash.
     and normalised !~ '[\u00b7\u02d0\u0323\u0589\u05c3\u06d4\u0701\u0702\u0964\u1362\u166e\u16eb\u1803\u1809\u2022\u2027\u2044\u2215\u2219\u2236\u22c5\u2571\u25cf\u2981\u29f8\u2cf9\u2cfe\u2e31\u2e33\u2e3c\u3002\u30fb\ua4f8\ua60e\ua6f3\ua789\ua78f\U00010101\U00010a50\U0001d16d]'
     -- No telephone number, and no sentence.
     and normalised collate "und-x-icu" !~ '[[:digit:]]'
@@ -1361,8 +1593,8 @@ $$;
 
 revoke all on function private.plain_name(text) from public, anon, authenticated;
 
--- Writes the daily emails that are due, if there are applications or RSVPs that no notice has reported since the last, or
--- applications that will be erased.
+-- Writes the daily emails that are due, except those with nothing to report. They report applications and RSVPs since the last
+-- daily email that had no notice, and applications that will be erased.
 create or replace function private.write_day_notices() returns void
   language plpgsql set search_path = ''
 as $$
@@ -1386,6 +1618,25 @@ begin
       where kind = 'answer' and author = 'applicant' and at > told_until and at <= until
         and not private.had_notice(account_id, rsvp.application_id, rsvp.id)
     );
+end
+$$;
+
+-- Deletes notices and tests after a day, sent or not, and writes the daily emails that are due. A notice about one application or
+-- RSVP, sent or failed, stays until the daily email has skipped that one.
+create or replace function private.keep_notices() returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  -- A time too far ahead was stored before the clock was set back.
+  update private.organisers
+    set told_until = least(told_until, now() - interval '1 minute'),
+      day_due_at = day_due_at
+        - greatest(0, ceil(extract(epoch from day_due_at - now()) / 86400) - 1) * interval '1 day'
+    where told_until > now() or day_due_at > now() + interval '1 day';
+  delete from private.deliveries as notice using private.organisers
+    where account_id = organiser_id and kind in ('notice', 'test') and queued_at <= now() - interval '1 day'
+      and (kind = 'test' or application_id is null or due_at is not null or queued_at < told_until - interval '1 hour');
+  perform private.write_day_notices();
 end
 $$;
 
@@ -1464,9 +1715,56 @@ begin
 end
 $$;
 
--- Runs when a letter arrived or may have arrived. A decision is then also sent to an automation, if a server for one was
--- seen within a day. From then on, an accepted person is asked for an RSVP. Another decision resets the invitation: a later
--- acceptance has a new link and no RSVP. It resets nothing if a later letter has already arrived.
+-- Sends the caller a text, filled in for an application as its applicant would get it. Repeating the act sends no second
+-- email.
+create or replace function public.desk_send_test(
+  subject text, body text, application uuid default null, occasion text default null,
+  act uuid default null, site text default null
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  text jsonb;
+begin
+  perform private.check_template(occasion, subject, body);
+  if not exists (select from private.postman where private.is_recent(seen_at)) then
+    raise exception 'No letter can be sent: no server with a mail server is running.' using errcode = 'PT409';
+  end if;
+  perform private.check_site(site);
+  act := coalesce(act, gen_random_uuid());
+  if not private.begin_act(act, 'desk_send_test', subject, body) then
+    return jsonb_build_object('to', me.email);
+  end if;
+  text := private.example(occasion, subject, body, application, me.blind, site);
+  if text is null then
+    raise exception 'There is no application to fill it with yet.' using errcode = '22023';
+  elsif (text ->> 'is_long')::boolean then
+    raise exception 'This letter is too long once filled in.' using errcode = '22023';
+  end if;
+  perform from public.retreat_applications where id = (text ->> 'application')::uuid for key share;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  -- Serialises concurrent calls, so that each is counted.
+  perform from private.organisers where account_id = me.id for no key update;
+  if (
+    select count(*) from private.deliveries
+    where organiser_id = me.id and kind = 'test'
+      and queued_at > now() - interval '1 hour' and queued_at <= clock_timestamp()
+  ) >= 20 then
+    raise exception 'At most twenty test emails an hour.' using errcode = 'PT429';
+  end if;
+  insert into private.deliveries (id, kind, organiser_id, application_id, subject, body)
+    values (act, 'test', me.id, (text ->> 'application')::uuid,
+      '[Test] ' || (text ->> 'subject'), text ->> 'body');
+  return jsonb_build_object('to', me.email);
+end
+$$;
+
+-- Runs when a letter arrived or may have arrived. A decision is then also sent to an automation, if a server for automations was
+-- seen within a day. A letter of acceptance, or one with the link, starts the time for the RSVP. A letter about another decision
+-- resets the invitation: a later acceptance has a new link and no RSVP. It resets nothing if a later letter has already arrived.
 create or replace function private.follow_told() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -1538,8 +1836,8 @@ $$;
 
 revoke all on function private.is_link_over(uuid) from public, anon, authenticated;
 
--- The link and the deadline in a letter that is not sent yet: placeholders, or blank if the link has no more use, or no RSVP can be
--- given.
+-- The link and the deadline in a letter that is not sent yet: placeholders. Both are blank if the person is not accepted. The
+-- link is blank if it has no more use, and the deadline if it has passed.
 create or replace function private.invitation_placeholders(application uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -1563,8 +1861,8 @@ $$;
 
 revoke all on function private.is_confirmation(uuid) from public, anon, authenticated;
 
--- Whether a delivery has the deadline, which has passed, or a link that has no more use. An acceptance that an automation sends in
--- place of our email always counts as having both. A confirmation asks for nothing, and is never overdue.
+-- Whether a delivery contains a deadline that has passed, or a link that has no more use. An acceptance that an automation sends
+-- in place of our email always counts as having the deadline. A confirmation asks for nothing, and is never overdue.
 create or replace function private.is_overdue(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -1584,7 +1882,7 @@ $$;
 
 drop function private.with_invitation(text, text, date);
 
--- A text with the link and the deadline filled in. If no site is known, the paragraphs with the link are left out.
+-- A text with the link and the deadline filled in. Without a link (null), the paragraphs that need it are left out.
 create function private.with_invitation(letter_text text, link text, deadline date) returns text
   language plpgsql immutable set search_path = ''
 as $$
@@ -1603,9 +1901,9 @@ $$;
 
 revoke all on function private.with_invitation(text, text, date) from public, anon, authenticated;
 
--- Counts today as a day of announcement of everything that is due within six days. `erasable_until`: on the seventh day, the day up
--- to which it may be erased, otherwise null. `is_new`: today was not counted before. A clock that jumps ahead erases nothing, since
--- a day counts only within a month of the one before.
+-- Counts today as a day of announcement of everything that is due within six days. `erasable_until`: from the seventh day on,
+-- everything that is due up to this day may be erased; null before. `is_new`: today was not counted before. A clock that jumps
+-- ahead erases nothing: more than a month after the last day, the count starts again.
 create function private.announce(
   edition integer, subject text, out erasable_until date, out is_new boolean
 )
@@ -1628,7 +1926,8 @@ $$;
 
 revoke all on function private.announce(integer, text) from public, anon, authenticated;
 
--- Ends announcements after the erasing, or because they became wrong. The history says how many applications were erased.
+-- Ends announcements after everything was erased, or because they became wrong. The history says how many applications were
+-- erased.
 create function private.end_announcements(edition integer, subject text) returns void
   language sql set search_path = ''
   begin atomic
@@ -1682,8 +1981,9 @@ $$;
 
 revoke all on function private.questions_of(uuid, integer, boolean) from public, anon, authenticated;
 
--- Stores answers by the id of their question. A blank text removes an answer. Questions left out keep theirs. The result is the
--- number of changes. The caller has locked the application.
+-- Stores answers by the id of their question. A blank text removes an answer. Questions that are left out keep their answers. A
+-- reminder of questions is dropped if none is open any more. The result is the number of changes. The caller has locked the
+-- application.
 create function private.store_answers(application uuid, answers jsonb) returns integer
   language plpgsql set search_path = ''
 as $$
@@ -1730,7 +2030,7 @@ $$;
 
 revoke all on function private.store_answers(uuid, jsonb) from public, anon, authenticated;
 
--- Stores answers that were given by the link, from somebody who is coming. Repeating the act stores nothing more. The result is
+-- Stores the answers that somebody who is coming gave through their link. Repeating the act stores nothing more. The result is
 -- the invitation afterwards. After the last day nothing is stored.
 create function public.answer_questions(token text, answers jsonb, act uuid) returns jsonb
   language plpgsql security definer set search_path = ''
@@ -1867,7 +2167,7 @@ begin
 end
 $$;
 
--- Refuses more than twenty changes of an applicant in an hour. A future time does not count: the clock was set back.
+-- Refuses more than twenty changes by an applicant in an hour. A future time does not count: the clock was set back.
 create function private.refuse_too_many_changes(application uuid) returns void
   language plpgsql stable set search_path = ''
 as $$
@@ -1884,8 +2184,8 @@ $$;
 
 revoke all on function private.refuse_too_many_changes(uuid) from public, anon, authenticated;
 
--- Stores an RSVP that was given by the link: `coming`, or `not coming`. Repeating the act stores nothing more. The result is the
--- invitation afterwards. After the deadline nothing is stored.
+-- Stores an RSVP that was given through the link: `coming`, or `not coming`. Repeating the act stores nothing more. The result is
+-- the invitation afterwards. After the deadline nothing is stored.
 create or replace function public.answer_place(token text, answer text, act uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -1906,6 +2206,26 @@ begin
     perform private.set_rsvp(application, act, 'applicant', answer);
   end if;
   return public.place_by_token(token);
+end
+$$;
+
+-- Sets the deadline of an accepted person to the day `until`.
+create or replace function public.desk_keep_until(act uuid, application uuid, until date) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if act is null or until is null or until < private.today() or until > '9999-12-31' then
+    raise exception 'A deadline is today or a later day.' using errcode = '22023';
+  end if;
+  perform private.lock_accepted(application);
+  -- A retry must not overwrite a deadline that was set after the first call.
+  if private.begin_act(act, 'desk_keep_until', application::text, until::text) then
+    perform private.write_down(application, act, me.email, 'kept', jsonb_build_object('until', until));
+    update private.invitations set deadline = until, is_deadline_set = true where application_id = application;
+  end if;
+  return private.application_details(application, me.blind);
 end
 $$;
 
@@ -1930,9 +2250,9 @@ $$;
 
 revoke all on function private.count_due_answers() from public, anon, authenticated;
 
--- The questions of an edition or the newest: {version, questions, until, closes_on, private_days, erased_on, due}. `until` is the last
--- day for answers if organisers set it, and `closes_on` the one that counts. `due` counts private answers that are due to be
--- erased. Each question has `answers`, their number.
+-- The questions of an edition, by default the newest: {version, questions, until, closes_on, private_days, erased_on, due}.
+-- `until` is the last day for answers if organisers set it, and `closes_on` the one that counts. `due` counts the private answers
+-- of all editions that are due to be erased. Each question has the number of its `answers`.
 create function public.desk_questions(edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -2001,8 +2321,9 @@ $$;
 
 revoke all on function private.question_given(jsonb, integer, integer) from public, anon, authenticated;
 
--- Sets the questions of an edition or the newest, in the order of `questions`. Others are removed with their answers. `until` is
--- the last day for answers, null for the first day of the retreat. `private_days` counts from the end of the retreat.
+-- Sets the questions of an edition, by default the newest, in the order of `questions`. Former questions that are not among them
+-- are removed with their answers. `until` is the last day for answers, null for the first day of the retreat. `private_days`
+-- counts from the end of the retreat.
 create function public.desk_set_questions(
   version integer, questions jsonb, until date, private_days integer, edition integer default null
 ) returns jsonb
@@ -2057,9 +2378,9 @@ $$;
 revoke all on function public.desk_set_questions(integer, jsonb, date, integer, integer) from public, anon, authenticated;
 grant execute on function public.desk_set_questions(integer, jsonb, date, integer, integer) to authenticated;
 
--- Up to 1,000 people who are coming, of an edition or the newest. Each has their answers by the id of the question. Also the cursor
--- of the next call: {guests: [{id, first_name, last_name, email, phone, company, answers}], next}. Blind readers get no private
--- answers, and what `private.form_answers` shows them.
+-- Up to 1,000 people who are coming to the retreat of an edition, by default the newest: {guests: [{id, first_name, last_name,
+-- email, phone, company, answers}], next}. `answers` are by the id of the question, and `next` is the cursor for the next call.
+-- Blind readers get only ids, and answers that are not private.
 create function public.desk_guests(after jsonb default null, edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -2095,7 +2416,7 @@ $$;
 revoke all on function public.desk_guests(jsonb, integer) from public, anon, authenticated;
 grant execute on function public.desk_guests(jsonb, integer) to authenticated;
 
--- Erases the private answers that are due, of these editions or of all, and writes into the history how many.
+-- Erases the private answers that are due, of the editions `due` or of all (null), and writes into the history how many.
 create function private.erase_due_answers(author text, due integer[] default null) returns integer
   language plpgsql set search_path = ''
 as $$
@@ -2143,7 +2464,7 @@ $$;
 
 revoke all on function private.keep_answers() from public, anon, authenticated;
 
--- Erases the private answers that are due now: on a hosted project no server does it.
+-- Erases the private answers that are due now: on a hosted project no server erases them.
 create function public.desk_erase_answers() returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2159,11 +2480,13 @@ grant execute on function public.desk_erase_answers() to authenticated;
 
 drop function public.desk_places(text);
 
--- The numbers of places and RSVPs of an edition or the newest, and its waitlist. The result is {version, places, days, zone, is_zone_set, site,
--- today, edition, editions, retreat, questions, coming, not_coming, no_answer, late, not_told, free, waitlisted, waitlist}.
--- `retreat` has the edition's days and venue. `editions` are all, the newest first. `questions` has the number of its questions, and of people with `open` ones. `late` is a part of `no_answer`. `free` is
--- null if the number of places is unknown, and negative if more people were accepted. `waitlist` has the first twenty of those
--- `waitlisted`. `zone` is `UTC` until one is set. Older desks send the argument, which is ignored.
+-- The numbers of places and RSVPs of an edition, by default the newest, and its waitlist. The result is {version, places, days,
+-- zone, is_zone_set, site, today, edition, editions, erasing, retreat, questions, coming, not_coming, no_answer, late, not_told,
+-- free, waitlisted, waitlist}. `editions` are all editions, the newest first. `erasing`: the announced applications
+-- (24_retention.sql). `retreat` has the edition's days and venue. `questions` has the number of its questions, and of people with
+-- `open` ones. `late` is a part of `no_answer`. `free` is null if the number of places is unknown, and negative if more people
+-- were accepted. `waitlist` has the first twenty of those `waitlisted`. `zone` is `UTC` until one is set. Older desks send the
+-- argument `zone`, which is ignored.
 create function public.desk_places(zone text default null, edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -2258,7 +2581,7 @@ begin
   elsif former.version is distinct from desk_set_places.version + 1
     or (former.places, former.days, former.zone) is distinct from (places, days, zone)
   then
-    -- It is no repeat of the last change, whose response was lost.
+    -- This is not a retry of the last change after a lost response.
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
   end if;
   return public.desk_places();
@@ -2279,7 +2602,8 @@ $$;
 
 revoke all on function private.retreat(integer) from public, anon, authenticated;
 
--- All editions, the newest first: [{id, name, began_at, starts_on, ends_on}]. The first began before all times (null).
+-- All editions, the newest first: [{id, name, began_at, starts_on, ends_on}]. `began_at` is null for the first, which was always
+-- there.
 create function private.editions_shown() returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -2307,8 +2631,8 @@ $$;
 
 revoke all on function private.check_days(date, date) from public, anon, authenticated;
 
--- Sets the days and the venue of an edition or the newest, both days null for unknown. Nobody is told of a change: people who are
--- coming see it on their page.
+-- Sets the days and the venue of an edition, by default the newest. Both days are null if they are unknown. Nobody gets an email
+-- about a change: people who are coming see it on their page.
 create function public.desk_set_retreat(
   version integer, starts_on date, ends_on date, venue text, edition integer default null
 ) returns jsonb
@@ -2338,7 +2662,7 @@ begin
   if former.ends_on is distinct from desk_set_retreat.ends_on then
     perform private.end_announcements(former.id, subject) from unnest(array['applications', 'answers']) as subject;
   end if;
-  -- The numbers of places are in it for desks that were opened before an update.
+  -- Desks that were opened before an update need the numbers of places and days in it.
   select * into settings from private.places;
   insert into private.history (author, kind, detail)
     values (me.email, 'places', jsonb_build_object('places', settings.places, 'days', settings.days, 'starts_on', starts_on,
@@ -2350,9 +2674,9 @@ $$;
 revoke all on function public.desk_set_retreat(integer, date, date, text, integer) from public, anon, authenticated;
 grant execute on function public.desk_set_retreat(integer, date, date, text, integer) to authenticated;
 
--- Sends somebody a confirmation, which can be stopped like any letter. At most one an hour leaves, and none is queued unless
--- a server that sends emails was seen in the last day. A letter that quotes a blank form answer stays a draft. If this fails,
--- the RSVP is still stored. The caller has locked the application.
+-- Sends somebody a confirmation, which can be stopped like any letter. A person gets at most one an hour, and none is queued
+-- unless a server that sends emails was seen in the last day. A letter that quotes a blank form answer stays a draft. If this
+-- fails, the RSVP is still stored. The caller has locked the application.
 create function private.write_confirmation(application uuid, act uuid) returns void
   language plpgsql set search_path = ''
 as $$
@@ -2372,9 +2696,9 @@ begin
     return;
   end if;
   drafted := private.draft_from_template(application, 'confirmed', true);
-  -- Null: a draft of an organiser, or a letter on its way.
+  -- Null: there is a draft already, or a letter that is pending or has failed.
   if drafted is null then return; end if;
-  -- The text of the template, not one that an organiser edited for this person and removed.
+  -- Uses the template's text, even if an organiser edited a draft for this person and removed it.
   update private.letters set subject = null, body = null where id = drafted returning * into letter;
   text := private.draft_text(letter, false);
   if text -> 'missing' = '[]' and text -> 'unknown' = '[]' and not (text ->> 'is_long')::boolean then
@@ -2389,8 +2713,8 @@ $$;
 
 revoke all on function private.write_confirmation(uuid, uuid) from public, anon, authenticated;
 
--- Whether somebody has not done what a reminder asks for: to answer whether they come, or as a guest to answer questions. It
--- sets no search path, so that PostgreSQL can inline it.
+-- Whether somebody still has to do what a reminder asks for: give an RSVP, or as a guest answer questions. It sets no search
+-- path, so that PostgreSQL can inline it.
 create function private.is_to_be_reminded(invitation private.invitations, template text, today date) returns boolean
   language sql stable
 as $$
@@ -2406,9 +2730,9 @@ revoke all on function private.is_to_be_reminded(private.invitations, text, date
 
 drop function private.to_remind(date);
 
--- The people of an edition to remind by a template, those with the earliest deadline first, at most 1,001. `reminder` is for people without an
--- RSVP, and `questions` for guests with open questions that can still be answered. Also the number of people with such a
--- reminder that is not sent yet, and of those who were reminded in the last three days.
+-- The people of an edition to remind with a template (`wanted`), the earliest deadline first, at most 1,001. `reminder` is for
+-- people without an RSVP, and `questions` for guests with open questions that can still be answered. `waiting` counts the people
+-- with such a reminder that is not sent yet, and `reminded` those who got one in the last three days.
 create function private.to_remind(template text, edition integer, today date, out wanted uuid[], out waiting bigint, out reminded bigint)
   language plpgsql stable
   -- PostgreSQL has no statistics of newly drafted reminders, and would choose a slow nested loop.
@@ -2442,7 +2766,7 @@ $$;
 
 revoke all on function private.to_remind(text, integer, date) from public, anon, authenticated;
 
--- Drafts a reminder for each of some people who still need it.
+-- Drafts a reminder for each of these people who still needs one. Returns the applications of the drafts.
 create function private.draft_reminders(template text, applications uuid[], today date) returns uuid[]
   language plpgsql set search_path = ''
 as $$
@@ -2466,11 +2790,11 @@ revoke all on function private.draft_reminders(text, uuid[], date) from public, 
 
 drop function public.desk_remind(uuid);
 
--- Drafts reminders for people of an edition or the newest: those without an RSVP, the earliest deadline first, and guests with open
--- questions. It drafts at most 1,000 of each at once. Nobody is reminded twice in three days. The result is {drafted, questions, late, waiting, reminded,
--- more}. `questions` counts the drafted ones about questions, and `late` those whose deadline has to be moved first. `waiting`
--- counts people with a reminder that is not sent yet, and `reminded` those who got one in the last three days. Repeating the act
--- drafts none and returns the first result. A desk of version 1.0 sends no id.
+-- Drafts reminders for people of an edition, by default the newest: those without an RSVP, the earliest deadline first, and
+-- guests with open questions. It drafts at most 1,000 of each at once. Nobody is reminded twice in three days. The result is
+-- {drafted, questions, late, waiting, reminded, more}. `questions` counts the drafted ones about questions, and `late` those
+-- whose deadline has to be moved first. `waiting` counts people with a reminder that is not sent yet, and `reminded` those who
+-- got one in the last three days. Repeating the act drafts none and returns the first result. A desk of version 1.0 sends no id.
 create function public.desk_remind(act uuid default null, edition integer default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2508,8 +2832,8 @@ $$;
 revoke all on function public.desk_remind(uuid, integer) from public, anon, authenticated;
 grant execute on function public.desk_remind(uuid, integer) to authenticated;
 
--- Waits until nobody reads or writes applications, and keeps others from it until the transaction ends. It also locks the door.
--- A waiting lock request blocks all later applicants, so each attempt waits only briefly.
+-- Waits until nobody reads or writes applications, and blocks reading and writing until the transaction ends. It also locks the
+-- door. A waiting lock request blocks all later applicants, so each attempt waits only briefly.
 create function private.hold_applications() returns void
   language plpgsql set search_path = '' set lock_timeout = '100ms'
 as $$
@@ -2530,7 +2854,8 @@ $$;
 
 revoke all on function private.hold_applications() from public, anon, authenticated;
 
--- Sets the product's templates to their first texts and removes the organisers' own. Drafts keep the texts that they have.
+-- Sets the product's templates to their first texts and removes the organisers' own templates that have no draft. Drafts keep the
+-- texts that they have.
 create function private.reset_templates() returns void
   language plpgsql set search_path = ''
 as $$
@@ -2550,8 +2875,9 @@ $$;
 revoke all on function private.reset_templates() from public, anon, authenticated;
 
 -- Begins the next edition at once: from now on, applications belong to it. `newest` is the number of the newest edition that the
--- organiser saw. `copied` has what is copied: {templates, questions, places}. The door stays open or closed, and counts from now
--- on. For an hour, an application that the previous edition has counts as stored. Repeating the act changes nothing.
+-- organiser saw. `copied` says what the previous edition passes on: {templates, questions, places}, each a boolean. The door
+-- stays open or closed, and counts from now on. For an hour, an application that the previous edition already has is not stored
+-- again. Repeating the act changes nothing.
 create function public.desk_begin_edition(
   act uuid, newest integer, name text, starts_on date, ends_on date, copied jsonb
 ) returns jsonb
@@ -2566,7 +2892,7 @@ begin
   if name = '' or char_length(name) > 100 or name ~ '[[:cntrl:]]' then
     raise exception 'A retreat has a name of 1 to 100 characters.' using errcode = '22023';
   elsif jsonb_typeof(copied) is distinct from 'object' then
-    raise exception 'What is copied is an object.' using errcode = '22023';
+    raise exception '“copied” has to be an object.' using errcode = '22023';
   end if;
   perform private.check_days(starts_on, ends_on);
   if not private.begin_act(act, 'desk_begin_edition', newest::text, name) then
@@ -2580,7 +2906,7 @@ begin
   start := clock_timestamp();
   insert into private.editions (id, name, began_at, since, starts_on, ends_on)
     values (former.id + 1, desk_begin_edition.name, start, start, desk_begin_edition.starts_on, desk_begin_edition.ends_on);
-  -- A clock that was ahead has dated applications later than now.
+  -- If the clock was ahead, applications may have times later than now.
   update private.editions set before = greatest(start, (
       select max(created_at) + interval '1 microsecond' from public.retreat_applications
     )), places = (select places.places from private.places)
@@ -2632,6 +2958,75 @@ $$;
 
 revoke all on function public.desk_name_edition(integer, text) from public, anon, authenticated;
 grant execute on function public.desk_name_edition(integer, text) to authenticated;
+
+-- Finds and locks the next email to send. Tests come first, since an organiser waits for them. Letters and notices follow.
+-- Receipts come last: there may be as many as applications. Locked rows are skipped. The query joins no other table: for a
+-- join, PostgreSQL would read all due emails to find the first.
+create or replace function private.due_mail(kinds text[], has_room boolean, out kind text, out id uuid)
+  language plpgsql set search_path = ''
+as $$
+declare
+  moments record;
+begin
+  foreach kind in array '{test,letter,notice,receipt}'::text[] loop
+    continue when not kind = any (kinds) or kind in ('notice', 'receipt') and not has_room;
+    for moments in select * from private.due_moments() loop
+      select delivery.id into due_mail.id from private.deliveries as delivery
+        where delivery.kind = due_mail.kind and due_at >= moments.since and due_at <= moments.until and recalled_at is null
+          -- Emails other than letters are not sent after a day.
+          and (delivery.kind = 'letter' or queued_at > now() - interval '1 day')
+          and (delivery.kind not in ('letter', 'receipt') or not private.is_busy(delivery))
+        order by due_at limit 1 for update skip locked;
+      if found then return; end if;
+    end loop;
+  end loop;
+end
+$$;
+
+-- Claims the next email (`due_mail`) for one server and the duration of the lease; null if none is due or may be sent. It locks
+-- the postman's row first and then checks again what is due: the previous holder of the lock may have claimed a letter to the
+-- same person. In the order of locks, only invitations come after this row. `pace`: the time between two emails, null for none.
+create or replace function private.claim_mail(pace interval, kinds text[] default '{test,letter,notice,receipt}') returns jsonb
+  language plpgsql set search_path = ''
+as $$
+declare
+  -- Longer than any handover takes.
+  lease constant interval := interval '90 seconds';
+  -- How late an email may be without delaying the following ones.
+  slack constant interval := interval '200 milliseconds';
+  postman private.postman;
+  due record;
+  mail jsonb;
+begin
+  -- A server that is about to change the schema holds this lock, and waits for the claimed emails.
+  if not pg_try_advisory_xact_lock_shared(5610748) then return null; end if;
+  select * into postman from private.postman;
+  -- Writes nothing if no email is due, or none may be sent.
+  if not private.may_leave(postman, pace) then return null; end if;
+  due := private.due_mail(kinds, private.has_room(postman));
+  if due.id is null then return null; end if;
+  select * into postman from private.postman for update;
+  if not private.may_leave(postman, pace) then return null; end if;
+  loop
+    due := private.due_mail(kinds, private.has_room(postman));
+    if due.id is null then return null; end if;
+    mail := case when due.kind in ('test', 'notice') then private.claim_notice(due.id, lease)
+      else private.claim_letter(due.id, lease) end;
+    exit when mail is not null;
+  end loop;
+  update private.postman as row set
+    next_at = case when pace is null then row.next_at else least(greatest(row.next_at, now() - slack), now()) + pace end,
+    (hour_began_at, in_hour) = (
+      select case when counts and is_new then now() else row.hour_began_at end,
+        case when not counts then row.in_hour when is_new then 1 else row.in_hour + 1 end
+      from (
+        select due.kind in ('notice', 'receipt') as counts,
+          row.hour_began_at not between now() - interval '1 hour' and clock_timestamp() as is_new
+      ) as hour
+    );
+  return mail || jsonb_build_object('kind', due.kind);
+end
+$$;
 
 -- Claims a letter or a receipt that is due, and fills in the link and the deadline. A confirmation also has the retreat.
 create or replace function private.claim_letter(delivery uuid, lease interval) returns jsonb
@@ -2705,7 +3100,82 @@ $$;
 revoke all on function public.desk_set_letters(integer, text, boolean, boolean) from public, anon, authenticated;
 grant execute on function public.desk_set_letters(integer, text, boolean, boolean) to authenticated;
 
--- The applications of an email, the newest first. It is the email that they gave, or the one with which organisers replaced it.
+-- Adds what a server counted to today: `counts` has the visits and starts of each source. A day has at most 200 different names,
+-- of all servers together.
+create or replace function private.count_visits(counts jsonb) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  today date := private.today();
+  room integer;
+begin
+  -- One batch after the other, so that two servers neither exceed the limit together nor deadlock.
+  lock table private.visits in share row exclusive mode;
+  select 200 - count(*) into room from private.visits where day = today and source not in ('', 'other');
+  insert into private.visits as stored (day, source, visits, starts)
+    select today, case when is_known or position <= room then source else 'other' end, sum(visits), sum(starts)
+    from (
+      select batch.*, is_known, row_number() over (partition by is_known order by batch.visits desc, source) as position
+      from jsonb_to_recordset(counts) as batch (source text, visits integer, starts integer)
+        cross join lateral (
+          select source in ('', 'other')
+            or exists (select from private.visits as former where former.day = today and former.source = batch.source)
+        ) as known (is_known)
+    ) as numbered
+    group by 2
+  on conflict (day, source) do update
+    set visits = stored.visits + excluded.visits, starts = stored.starts + excluded.starts;
+end
+$$;
+
+-- The last 90 days, the oldest first: visits, starts, and applications that are not put aside. Also the 20 sources with the most
+-- visits in these days. `is_counted`: whether a server has ever counted.
+create or replace function public.desk_visits() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  zone text;
+  today date;
+  first_day date;
+begin
+  perform private.caller();
+  zone := (select coalesce(places.zone, 'UTC') from private.places);
+  today := private.today();
+  first_day := today - 89;
+  return jsonb_build_object(
+    'is_counted', exists (select from private.visits),
+    'days', (
+      select jsonb_agg(jsonb_build_object('day', day, 'visits', coalesce(counted.visits, 0),
+        'starts', coalesce(counted.starts, 0), 'applications', received - put_aside) order by day)
+      from (select first_day + number as day from generate_series(0, 89) as number) as days
+        left join (
+          select visits.day, sum(visits.visits) as visits, sum(visits.starts) as starts
+          from private.visits where visits.day between first_day and today group by 1
+        ) as counted using (day)
+        -- The bounds of a day, so that each count reads a range of an index.
+        cross join lateral (
+          select day::timestamp at time zone zone as begins, (day + 1)::timestamp at time zone zone as ends
+        ) as bounds
+        cross join lateral (
+          select count(*) as received from public.retreat_applications where created_at >= begins and created_at < ends
+        ) as applied
+        cross join lateral (
+          select count(*) as put_aside from private.statuses
+          where status = 'aside' and created_at >= begins and created_at < ends
+        ) as aside
+    ),
+    'sources', (
+      select coalesce(jsonb_agg(jsonb_build_object('source', source, 'visits', total) order by total desc, source), '[]')
+      from (
+        select source, sum(visits.visits) as total from private.visits where day between first_day and today
+        group by 1 having sum(visits.visits) > 0 order by total desc, source limit 20
+      ) as most
+    )
+  );
+end
+$$;
+
+-- The applications of an email, the newest first: those that gave it, and those whose address organisers replaced with it.
 create function private.applications_of(email text) returns uuid[]
   language sql stable set search_path = ''
 as $$
@@ -2728,7 +3198,7 @@ as $$
 declare
   daily constant uuid[] := array(
     select id from private.deliveries
-    -- By organiser, as the index has them.
+    -- The first condition is for the index, which begins with the organiser.
     where organiser_id in (select account_id from private.organisers) and kind = 'notice' and until is not null and (
       application.created_at > since and application.created_at <= until or exists (
         select from private.history as event
@@ -2745,7 +3215,7 @@ begin
         when organiser_id is not null then (select email from auth.users where users.id = organiser_id)
         when kind in ('application', 'rsvp', 'decision') then 'webhook'
         when done_at is null then private.address_of(application.id, application.email)
-        -- A letter that arrived went to the address of that time.
+        -- A letter that arrived went to the address that was valid then.
         else coalesce((
           select detail ->> 'address' from private.history as event
           where event.application_id = application.id and event.kind = 'address' and at <= done_at order by event.id desc limit 1
@@ -2816,7 +3286,7 @@ begin
       'first_name', stored.first_name, 'last_name', stored.last_name, 'email', stored.email, 'phone', stored.phone,
       'linkedin', stored.linkedin, 'company', stored.company, 'paid_solution', stored.paid_solution,
       'custom_solution', stored.custom_solution, 'team_size', stored.team_size, 'reason', stored.reason),
-    -- The sentence of the form. The form is sent with it, so its time is the application's.
+    -- The form's sentence of consent. People consent by sending the form, so the time is the application's.
     'consent', jsonb_build_object(
       'given', stored.consent, 'sentence', 'I consent to receiving communications from this team', 'at', stored.created_at),
     'address', (select address from private.addresses where application_id = application),
@@ -2824,7 +3294,7 @@ begin
       select jsonb_build_object('status', status, 'version', version, 'set_at', set_at)
       from private.statuses where application_id = application
     ), '{"status": "new", "version": 0, "set_at": null}'),
-    -- Whether the retention leaves it out.
+    -- The hold, which exempts the application from the retention.
     'hold', (
       select jsonb_build_object('reason', reason, 'held_by', held_by, 'held_at', held_at)
       from private.holds where application_id = application
@@ -2874,7 +3344,7 @@ $$;
 
 revoke all on function private.all_about_application(uuid, uuid) from public, anon, authenticated;
 
--- The account of an email, if it is one that signs in at the desk; null if it is none.
+-- The account with an email; null if there is none. `organiser_since` is null unless it is an organiser's.
 create function private.account_of(email text) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -2937,8 +3407,8 @@ $$;
 revoke all on function public.desk_all_about(uuid) from public, anon, authenticated;
 grant execute on function public.desk_all_about(uuid) to authenticated;
 
--- The day on which an application is due to be erased by the months that count for it; null for never. They count from the last day
--- of its retreat, or from the day on which it was stored if that is later. It sets no search path, so that PostgreSQL can inline it.
+-- The day on which an application is due to be erased; null for never. The months count from the last day of its retreat, or from
+-- the day on which it was stored if that is later. It sets no search path, so that PostgreSQL can inline it.
 create function private.months_after(ends_on date, stored_on date, months integer) returns date
   language sql immutable
   return (greatest(ends_on, stored_on) + make_interval(months => months))::date;
@@ -2969,7 +3439,7 @@ as $$
       on application.edition = shown.id and created_at >= shown.since and created_at < shown.before
     left join private.invitations on application_id = application.id and is_accepted and rsvp = 'coming'
   where shown.id = due_applications.edition and shown.ends_on < day
-    -- For the index. Months have up to three days more or less.
+    -- For the index. The five days allow for months of different lengths.
     and created_at < day + interval '5 days' - make_interval(months => least(months, months_for_guests))
     and private.months_after(ends_on, (created_at at time zone coalesce(zone, 'UTC'))::date,
       case when application_id is null then months else months_for_guests end) <= day
@@ -2990,8 +3460,8 @@ $$;
 
 revoke all on function private.count_due_applications() from public, anon, authenticated;
 
--- Applications that servers announce: {applications, from, days}, or null. `from`: the day of the first erasing. `days`: on how many
--- of seven days they were announced so far.
+-- The applications whose erasing servers announce: {applications, from, days}, or null. `from`: the day of the first erasing.
+-- `days`: on how many of seven days they were announced so far.
 create function private.announced_applications() returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -3015,7 +3485,7 @@ declare
 begin
   -- Locked in the same order as for decisions, to avoid a deadlock.
   perform from public.retreat_applications where id = any (due) order by id for update;
-  -- Under the lock, since somebody may have kept one meanwhile.
+  -- Checked again under the lock, since an organiser may have put a hold on one meanwhile.
   delete from public.retreat_applications as application
     where id = any (due) and private.erased_on(application) <= day;
   get diagnostics erased = row_count;
@@ -3026,8 +3496,8 @@ $$;
 revoke all on function private.erase_due_applications(integer, date, integer) from public, anon, authenticated;
 
 -- Announces applications that will be erased within six days, and erases up to `most` of those that were announced on seven days.
--- Servers call this regularly, and at once again while it erases: each step is short, and no insert waits for it. The result is
--- {erased, announced}. `announced`: what `private.announced_applications` says, once a day, otherwise null.
+-- Servers call this regularly, and again at once as long as it erases some: each call is short, and no insert waits for it. The
+-- result is {erased, announced}. `announced`: what `private.announced_applications` says, once a day, otherwise null.
 create function private.keep_applications(most integer) returns jsonb
   language plpgsql set search_path = ''
 as $$
@@ -3063,8 +3533,8 @@ revoke all on function private.keep_applications(integer) from public, anon, aut
 
 -- How long applications are kept: {version, months, months_for_guests, due, announced, editions, holds}. `due`: the number of
 -- applications that are due today. `editions`: [{id, name, ends_on, erased_on, guests_erased_on}], the newest first. `holds`: the
--- hundred last applications that are kept: [{id, first_name, last_name, reason, held_by, held_at}]. Blind readers get no names and
--- reasons.
+-- hundred applications on which a hold was put last: [{id, first_name, last_name, reason, held_by, held_at}]. Blind readers get
+-- no names and reasons.
 create function public.desk_retention() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -3101,7 +3571,7 @@ $$;
 revoke all on function public.desk_retention() from public, anon, authenticated;
 grant execute on function public.desk_retention() to authenticated;
 
--- Sets after how many months applications are erased, null for never. Announcements begin again.
+-- Sets after how many months applications are erased, null for never. Seven days of announcements begin again.
 create function public.desk_set_retention(version integer, months integer, months_for_guests integer) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -3131,8 +3601,8 @@ $$;
 revoke all on function public.desk_set_retention(integer, integer, integer) from public, anon, authenticated;
 grant execute on function public.desk_set_retention(integer, integer, integer) to authenticated;
 
--- Keeps an application regardless of the retention, with a reason. A blank reason ends that. Announcements of its edition begin
--- again, so that it is not erased at once.
+-- Puts a hold on an application, with a reason: the retention does not erase it. A blank reason ends the hold. Then the
+-- announcements of its edition begin again, so that it is not erased at once.
 create function public.desk_hold(act uuid, application uuid, reason text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -3162,8 +3632,8 @@ $$;
 revoke all on function public.desk_hold(uuid, uuid, text) from public, anon, authenticated;
 grant execute on function public.desk_hold(uuid, uuid, text) to authenticated;
 
--- Erases at most 500 applications that are due, without announcements: on a hosted project, no server erases them. The result is
--- {erased, due}. `due` counts the applications still to erase.
+-- Erases at most 500 applications that are due, without announcements: on a hosted project, no server erases them. The result
+-- is {erased, due}. `due` counts the applications that remain to be erased.
 create function public.desk_erase_due(act uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -95,7 +95,7 @@ declare
   me record := private.caller();
 begin
   if desk_set_reads_only.reads_only is null then
-    raise exception 'An organiser reads only, or also marks.' using errcode = '22023';
+    raise exception '“reads_only” has to be true or false.' using errcode = '22023';
   end if;
   update private.organisers set reads_only = desk_set_reads_only.reads_only where account_id = me.id;
   return public.desk_blind();

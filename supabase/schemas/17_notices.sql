@@ -254,7 +254,7 @@ begin
     where organiser_id = me.id and kind = 'test'
       and queued_at > now() - interval '1 hour' and queued_at <= clock_timestamp()
   ) >= 20 then
-    raise exception 'At most twenty tests an hour.' using errcode = 'PT429';
+    raise exception 'At most twenty test emails an hour.' using errcode = 'PT429';
   end if;
   insert into private.deliveries (id, kind, organiser_id, application_id, subject, body)
     values (act, 'test', me.id, (text ->> 'application')::uuid,

@@ -56,7 +56,7 @@ begin
   if name = '' or char_length(name) > 100 or name ~ '[[:cntrl:]]' then
     raise exception 'A retreat has a name of 1 to 100 characters.' using errcode = '22023';
   elsif jsonb_typeof(copied) is distinct from 'object' then
-    raise exception 'What is copied is an object.' using errcode = '22023';
+    raise exception '“copied” has to be an object.' using errcode = '22023';
   end if;
   perform private.check_days(starts_on, ends_on);
   if not private.begin_act(act, 'desk_begin_edition', newest::text, name) then

@@ -54,7 +54,9 @@ export async function run(): Promise<void> {
   const { json, csv, 'no-bom': noBom, delete: ids, yes, 'all-about': email } = options
   if (json && csv) throw new OperatorError('--json and --csv are two formats: choose one.')
   if (email !== undefined && (csv || ids !== undefined)) {
-    throw new OperatorError('--all-about writes JSON and changes nothing: leave --csv and --delete out.')
+    throw new OperatorError(
+      '--all-about writes JSON and changes nothing: do not combine it with --csv or --delete.',
+    )
   }
   await withDatabase(async ({ owner }) => {
     if (ids !== undefined) return erase(owner, [...new Set(ids)], yes)
@@ -88,7 +90,7 @@ async function write(text: AsyncIterable<string> | Iterable<string>) {
     if (code === 'EPIPE') return
     if (code !== 'ENOSPC' && code !== 'EIO' && code !== 'EFBIG') throw error
     throw new OperatorError(
-      `Not everything could be written (${code}): make room where the output goes, and begin again.`,
+      `Not everything could be written (${code}): free disk space where the output is written, and begin again.`,
       { cause: error },
     )
   }

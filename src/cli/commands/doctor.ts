@@ -33,7 +33,9 @@ export async function run(): Promise<void> {
     // EPIPE: the reader has closed the pipe, such as `head`. A database that was started is still stopped.
     if (error.code === 'EPIPE' || isReported) return
     isReported = true
-    console.error(`Not everything could be written (${error.code}): make room where the output goes.`)
+    console.error(
+      `Not everything could be written (${error.code}): free disk space where the output is written.`,
+    )
     process.exitCode = 1
   })
   console.log(`This is version ${version}.`)

@@ -11,7 +11,7 @@ import {
   resetFactors,
 } from '../../server/auth/organisers.ts'
 import { deskLink } from '../../server/auth/mail/links.ts'
-import { findListener, serverAddress } from '../../server/doctor/running-server.ts'
+import { findListener, readServerAddress } from '../../server/doctor/running-server.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings, type Settings } from '../../settings/server-settings.ts'
 import { onOneLine } from '../formats.ts'
@@ -120,7 +120,7 @@ async function printLink(sql: Sql, email: string) {
  * anybody who has the link can sign in.
  */
 async function localAddress(sql: Sql, settings: Settings, email: string) {
-  const address = await serverAddress(sql, settings)
+  const address = await readServerAddress(sql, settings)
   const noLinkMade = `No link was made. When the server runs, run: npm run -s organisers -- --link ${email}`
   if (address === undefined) {
     throw new OperatorError(`PORT is "0", and no server runs on this database: start it first. ${noLinkMade}`)

@@ -1,8 +1,8 @@
 import {
   countDeliveries,
   listUndelivered,
-  retryFailing,
-  retryGivenUp,
+  retryFailingApplications,
+  retryGivenUpApplications,
   type Undelivered,
 } from '../../server/deliveries/overview.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
@@ -42,9 +42,13 @@ export async function run(): Promise<void> {
       })
     }
     if (!options.retry) return print(await countDeliveries(owner))
-    console.log(`${deliveries(await retryGivenUp(owner))} that had been given up will be tried again.`)
+    console.log(
+      `${deliveries(await retryGivenUpApplications(owner))} that had been given up will be tried again.`,
+    )
     if (options.all) {
-      console.log(`${deliveries(await retryFailing(owner))} that waited for the next try will be tried now.`)
+      console.log(
+        `${deliveries(await retryFailingApplications(owner))} that waited for the next try will be tried now.`,
+      )
       return
     }
     const { failing } = await countDeliveries(owner)

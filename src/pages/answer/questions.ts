@@ -1,5 +1,5 @@
 /** The organisers' questions to a guest: until the last day a form, afterwards the answers as text. */
-import { longestAnswer, type AnsweredQuestion, type Answers } from '../../application/questions.ts'
+import { maxAnswerLength, type AnsweredQuestion, type Answers } from '../../application/questions.ts'
 import type { GuestQuestions } from '../../client/invitation.ts'
 import {
   answeredSentence,
@@ -104,7 +104,7 @@ function fieldOf(
     const control = Object.assign(element(kind === 'long' ? 'textarea' : 'input'), { id, value })
     control.name = id
     control.required = is_required
-    control.maxLength = longestAnswer
+    control.maxLength = maxAnswerLength
     control.dir = 'auto'
     content.push(describe(control))
     if (isHidden && !is_required) hint.append(removeHint)

@@ -24,7 +24,7 @@ interface DeskProps {
   /** The unconfirmed session from a hosted project's link. */
   linkSession: LinkSession | undefined
   /** Whether organisers sign in at a hosted project. This server is then connected only to the project's database. */
-  signInIsElsewhere: boolean
+  isSignInElsewhere: boolean
   /** The version of the desk. */
   version: string
 }
@@ -72,12 +72,12 @@ export function Desk(props: DeskProps) {
 }
 
 /** Shows the desk to a signed-in organiser, and otherwise the steps of signing in. */
-function SignedInOrOut({ auth, session, linkSession, signInIsElsewhere, version }: DeskProps) {
+function SignedInOrOut({ auth, session, linkSession, isSignInElsewhere, version }: DeskProps) {
   const state = useSyncExternalStore(session.subscribe, session.state, session.state)
   const [pendingSession, setPendingSession] = useState(linkSession)
   const link = useSignInLink() ?? pendingSession
   useHeadingAfterSignIn(state.step)
-  if (signInIsElsewhere) return <SignInElsewhere />
+  if (isSignInElsewhere) return <SignInElsewhere />
   if (link) {
     const key = 'token_hash' in link ? link.token_hash : ''
     return <SignInByLink key={key} auth={auth} link={link} onLeave={() => setPendingSession(undefined)} />

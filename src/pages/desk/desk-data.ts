@@ -4,7 +4,7 @@ import type { DataInterface } from '../../client/rest.ts'
 export interface DeskData {
   backend: DataInterface
   /** Whether organisers sign in at a hosted project. This server is then connected only to the project's database. */
-  signInIsElsewhere: boolean
+  isSignInElsewhere: boolean
   /** The title of the form's page, which the desk shows, too. */
   title: string
   /** The version of the program that rendered the page. */

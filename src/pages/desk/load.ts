@@ -27,7 +27,7 @@ declare global {
 /** Maximum milliseconds that the page's script waits for the first rows. Loading both at once would delay the rows. */
 const maxWait = 1_000
 
-const { backend, signInIsElsewhere } = readPageData() as DeskData
+const { backend, isSignInElsewhere } = readPageData() as DeskData
 const script = document.createElement('script')
 script.type = 'module'
 script.src = new URL(document.currentScript?.dataset['page'] ?? '', siteRoot()).href
@@ -44,7 +44,7 @@ const firstRows = stored && !needsSecondFactor(stored) ? startFirstCalls(stored.
 if (firstRows) void firstRows.then(fetchScript)
 else if (stored !== null) fetchScript()
 // Other fragments come from sign-in links.
-if (stored === null && !signInIsElsewhere && /^(#(\/.*)?)?$/.test(location.hash)) {
+if (stored === null && !isSignInElsewhere && /^(#(\/.*)?)?$/.test(location.hash)) {
   // Runs as soon as the element exists, before its content is painted.
   const observer = new MutationObserver(() => {
     const page = document.getElementById('opening')?.closest('main')

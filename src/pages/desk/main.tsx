@@ -20,7 +20,7 @@ import { siteRoot } from '../site-root.ts'
 /** Milliseconds before the other scripts are preloaded, so that they do not delay the list. */
 const preloadAfter = 3_000
 
-const { backend, signInIsElsewhere, title, version } = readPageData() as DeskData
+const { backend, isSignInElsewhere, title, version } = readPageData() as DeskData
 const root = document.getElementById('page')
 if (root) {
   const signIn = createSession({ ...backend, url: backend.url ?? siteRoot() })
@@ -45,7 +45,7 @@ if (root) {
   const desk = (
     <StrictMode>
       <SiteTitle value={title}>
-        <Desk {...{ auth, session, linkSession, signInIsElsewhere, version }} />
+        <Desk {...{ auth, session, linkSession, isSignInElsewhere, version }} />
       </SiteTitle>
     </StrictMode>
   )

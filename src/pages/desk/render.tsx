@@ -114,7 +114,7 @@ export function renderDesk(
     data,
     script,
     inlineScript,
-    scriptIsFirst: true,
+    isScriptFirst: true,
     calls: [data.backend.url],
     postsForms: false,
   }

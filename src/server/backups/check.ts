@@ -40,7 +40,7 @@ export async function checkRestore(sql: Sql, backup: Backup): Promise<CheckResul
       const rows = manifest?.files[fileOf(name)]?.rows
       if (inTable.rows !== rows) {
         throw new OperatorError(
-          `The backup in "${folder}" does not come back whole: ${name} has ${inTable.rows} rows then, and the manifest says ${rows}.`,
+          `The backup in "${folder}" is not restored completely: ${name} has ${inTable.rows} rows then, and the manifest says ${rows}.`,
         )
       }
       if (compared === 'counts' || inTable.sum === written.sum) continue

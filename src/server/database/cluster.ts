@@ -10,11 +10,11 @@ import {
   folder,
   mainProcessOf,
   majorOf,
-  makeFiles,
+  createDatabaseFiles,
   port,
   socketOf,
-  startFiles,
-  stopFiles,
+  startPostgresOn,
+  stopPostgresOn,
   type Files,
   unfinished,
   user,
@@ -82,7 +82,7 @@ export async function ensureCluster(
   const toCluster = async (started: boolean, remove?: Cluster['remove']): Promise<Cluster> => {
     // The process is looked up now: its folder may be gone when the server is stopped.
     const main = await mainProcessOf(files)
-    const stop = () => stopFiles(files, main)
+    const stop = () => stopPostgresOn(files, main)
     return { socketDirectory: dataDir, user, started, stop, ...(remove && { remove }) }
   }
 
@@ -101,7 +101,7 @@ export async function ensureCluster(
       `DATA_DIR is "${dataDir}", where there is no database: mount the disk that it is on, name the folder that the server was started with, or start the server once.`,
     )
   }
-  return toCluster(await startFiles(files, signal), remove)
+  return toCluster(await startPostgresOn(files, signal), remove)
 }
 
 /**
@@ -168,7 +168,7 @@ async function initialise(files: Files): Promise<boolean> {
   const name = `${folder}.${randomUUID()}`
   const temporary = join(dataDir, name)
   try {
-    await makeFiles({ ...files, folder: name })
+    await createDatabaseFiles({ ...files, folder: name })
     return await rename(temporary, path).then(
       () => true,
       (error: unknown) => {
@@ -205,6 +205,6 @@ async function refuseOtherVersion(dataDir: string) {
 /** The error about files that are too old to be upgraded. */
 export function tooOld(dataDir: string, filesMajor: number): OperatorError {
   return new OperatorError(
-    `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${filesMajor}'s, which this version does not bring over: start a version of this program in between first, which does.`,
+    `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${filesMajor}'s, which this version cannot upgrade: start an earlier version of this program first, which can.`,
   )
 }

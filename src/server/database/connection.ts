@@ -49,7 +49,7 @@ export interface ConnectionLimits {
   /** Timeout in milliseconds after which a statement is cancelled and its connection closed; no limit if omitted. */
   deadline?: number | undefined
   /** Whether the connection keeps prepared statements for reuse; default true. */
-  keepsPrepared?: boolean
+  reusesPrepared?: boolean
 }
 
 /** Wraps the error of a lost connection. `code` is the error's code unless the network gave one. */
@@ -98,7 +98,7 @@ export class Connection {
     parameters: readonly Parameter[],
     { prepare = false }: StatementOptions,
   ): Promise<Rows<Row>> => {
-    const name = prepare && this.#limits.keepsPrepared !== false ? nameOf(text) : undefined
+    const name = prepare && this.#limits.reusesPrepared !== false ? nameOf(text) : undefined
     try {
       return rowsOf<Row>(await this.#send(text, parameters, name))
     } catch (error) {

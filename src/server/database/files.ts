@@ -38,7 +38,7 @@ const startTimeout = 120_000
 const stopTimeout = 60_000
 
 /** Creates an empty database in a new folder. */
-export async function makeFiles(files: Files): Promise<void> {
+export async function createDatabaseFiles(files: Files): Promise<void> {
   const options = [
     `--pgdata=${pathOf(files)}`,
     `--username=${user}`,
@@ -159,7 +159,7 @@ function sharedBuffers() {
  * @returns False if the server was running already.
  * @throws {OperatorError} if the server does not start.
  */
-export async function startFiles(files: Files, signal?: AbortSignal): Promise<boolean> {
+export async function startPostgresOn(files: Files, signal?: AbortSignal): Promise<boolean> {
   const { dataDir } = files
   const socket = socketOf(files)
   if (await acceptsConnections(socket)) return false
@@ -237,7 +237,7 @@ function startFailure(dataDir: string, newLines: string, cause: unknown) {
  * @param main The server's last known main process, which is signalled if the files are gone.
  * @throws {OperatorError} if the server does not end.
  */
-export async function stopFiles(files: Files, main?: MainProcess): Promise<void> {
+export async function stopPostgresOn(files: Files, main?: MainProcess): Promise<void> {
   // The server may have been restarted since `main` was found.
   const server = (await mainProcessOf(files)) ?? main
   if (server === undefined) return pgCtl(files, ['stop', '-m', 'fast'])

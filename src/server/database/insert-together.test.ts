@@ -55,7 +55,7 @@ function rowFrom(row: Record<string, unknown>): SentRows {
     count: 1,
     columns: names,
     ...(isWhole ? { formAnswers: row } : {}),
-    missingAsDefault: false,
+    usesDefaults: false,
   }
 }
 

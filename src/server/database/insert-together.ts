@@ -46,7 +46,7 @@ export function createBatchedInserts(
   const insertWaiting = async () => {
     const taken = takeWaiting()
     const json = `[${taken.map(({ rows }) => rows.json).join()}]`
-    const together: SentRows = { json, isArray: true, count: taken.length, columns, missingAsDefault: false }
+    const together: SentRows = { json, isArray: true, count: taken.length, columns, usesDefaults: false }
     running += 1
     const stored = insertApplications(sql, taken.length === 1 && taken[0] ? taken[0].rows : together)
     const mustSplit = await stored.then(

@@ -28,13 +28,13 @@ export interface SentRows {
   /** The form answers, if the JSON is one object with all of them and nothing else. */
   formAnswers?: Readonly<Record<string, unknown>>
   /** Whether a value that a row lacks becomes the column's default; otherwise it becomes null. */
-  missingAsDefault: boolean
+  usesDefaults: boolean
 }
 
 /** One complete application as rows to insert. */
 export function rowsOf(application: Application): SentRows {
   const json = JSON.stringify(application)
-  return { json, isArray: false, count: 1, columns, formAnswers: { ...application }, missingAsDefault: false }
+  return { json, isArray: false, count: 1, columns, formAnswers: { ...application }, usesDefaults: false }
 }
 
 /**
@@ -46,17 +46,17 @@ export function rowsOf(application: Application): SentRows {
  * @throws {DatabaseError} with the SQLSTATE in `code` where the database refuses.
  */
 export async function insertApplications(sql: Sql, rows: SentRows): Promise<number> {
-  const { json, isArray, columns: names, missingAsDefault } = rows
+  const { json, isArray, columns: names, usesDefaults } = rows
   if (names.length === 0) return (await sql.unsafe(`insert into ${tableName} default values`)).count
   const sorted = names.toSorted()
   const list = sorted.join(', ')
-  const source = missingAsDefault
+  const source = usesDefaults
     ? // Missing values come from a row of defaults.
       `${isArray ? 'json_populate_recordset' : 'json_populate_record'}(${await defaultRow(sql)}, $1::json)`
     : `${isArray ? 'json_to_recordset' : 'json_to_record'}($1::json)
         as sent(${sorted.map((column) => `${column} ${columnTypes[column]}`).join(', ')})`
   // Prepare only the statement for complete rows: one statement for each set of columns would fill the memory.
-  const prepare = names.length === columns.length && !missingAsDefault
+  const prepare = names.length === columns.length && !usesDefaults
   const insert = `insert into ${tableName} (${list}) select ${list} from ${source}`
   return (await sql.unsafe(insert, [json], { prepare })).count
 }

@@ -48,7 +48,7 @@ export function createPools(address: Address, pooler?: 'transaction'): Pools {
   const poolOf = (name: string, options: PoolOptions, parameters: Address['parameters'] = {}) => {
     const session = { application_name: name, ...parameters, ...address.parameters }
     // A pooler in transaction mode loses prepared statements.
-    return createPool({ ...address, parameters: session }, { ...options, keepsPrepared: isDirect })
+    return createPool({ ...address, parameters: session }, { ...options, reusesPrepared: isDirect })
   }
   // A statement that misses the deadline should end in the database too. A pooler in transaction mode takes no start parameters.
   const withTimeout = isDirect ? { statement_timeout: statementTimeout } : {}

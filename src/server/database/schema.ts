@@ -229,7 +229,7 @@ function migrationFailure(migration: Migration, cause: unknown) {
   // 2BP01: other objects depend on a table. The details of other errors may quote rows.
   const detail = cause.code === '2BP01' ? `: ${cause.detail ?? ''}` : ''
   return new OperatorError(
-    `The update fails at ${nameOf(migration)} (${oneLine(cause.message + detail)}), and was undone: run the former version until that is mended (docs/operate.md#update).`,
+    `The update fails at ${nameOf(migration)} (${oneLine(cause.message + detail)}), and was undone: run the former version until this is fixed (docs/operate.md#update).`,
     { cause },
   )
 }

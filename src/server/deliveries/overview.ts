@@ -53,7 +53,7 @@ export async function countRefusals(sql: Sql): Promise<Refusals | undefined> {
  *
  * @returns The number of deliveries.
  */
-export async function retryGivenUp(sql: Sql): Promise<number> {
+export async function retryGivenUpApplications(sql: Sql): Promise<number> {
   const [row] = await sql<[{ count: number }]>`select private.retry_deliveries('application') as count`
   return row.count
 }
@@ -63,7 +63,7 @@ export async function retryGivenUp(sql: Sql): Promise<number> {
  *
  * @returns The number of deliveries.
  */
-export async function retryFailing(sql: Sql): Promise<number> {
+export async function retryFailingApplications(sql: Sql): Promise<number> {
   const { count } = await sql`
     update private.deliveries set due_at = now()
     where kind = 'application' and state = 'waiting' and due_at > now()`

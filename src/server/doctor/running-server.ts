@@ -27,7 +27,7 @@ export type Listener =
 type Listening = Pick<Settings, 'host' | 'port'>
 
 /** The address of the server that holds the database, or the one in the settings; undefined for `PORT=0`. */
-export async function serverAddress(sql: Sql, settings: Listening): Promise<string | undefined> {
+export async function readServerAddress(sql: Sql, settings: Listening): Promise<string | undefined> {
   return addressFrom(await listeningHolder(sql), settings)
 }
 

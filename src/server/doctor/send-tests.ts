@@ -34,7 +34,7 @@ export function sendTests(
 }
 
 async function sendMail(to: string, mailServer: Settings['mailServer'], siteTitle: string) {
-  if (mailServer === undefined) return notSet('No test was sent: SMTP_URL is not set.')
+  if (mailServer === undefined) return notSet('No test email was sent: SMTP_URL is not set.')
   const id = randomUUID()
   const body =
     'This is a test of npm run doctor. If it is in your spam folder, see what the doctor says about the sender.'
@@ -58,7 +58,7 @@ async function sendMail(to: string, mailServer: Settings['mailServer'], siteTitl
 }
 
 async function sendDelivery(name: string, url: string | undefined, secret: string | undefined) {
-  if (url === undefined) return notSet(`No test was sent: ${name} is not set.`)
+  if (url === undefined) return notSet(`No test delivery was sent: ${name} is not set.`)
   const content = new URLSearchParams({ type, sentAt: new Date().toISOString() })
   const { delivered, status, text } = await deliver(`test_${randomUUID()}`, content, { url, secret })
   const origin = new URL(url).origin

@@ -77,7 +77,7 @@ export async function health(app: FastifyInstance, options: HealthOptions) {
   const current = cached(
     () => within(timeout, readHealth(), () => new Error(`no answer within ${timeout} ms`)),
     {
-      keepsFailures: true,
+      cachesFailures: true,
       now,
     },
   )

@@ -3,7 +3,7 @@ import { deadlinePassed } from '../deliveries/outbox.ts'
 import { recordDelivery } from '../deliveries/record.ts'
 import type { Message } from '../mail/compose.ts'
 import type { NoticeClaim } from './notices.ts'
-import { uncertainReply, maxUncertainTries, type MailTry } from './outcomes.ts'
+import { uncertainReason, maxUncertainTries, type MailTry } from './outcomes.ts'
 import type { Sql } from '../database/sql.ts'
 
 /** The kinds of emails. */
@@ -48,7 +48,7 @@ export async function claimMail(
     if ('says' in row.mail) return row.mail
     const { is_overdue: isOverdue, was_sending: wasSending, retreat, ...claim } = row.mail
     if (wasSending && claim.uncertain >= maxUncertainTries) {
-      await recordDelivery(sql, claim, { state: 'failed', reply: uncertainReply })
+      await recordDelivery(sql, claim, { state: 'failed', reply: uncertainReason })
     } else if (isOverdue) await recordDelivery(sql, claim, { state: 'failed', reply: deadlinePassed })
     else if (retreat === null) return claim
     else return { ...claim, calendar: calendarFileOf(retreat, siteTitle, new Date()) }

@@ -23,7 +23,7 @@ export interface MailTry extends DeliveryTry {
 export const maxUncertainTries = 3
 
 /** The reason that organisers see if an email was given up after these tries. */
-export const uncertainReply = 'It was sent three times. Whether it arrived is unknown.'
+export const uncertainReason = 'It was sent three times. Whether it arrived is unknown.'
 
 /**
  * Records the result of a try. Records nothing if the lease expired meanwhile, since another server may have claimed the
@@ -47,7 +47,7 @@ export async function record(
   const state = await recordDelivery(sql, claim, {
     state: next === null ? 'failed' : 'waiting',
     ...next,
-    reply: isUncertainTooOften ? `${reply} ${uncertainReply}` : reply,
+    reply: isUncertainTooOften ? `${reply} ${uncertainReason}` : reply,
     isUncertain,
   })
   return outcomeOf(state, next === null ? 'given up' : 'retry')

@@ -287,9 +287,7 @@ function problemOf(failure: SmtpFailure, stage: Progress['stage'], isLate: boole
   return `The mail server could not be reached${details}.`
 }
 
-function isTimeout({ code }: SmtpFailure) {
-  return code === 'ETIMEDOUT'
-}
+const isTimeout = ({ code }: SmtpFailure) => code === 'ETIMEDOUT'
 
 function codeOf(response: string | undefined) {
   return Number(/^\d{3}/.exec(response ?? '')?.[0]) || null

@@ -8,12 +8,12 @@ import { prepareDocument, sendDocument } from './document.ts'
 /** The data of the desk's document. */
 export interface DeskOptions extends Pick<Settings, 'anonKey' | 'look'> {
   /** Whether the accounts are a hosted project's. Then organisers sign in only at the desk on the static host. */
-  signInIsElsewhere: boolean
+  isSignInElsewhere: boolean
 }
 
 /** The organisers' page, at `/desk`. */
-export async function deskPage(app: FastifyInstance, { anonKey, look, signInIsElsewhere }: DeskOptions) {
-  const data = { backend: { url: null, anonKey }, signInIsElsewhere, version }
+export async function deskPage(app: FastifyInstance, { anonKey, look, isSignInElsewhere }: DeskOptions) {
+  const data = { backend: { url: null, anonKey }, isSignInElsewhere, version }
   const prepare = async () => {
     const { renderDesk } = await import('../../pages/desk/render.tsx')
     return prepareDocument(renderDesk(data, { look, root: './', policyInDocument: false }), deskHeaders)

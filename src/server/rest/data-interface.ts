@@ -9,7 +9,7 @@ import { callerOf, type ReadToken } from '../http/caller.ts'
 import { HttpError, httpError } from '../http/errors.ts'
 import { isLarge, acceptBytes, type ParseQueue } from '../http/large-requests.ts'
 import { createWrongTokenLimit, type Allowance } from '../http/rate-limiter.ts'
-import { argumentsOf, sentRows } from './sent-rows.ts'
+import { argumentsOf, readRows } from './sent-rows.ts'
 
 /** The dependencies of the data interface. */
 export interface DataInterfaceOptions {
@@ -59,7 +59,7 @@ export async function dataInterface(
   app.post(`/${table}`, async (request, reply) => {
     const preferences = String(request.headers.prefer ?? '')
     refuseReading(request, preferences)
-    const rows = sentRows(request, /\bmissing=default\b/.test(preferences))
+    const rows = readRows(request, /\bmissing=default\b/.test(preferences))
     const caller = request.getDecorator<Caller>('caller')
     allow(request.ip, isLarge(request.raw) ? Math.max(rows.count - 1, 0) : rows.count)
     const count = rows.count === 0 ? 0 : await insert(caller, rows)

@@ -14,10 +14,10 @@ const maxRows = 2_500
 /**
  * Reads the rows that a request asks to insert.
  *
- * @param missingAsDefault Whether a value that a row lacks becomes the column's default, and not null.
+ * @param usesDefaults Whether a value that a row lacks becomes the column's default, and not null.
  * @throws {HttpError} if PostgREST would not accept the body, or a column does not exist.
  */
-export function sentRows(request: FastifyRequest, missingAsDefault: boolean): SentRows {
+export function readRows(request: FastifyRequest, usesDefaults: boolean): SentRows {
   const type = (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json') {
     throw new HttpError(400, 'PGRST102', `Content-Type not acceptable: ${type}`)
@@ -26,12 +26,12 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
   const requestedColumns = columnsParameter(request)
   if (requestedColumns !== undefined) {
     const names = knownColumns(requestedColumns)
-    const complete = missingAsDefault ? undefined : completeRow(json, names)
+    const complete = usesDefaults ? undefined : completeRow(json, names)
     if (complete !== undefined) return complete
     // The request names the columns, so only PostgreSQL parses the body. There are at least as many braces as rows.
     const isArray = !json.trimStart().startsWith('{')
     const count = isArray ? json.split('{').length - 1 || 1 : 1
-    return { json, isArray, count, columns: names, missingAsDefault }
+    return { json, isArray, count, columns: names, usesDefaults }
   }
   const value = parse(json)
   const isArray = Array.isArray(value)
@@ -40,14 +40,14 @@ export function sentRows(request: FastifyRequest, missingAsDefault: boolean): Se
   if (rows.length > maxRows)
     throw new HttpError(413, 'HTTP413', `At most ${maxRows} rows are accepted at once.`)
   const names = rows.length === 0 ? [] : knownColumns(keysOf(rows))
-  const isCompleteRow = isObject(value) && names.length === columns.length && !missingAsDefault
+  const isCompleteRow = isObject(value) && names.length === columns.length && !usesDefaults
   return {
     json,
     isArray,
     count: rows.length,
     columns: names,
     ...(isCompleteRow ? { formAnswers: value } : {}),
-    missingAsDefault,
+    usesDefaults,
   }
 }
 
@@ -80,7 +80,7 @@ function completeRow(json: string, names: InsertColumn[]): SentRows | undefined 
     count: 1,
     columns: names,
     formAnswers: row,
-    missingAsDefault: false,
+    usesDefaults: false,
   }
 }
 

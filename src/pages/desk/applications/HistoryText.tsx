@@ -41,7 +41,7 @@ export function HistoryText({ entry }: { entry: HistoryEntry }) {
       return <p>Deadline: {dayOf(entry.detail.until)}</p>
     case 'hold': {
       const { reason } = entry.detail
-      if (reason === null) return <p>Kept no longer</p>
+      if (reason === null) return <p>No longer kept</p>
       return <p>Kept{reason !== undefined && `: ${reason}`}</p>
     }
     case 'link':

@@ -73,7 +73,7 @@ export function DeskProvider({ me, outcomeOf, children }: DeskProviderProps) {
  */
 export function useDesk(): ReturnType<typeof deskOf> {
   const desk = useContext(DeskContext)
-  if (desk === undefined) throw new Error('useDesk stands outside of its provider')
+  if (desk === undefined) throw new Error('useDesk was called outside of its provider')
   return desk
 }
 

@@ -49,7 +49,7 @@ export function HoldEdit({ details, name }: HoldEditProps) {
             </span>
           </p>
           <ActButton isPending={act.isPending} onPress={() => press('')}>
-            Keep no longer
+            Stop keeping
           </ActButton>
         </>
       ) : (

@@ -174,7 +174,7 @@ function TemplatePreview({ occasion, subject, body }: LetterContent & { occasion
   })
   const sendTest = useDeskAct('desk_send_test', {
     success: ({ to }) => `A test is on the way to ${to}.`,
-    failure: 'No test was sent.',
+    failure: 'No test email was sent.',
   })
   return (
     <Sheet title="Preview">

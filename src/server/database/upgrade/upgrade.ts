@@ -11,7 +11,16 @@ import { promisify } from 'node:util'
 
 import { OperatorError } from '../../../settings/operator-error.ts'
 import { tooOld } from '../cluster.ts'
-import { folder, majorOf, makeFiles, port, startFiles, stopFiles, unfinished, type Files } from '../files.ts'
+import {
+  folder,
+  majorOf,
+  createDatabaseFiles,
+  port,
+  startPostgresOn,
+  stopPostgresOn,
+  unfinished,
+  type Files,
+} from '../files.ts'
 import { createPool } from '../pool.ts'
 import { embedded } from '../pools.ts'
 import { refuseWritableByOthers, syncDirectory } from '../disk.ts'
@@ -59,8 +68,8 @@ export async function upgradeFiles(
   }
   const old: Files = { dataDir, folder, port, programs: await fetchPrograms(dataDir, oldMajor) }
   const newFiles: Files = { dataDir, folder: `${folder}-${newMajor}-new`, port: temporaryPort, programs }
-  onEvent(`bringing the database over from PostgreSQL ${oldMajor} to ${newMajor}`)
-  await startFiles(old)
+  onEvent(`upgrading the database from PostgreSQL ${oldMajor} to ${newMajor}`)
+  await startPostgresOn(old)
   // From here on no other server uses the database.
   const lock = await acquireLock(dataDir, holder, () => {}).catch((cause: Error) => {
     if (cause instanceof OperatorError) throw cause
@@ -113,14 +122,14 @@ async function copyRows(old: Files, newFiles: Files): Promise<number> {
   let rows = 0
   let stopping: Promise<void> | undefined
   try {
-    await startFiles(newFiles)
+    await startPostgresOn(newFiles)
     await repeatMigrations(from, to)
     const copying = from.begin(async (transaction) => {
       rows = await copyDatabase(transaction, to)
       await to.end()
-      await stopFiles(newFiles)
+      await stopPostgresOn(newFiles)
       // The old server is stopped within the transaction, which blocks other writers until that server ends.
-      stopping = stopFiles(old)
+      stopping = stopPostgresOn(old)
       await stopping
     })
     await copying.catch((error: unknown) => {
@@ -151,7 +160,7 @@ async function createFiles(newFiles: Files) {
   for (const name of (await readdir(dataDir)).filter((each) => unfinished.test(each)))
     await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => {})
   const aside = `${folder}.${randomUUID()}`
-  await makeFiles({ ...newFiles, folder: aside })
+  await createDatabaseFiles({ ...newFiles, folder: aside })
   await rename(join(dataDir, aside), join(dataDir, newFiles.folder))
 }
 
@@ -163,7 +172,7 @@ async function stopAndRemove(newFiles: Files) {
 async function stopIfRunning(files: Files) {
   if (!existsSync(join(files.dataDir, files.folder, 'postmaster.pid'))) return
   // The program may have died without removing the file.
-  await stopFiles(files).catch(() => {})
+  await stopPostgresOn(files).catch(() => {})
 }
 
 const programsFolder = (dataDir: string, major: number) => join(dataDir, `postgresql-${major}`)
