@@ -117,7 +117,6 @@ export function PlacesEdit({ places }: { places: Places }) {
         />
         <SaveButtons
           draft={draft}
-          save="Save settings"
           conflictNotice={`Somebody else changed this meanwhile: ${placesWordsOf({ ...places, zone: isZoneSet ? places.zone : undefined })}. Your changes are not saved. Saving now replaces theirs.`}
         />
       </form>
