@@ -880,7 +880,7 @@ test('typing the email address erases an application for good, together with a t
   await undo.getByText('Ada L,').waitFor()
   await note.fill('Half a thought.')
   await button('Erase').click()
-  await dialog.getByText(/Earlier backups and systems connected by the webhook keep their copies/).waitFor()
+  await dialog.getByText(/Earlier backups have it until they are removed/).waitFor()
   await dialog.getByLabel(/^Type the email/).fill('grace@example.com')
   await button('Erase for good').click()
   await page.getByText('This is not the email of this application. Nothing was erased.').waitFor()

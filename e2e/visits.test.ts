@@ -125,7 +125,7 @@ test('the charts show visits, starts and sources, once a server has counted', as
   const visits = page.getByRole('region', { name: 'Visits' })
   await expect
     .poll(() => visits.textContent())
-    .toBe('Visits are counted only by a server that serves this page.')
+    .toBe('No visits were counted. Only a server that serves the page counts them, and leaves out robots.')
 
   const form = await visitor.open(`${desk.origin}/?from=Newsletter`, { userAgent: phone })
   await waitForHydration(form)

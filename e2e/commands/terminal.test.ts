@@ -142,6 +142,7 @@ test('a terminal shows an application wrapped at words, with a bold name and the
 ${' '.repeat(16)}
                   我们需要离开屏幕一个星期因为没有人记得安静
                 是什么
+  Status        New
   Webhook       waiting
 `)
 })

@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import { expect, test } from 'vitest'
 
 import { anApplication } from '../../testing/form.ts'
-import type { StoredApplication } from '../server/database/applications.ts'
+import type { ApplicationRow, StoredApplication } from '../server/database/applications.ts'
 import {
   accountsText,
   countOf,
@@ -24,7 +24,7 @@ const stored = (changes: Parameters<typeof anApplication>[0]): StoredApplication
   last_status: null,
 })
 
-async function* batches(...rows: StoredApplication[]) {
+async function* batches(...rows: ApplicationRow[]) {
   yield rows
 }
 
@@ -101,7 +101,8 @@ const ada = stored({ last_name: 'Lovelace', email: 'ada@example.com' })
 const id = '00000000-0000-4000-8000-000000000000'
 
 test('in a text an application is a paragraph: its name, its id, and its form answers', async () => {
-  expect(await whole(toText(batches(ada)))).toBe(`Ada Lovelace, 1970-01-01T00:00:00.000Z
+  expect(await whole(toText(batches({ ...ada, status: 'accepted' }))))
+    .toBe(`Ada Lovelace, 1970-01-01T00:00:00.000Z
   ${id}
   Email         ada@example.com
   Phone         +44 (20) 7946 0958
@@ -111,6 +112,7 @@ test('in a text an application is a paragraph: its name, its id, and its form an
   Team          3-10
   Reason        To think.
                 Without a screen.
+  Status        Accepted
   Webhook       waiting
 
 1 application.

@@ -3,10 +3,11 @@ import { styleText } from 'node:util'
 import { paidSolutions, teamSizes } from '../application/application.ts'
 import { control, csvHeader, csvLines, storedColumns, operatorColumns } from '../application/csv.ts'
 import { textFields } from '../application/fields.ts'
-import type { StoredApplication, ApplicationRow } from '../server/database/applications.ts'
+import { statuses, type Status } from '../application/statuses.ts'
+import type { ApplicationRow } from '../server/database/applications.ts'
 import { wrap } from './wrap.ts'
 
-type Batches = AsyncIterable<StoredApplication[]>
+type Batches = AsyncIterable<ApplicationRow[]>
 
 /** Formats a number of applications. `digits` is the number as it is shown, such as with separators. */
 export function countOf(count: number, digits = String(count)): string {
@@ -99,13 +100,14 @@ export async function* toScreen(batches: Batches, count: number, width: number):
   for await (const batch of batches) for (const row of batch) yield `\n${paragraph(row, style)}\n`
 }
 
-function paragraph(row: StoredApplication, style: TextStyle) {
+function paragraph(row: ApplicationRow, style: TextStyle) {
   const fields: [string, string][] = [
     ...textFields.slice(2).map(({ name, label }): [string, string] => [label, row[name]]),
     ['Paid before', row.paid_solution && paidSolutions[row.paid_solution]],
     ['In own words', row.custom_solution],
     ['Team', row.team_size && teamSizes[row.team_size]],
     ['Reason', row.reason],
+    ['Status', row.status === undefined ? '' : statuses[row.status as Status]],
     ['Webhook', deliveryState(row, style)],
   ]
   const lines = fields
@@ -119,7 +121,7 @@ function paragraph(row: StoredApplication, style: TextStyle) {
 }
 
 function deliveryState(
-  { delivered_at, next_attempt_at, attempts, last_status }: StoredApplication,
+  { delivered_at, next_attempt_at, attempts, last_status }: ApplicationRow,
   { time }: TextStyle,
 ) {
   if (attempts === null) return 'not queued'

@@ -1304,6 +1304,67 @@ $$;
 
 revoke all on function private.check_number(uuid[]) from public, anon, authenticated;
 
+-- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. `counts`: this try uses up one
+-- of the allowed attempts. Without a reply, the former reply is unchanged. `is_uncertain`: it may have arrived. `is_closing`:
+-- the mail server closed the connection. `refused`: the receiver refused it permanently. Returns the new state, which is
+-- `cancelled` if it was recalled during the try. Returns null if this claim is no longer the current one.
+create or replace function private.record_delivery(
+  delivery uuid, attempt integer, state text, pause interval default '0', counts boolean default true,
+  reply_status integer default null, reply text default null, is_uncertain boolean default false, is_closing boolean default false,
+  refused boolean default false
+) returns text
+  language plpgsql set search_path = ''
+as $$
+declare
+  claimed private.deliveries;
+  is_recalled boolean;
+  recorded private.deliveries;
+begin
+  loop
+    select * into claimed from private.deliveries where id = delivery and attempts = attempt and deliveries.state = 'sending';
+    if not found then return null; end if;
+    is_recalled := claimed.recalled_at is not null;
+    -- Locked before the delivery's row, as in the order of locks.
+    if is_recalled then perform private.lock_letters(array[delivery]); end if;
+    perform from private.deliveries
+      where id = delivery and attempts = attempt and deliveries.state = 'sending' and (recalled_at is not null) = is_recalled
+      for update;
+    -- Repeat if the recall changed between the two statements.
+    exit when found;
+  end loop;
+  -- Locks the postman's row before invitations, as a claim does.
+  if record_delivery.state = 'done' and claimed.kind in ('letter', 'receipt', 'notice', 'test') then
+    perform private.clear_mail_problem();
+  end if;
+  update private.deliveries as row set
+      state = case when is_recalled and record_delivery.state <> 'done' then 'cancelled' else record_delivery.state end,
+      due_at = case when record_delivery.state = 'waiting' and not is_recalled then now() + pause end,
+      done_at = case when record_delivery.state = 'done' then now() end,
+      attempts = attempts - (not counts)::integer,
+      -- Without a counted try, there is no time of a try.
+      tried_at = case when counts or attempts > 1 then tried_at end,
+      reply_status = case when record_delivery.reply is null then row.reply_status else record_delivery.reply_status end,
+      reply = coalesce(record_delivery.reply, row.reply),
+      is_refused = refused,
+      may_have_arrived = may_have_arrived + is_uncertain::integer,
+      closings = closings + is_closing::integer,
+      subject = case when kind <> 'test' or record_delivery.state = 'waiting' then sent.subject end,
+      body = case when kind <> 'test' or record_delivery.state = 'waiting' then sent.body end
+    from private.as_sent(claimed, record_delivery.state = 'done') as sent
+    where id = delivery returning * into recorded;
+  if recorded.state = 'done' and recorded.kind in ('rsvp', 'decision') then
+    -- Otherwise a retry would deliver an older RSVP or decision after a newer one.
+    update private.deliveries as earlier set state = 'cancelled', due_at = null
+      where earlier.application_id = recorded.application_id and earlier.kind = recorded.kind
+        and private.is_before(earlier, recorded) and earlier.state not in ('done', 'cancelled');
+  end if;
+  if is_recalled and recorded.letter_id is not null then
+    perform private.settle_recalled(recorded);
+  end if;
+  return recorded.state;
+end
+$$;
+
 -- Creates the draft of a template, unless there is one, or its letter is pending or has failed. Skips a letter that the applicant
 -- already got, unless `again` is set, or the last decision that they were told is another one. Skips a reminder if one was sent
 -- in the last three days. Returns the letter's id, null if it was skipped. A dropped letter becomes a draft with its former text.
@@ -1880,6 +1941,36 @@ begin
 end
 $$;
 
+-- A text with the deadline filled in.
+create function private.with_deadline(letter_text text, deadline date) returns text
+  language sql immutable set search_path = ''
+  return regexp_replace(letter_text, '\{\{\s*reply_by\s*\}\}', to_char(deadline, 'FMDD FMMonth YYYY'), 'g');
+
+revoke all on function private.with_deadline(text, date) from public, anon, authenticated;
+
+-- Subject and body of a letter as they are stored once it `was_sent`: with the deadline that the recipient read. The link is a
+-- secret, so its placeholder stays.
+create function private.as_sent(delivery private.deliveries, was_sent boolean, out subject text, out body text)
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  deadline date;
+begin
+  subject := delivery.subject;
+  body := delivery.body;
+  if was_sent and delivery.kind = 'letter' and private.has_deadline(subject || body) then
+    select invitation.deadline into deadline from private.invitations as invitation
+      where application_id = delivery.application_id and is_accepted;
+    if found then
+      subject := private.with_deadline(subject, deadline);
+      body := private.with_deadline(body, deadline);
+    end if;
+  end if;
+end
+$$;
+
+revoke all on function private.as_sent(private.deliveries, boolean) from public, anon, authenticated;
+
 drop function private.with_invitation(text, text, date);
 
 -- A text with the link and the deadline filled in. Without a link (null), the paragraphs that need it are left out.
@@ -1895,7 +1986,7 @@ begin
     ), E'\n\n');
   end if;
   letter_text := regexp_replace(letter_text, '\{\{\s*answer_link\s*\}\}', coalesce(link, ''), 'g');
-  return regexp_replace(letter_text, '\{\{\s*reply_by\s*\}\}', to_char(deadline, 'FMDD FMMonth YYYY'), 'g');
+  return private.with_deadline(letter_text, deadline);
 end
 $$;
 
@@ -2480,13 +2571,13 @@ grant execute on function public.desk_erase_answers() to authenticated;
 
 drop function public.desk_places(text);
 
--- The numbers of places and RSVPs of an edition, by default the newest, and its waitlist. The result is {version, places, days,
--- zone, is_zone_set, site, today, edition, editions, erasing, retreat, questions, coming, not_coming, no_answer, late, not_told,
--- free, waitlisted, waitlist}. `editions` are all editions, the newest first. `erasing`: the announced applications
--- (24_retention.sql). `retreat` has the edition's days and venue. `questions` has the number of its questions, and of people with
--- `open` ones. `late` is a part of `no_answer`. `free` is null if the number of places is unknown, and negative if more people
--- were accepted. `waitlist` has the first twenty of those `waitlisted`. `zone` is `UTC` until one is set. Older desks send the
--- argument `zone`, which is ignored.
+-- The numbers of places and RSVPs of an edition, by default the newest, and its waitlist. The result is {version, places,
+-- days, zone, is_zone_set, site, today, edition, editions, erasing, retreat, questions, coming, not_coming, no_answer, late,
+-- not_told, to_remind, free, waitlisted, waitlist}. `editions` are all editions, the newest first. `erasing`: the announced
+-- applications (24_retention.sql). `retreat` has the edition's days and venue. `questions` has the number of its questions,
+-- and of people with `open` ones. `late` is a part of `no_answer`. `to_remind`: the reminders that `desk_remind` would draft.
+-- `free` is null if the number of places is unknown, and negative if more people were accepted. `waitlist` has the first
+-- twenty of those `waitlisted`. `zone` is `UTC` until one is set. Older desks send the argument `zone`, which is ignored.
 create function public.desk_places(zone text default null, edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -2502,14 +2593,22 @@ begin
         count(*) filter (where state = 'not coming') as not_coming,
         count(*) filter (where state in ('no answer', 'late')) as no_answer,
         count(*) filter (where state = 'late') as late,
-        count(*) filter (where state = 'not told') as not_told
+        count(*) filter (where state = 'not told') as not_told,
+        count(*) filter (where state in ('no answer', 'late') and not is_reminded) as not_reminded
       from (
-        select private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) as state
+        select private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) as state,
+          coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
         from private.invitations
         where is_accepted and private.is_of(application_id, shown.id, shown.is_only)
       ) as invitations
+    ), open_questions as (
+      select count(*) as people,
+        count(*) filter (where not coalesce(private.is_reminder_recent(reminded_at), false)) as not_reminded
+      from private.invitations
+      where is_accepted and rsvp = 'coming' and private.is_of(application_id, shown.id, shown.is_only)
+        and private.has_open_questions(application_id)
     )
-    select to_jsonb(counted) || jsonb_build_object(
+    select to_jsonb(counted) - 'not_reminded' || jsonb_build_object(
       'version', version, 'places', seats, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
       'is_zone_set', settings.zone is not null, 'site', site,
       'today', today, 'edition', shown.id, 'editions', private.editions_shown(),
@@ -2518,12 +2617,11 @@ begin
         from private.editions where editions.id = shown.id
       ), 'questions', jsonb_build_object(
         'questions', (select count(*) from private.questions where questions.edition = shown.id),
-        'open', (
-          select count(*) from private.invitations
-          where is_accepted and rsvp = 'coming' and private.is_of(application_id, shown.id, shown.is_only)
-            and private.has_open_questions(application_id)
-        )
-      ), 'free', seats - coming - no_answer - not_told,
+        'open', open_questions.people
+      ), 'to_remind',
+        least(counted.not_reminded - private.count_with_reminder('reminder', shown.id, shown.is_only, today), 1000)
+        + least(open_questions.not_reminded - private.count_with_reminder('questions', shown.id, shown.is_only, today), 1000),
+      'free', seats - coming - no_answer - not_told,
       'waitlisted', private.count_with_status('waitlisted', shown.id, null),
       'waitlist', (
         select coalesce(jsonb_agg(
@@ -2541,7 +2639,7 @@ begin
           join public.retreat_applications as application on id = waiting.application_id
           cross join private.summaries(array[id], me.blind)
       ))
-    from private.places as settings, counted, lateral (
+    from private.places as settings, counted, open_questions, lateral (
       select case when shown.id = max(id) then settings.places else max(editions.places) filter (where id = shown.id) end as seats
       from private.editions
     ) as known
@@ -2713,6 +2811,13 @@ $$;
 
 revoke all on function private.write_confirmation(uuid, uuid) from public, anon, authenticated;
 
+-- Whether a reminder was sent in the last three days, so that it is too early for another. A future time does not count: the
+-- clock was set back.
+create or replace function private.is_reminder_recent(sent_at timestamptz) returns boolean
+  -- Strict, so that it costs nothing for people who got no reminder.
+  language sql stable strict
+  return sent_at > now() - interval '3 days' and sent_at <= clock_timestamp();
+
 -- Whether somebody still has to do what a reminder asks for: give an RSVP, or as a guest answer questions. It sets no search
 -- path, so that PostgreSQL can inline it.
 create function private.is_to_be_reminded(invitation private.invitations, template text, today date) returns boolean
@@ -2728,6 +2833,34 @@ $$;
 
 revoke all on function private.is_to_be_reminded(private.invitations, text, date) from public, anon, authenticated;
 
+-- The applications with a letter of a template that is not sent yet: a draft, or one that is waiting, being sent, or failed.
+create function private.with_unsent_letter(template text) returns setof uuid
+  language sql stable set search_path = ''
+as $$
+  -- Each part has an index, so sent letters are not read.
+  select application_id from private.letters
+    where coalesce(letters.template, '') = with_unsent_letter.template and state = 'draft'
+  union select application_id from private.deliveries
+    where kind = 'letter' and state in ('waiting', 'sending', 'failed')
+      -- A subquery: for a join, PostgreSQL would read all letters.
+      and (select letters.template from private.letters where id = letter_id) = with_unsent_letter.template
+$$;
+
+revoke all on function private.with_unsent_letter(text) from public, anon, authenticated;
+
+-- How many of the people to remind with a template, of an edition, already have such a reminder that is not sent yet.
+create function private.count_with_reminder(template text, edition integer, is_only boolean, today date) returns bigint
+  language sql stable set search_path = ''
+as $$
+  select count(*) from private.with_unsent_letter(count_with_reminder.template) as application
+    join private.invitations on application_id = application
+  where private.is_to_be_reminded(invitations, count_with_reminder.template, today)
+    and not coalesce(private.is_reminder_recent(reminded_at), false)
+    and private.is_of(application_id, count_with_reminder.edition, is_only)
+$$;
+
+revoke all on function private.count_with_reminder(text, integer, boolean, date) from public, anon, authenticated;
+
 drop function private.to_remind(date);
 
 -- The people of an edition to remind with a template (`wanted`), the earliest deadline first, at most 1,001. `reminder` is for
@@ -2740,13 +2873,7 @@ create function private.to_remind(template text, edition integer, today date, ou
 as $$
 begin
   with unsent as materialized (
-    -- Each part has an index, so sent letters are not read.
-    select application_id from private.letters
-      where coalesce(letters.template, '') = to_remind.template and state = 'draft'
-    union select application_id from private.deliveries
-      where kind = 'letter' and state in ('waiting', 'sending', 'failed')
-        -- A subquery: for a join, PostgreSQL would read all letters.
-        and (select letters.template from private.letters where id = letter_id) = to_remind.template
+    select application_id from private.with_unsent_letter(template) as application_id
   ), asked as (
     select application_id, deadline, unsent.application_id is not null as is_waiting,
       coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded

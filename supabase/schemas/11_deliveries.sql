@@ -232,8 +232,9 @@ begin
       is_refused = refused,
       may_have_arrived = may_have_arrived + is_uncertain::integer,
       closings = closings + is_closing::integer,
-      subject = case when kind <> 'test' or record_delivery.state = 'waiting' then subject end,
-      body = case when kind <> 'test' or record_delivery.state = 'waiting' then body end
+      subject = case when kind <> 'test' or record_delivery.state = 'waiting' then sent.subject end,
+      body = case when kind <> 'test' or record_delivery.state = 'waiting' then sent.body end
+    from private.as_sent(claimed, record_delivery.state = 'done') as sent
     where id = delivery returning * into recorded;
   if recorded.state = 'done' and recorded.kind in ('rsvp', 'decision') then
     -- Otherwise a retry would deliver an older RSVP or decision after a newer one.

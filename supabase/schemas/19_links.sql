@@ -75,6 +75,32 @@ begin
 end
 $$;
 
+-- A text with the deadline filled in.
+create function private.with_deadline(letter_text text, deadline date) returns text
+  language sql immutable set search_path = ''
+  return regexp_replace(letter_text, '\{\{\s*reply_by\s*\}\}', to_char(deadline, 'FMDD FMMonth YYYY'), 'g');
+
+-- Subject and body of a letter as they are stored once it `was_sent`: with the deadline that the recipient read. The link is a
+-- secret, so its placeholder stays.
+create function private.as_sent(delivery private.deliveries, was_sent boolean, out subject text, out body text)
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  deadline date;
+begin
+  subject := delivery.subject;
+  body := delivery.body;
+  if was_sent and delivery.kind = 'letter' and private.has_deadline(subject || body) then
+    select invitation.deadline into deadline from private.invitations as invitation
+      where application_id = delivery.application_id and is_accepted;
+    if found then
+      subject := private.with_deadline(subject, deadline);
+      body := private.with_deadline(body, deadline);
+    end if;
+  end if;
+end
+$$;
+
 -- A text with the link and the deadline filled in. Without a link (null), the paragraphs that need it are left out.
 create function private.with_invitation(letter_text text, link text, deadline date) returns text
   language plpgsql immutable set search_path = ''
@@ -88,7 +114,7 @@ begin
     ), E'\n\n');
   end if;
   letter_text := regexp_replace(letter_text, '\{\{\s*answer_link\s*\}\}', coalesce(link, ''), 'g');
-  return regexp_replace(letter_text, '\{\{\s*reply_by\s*\}\}', to_char(deadline, 'FMDD FMMonth YYYY'), 'g');
+  return private.with_deadline(letter_text, deadline);
 end
 $$;
 

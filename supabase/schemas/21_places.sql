@@ -1,12 +1,12 @@
 -- Places: how many there are, who is coming, and who is on the waitlist.
 
--- The numbers of places and RSVPs of an edition, by default the newest, and its waitlist. The result is {version, places, days,
--- zone, is_zone_set, site, today, edition, editions, erasing, retreat, questions, coming, not_coming, no_answer, late, not_told,
--- free, waitlisted, waitlist}. `editions` are all editions, the newest first. `erasing`: the announced applications
--- (24_retention.sql). `retreat` has the edition's days and venue. `questions` has the number of its questions, and of people with
--- `open` ones. `late` is a part of `no_answer`. `free` is null if the number of places is unknown, and negative if more people
--- were accepted. `waitlist` has the first twenty of those `waitlisted`. `zone` is `UTC` until one is set. Older desks send the
--- argument `zone`, which is ignored.
+-- The numbers of places and RSVPs of an edition, by default the newest, and its waitlist. The result is {version, places,
+-- days, zone, is_zone_set, site, today, edition, editions, erasing, retreat, questions, coming, not_coming, no_answer, late,
+-- not_told, to_remind, free, waitlisted, waitlist}. `editions` are all editions, the newest first. `erasing`: the announced
+-- applications (24_retention.sql). `retreat` has the edition's days and venue. `questions` has the number of its questions,
+-- and of people with `open` ones. `late` is a part of `no_answer`. `to_remind`: the reminders that `desk_remind` would draft.
+-- `free` is null if the number of places is unknown, and negative if more people were accepted. `waitlist` has the first
+-- twenty of those `waitlisted`. `zone` is `UTC` until one is set. Older desks send the argument `zone`, which is ignored.
 create function public.desk_places(zone text default null, edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -22,14 +22,22 @@ begin
         count(*) filter (where state = 'not coming') as not_coming,
         count(*) filter (where state in ('no answer', 'late')) as no_answer,
         count(*) filter (where state = 'late') as late,
-        count(*) filter (where state = 'not told') as not_told
+        count(*) filter (where state = 'not told') as not_told,
+        count(*) filter (where state in ('no answer', 'late') and not is_reminded) as not_reminded
       from (
-        select private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) as state
+        select private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) as state,
+          coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
         from private.invitations
         where is_accepted and private.is_of(application_id, shown.id, shown.is_only)
       ) as invitations
+    ), open_questions as (
+      select count(*) as people,
+        count(*) filter (where not coalesce(private.is_reminder_recent(reminded_at), false)) as not_reminded
+      from private.invitations
+      where is_accepted and rsvp = 'coming' and private.is_of(application_id, shown.id, shown.is_only)
+        and private.has_open_questions(application_id)
     )
-    select to_jsonb(counted) || jsonb_build_object(
+    select to_jsonb(counted) - 'not_reminded' || jsonb_build_object(
       'version', version, 'places', seats, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
       'is_zone_set', settings.zone is not null, 'site', site,
       'today', today, 'edition', shown.id, 'editions', private.editions_shown(),
@@ -38,12 +46,11 @@ begin
         from private.editions where editions.id = shown.id
       ), 'questions', jsonb_build_object(
         'questions', (select count(*) from private.questions where questions.edition = shown.id),
-        'open', (
-          select count(*) from private.invitations
-          where is_accepted and rsvp = 'coming' and private.is_of(application_id, shown.id, shown.is_only)
-            and private.has_open_questions(application_id)
-        )
-      ), 'free', seats - coming - no_answer - not_told,
+        'open', open_questions.people
+      ), 'to_remind',
+        least(counted.not_reminded - private.count_with_reminder('reminder', shown.id, shown.is_only, today), 1000)
+        + least(open_questions.not_reminded - private.count_with_reminder('questions', shown.id, shown.is_only, today), 1000),
+      'free', seats - coming - no_answer - not_told,
       'waitlisted', private.count_with_status('waitlisted', shown.id, null),
       'waitlist', (
         select coalesce(jsonb_agg(
@@ -61,7 +68,7 @@ begin
           join public.retreat_applications as application on id = waiting.application_id
           cross join private.summaries(array[id], me.blind)
       ))
-    from private.places as settings, counted, lateral (
+    from private.places as settings, counted, open_questions, lateral (
       select case when shown.id = max(id) then settings.places else max(editions.places) filter (where id = shown.id) end as seats
       from private.editions
     ) as known

@@ -3,7 +3,8 @@
 -- Whether a reminder was sent in the last three days, so that it is too early for another. A future time does not count: the
 -- clock was set back.
 create function private.is_reminder_recent(sent_at timestamptz) returns boolean
-  language sql stable
+  -- Strict, so that it costs nothing for people who got no reminder.
+  language sql stable strict
   return sent_at > now() - interval '3 days' and sent_at <= clock_timestamp();
 
 -- Whether somebody still has to do what a reminder asks for: give an RSVP, or as a guest answer questions. It sets no search
@@ -19,6 +20,30 @@ as $$
       and private.has_open_questions(invitation.application_id) end
 $$;
 
+-- The applications with a letter of a template that is not sent yet: a draft, or one that is waiting, being sent, or failed.
+create function private.with_unsent_letter(template text) returns setof uuid
+  language sql stable set search_path = ''
+as $$
+  -- Each part has an index, so sent letters are not read.
+  select application_id from private.letters
+    where coalesce(letters.template, '') = with_unsent_letter.template and state = 'draft'
+  union select application_id from private.deliveries
+    where kind = 'letter' and state in ('waiting', 'sending', 'failed')
+      -- A subquery: for a join, PostgreSQL would read all letters.
+      and (select letters.template from private.letters where id = letter_id) = with_unsent_letter.template
+$$;
+
+-- How many of the people to remind with a template, of an edition, already have such a reminder that is not sent yet.
+create function private.count_with_reminder(template text, edition integer, is_only boolean, today date) returns bigint
+  language sql stable set search_path = ''
+as $$
+  select count(*) from private.with_unsent_letter(count_with_reminder.template) as application
+    join private.invitations on application_id = application
+  where private.is_to_be_reminded(invitations, count_with_reminder.template, today)
+    and not coalesce(private.is_reminder_recent(reminded_at), false)
+    and private.is_of(application_id, count_with_reminder.edition, is_only)
+$$;
+
 -- The people of an edition to remind with a template (`wanted`), the earliest deadline first, at most 1,001. `reminder` is for
 -- people without an RSVP, and `questions` for guests with open questions that can still be answered. `waiting` counts the people
 -- with such a reminder that is not sent yet, and `reminded` those who got one in the last three days.
@@ -29,13 +54,7 @@ create function private.to_remind(template text, edition integer, today date, ou
 as $$
 begin
   with unsent as materialized (
-    -- Each part has an index, so sent letters are not read.
-    select application_id from private.letters
-      where coalesce(letters.template, '') = to_remind.template and state = 'draft'
-    union select application_id from private.deliveries
-      where kind = 'letter' and state in ('waiting', 'sending', 'failed')
-        -- A subquery: for a join, PostgreSQL would read all letters.
-        and (select letters.template from private.letters where id = letter_id) = to_remind.template
+    select application_id from private.with_unsent_letter(template) as application_id
   ), asked as (
     select application_id, deadline, unsent.application_id is not null as is_waiting,
       coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded

@@ -65,7 +65,13 @@ export async function run(): Promise<void> {
     if (process.stdout.isTTY && !csv && !json) return show(owner)
     await owner.begin('isolation level repeatable read read only', async (sql) => {
       const batches = withProgress(applicationsWithDeliveries(sql, batchSize))
-      await write(csv ? toCsv(withDeskColumns(sql, batches)) : json ? toJsonLines(batches) : toText(batches))
+      await write(
+        csv
+          ? toCsv(withDeskColumns(sql, batches))
+          : json
+            ? toJsonLines(batches)
+            : toText(withDeskColumns(sql, batches)),
+      )
     })
   })
 }
@@ -76,7 +82,7 @@ async function show(sql: Sql) {
   // A terminal of unknown size reports 0.
   const width = process.stdout.columns || 80
   const list = (newest: 'first' | 'last') =>
-    toScreen(applicationsForPager(sql, batchSize, newest), count, width)
+    toScreen(withDeskColumns(sql, applicationsForPager(sql, batchSize, newest)), count, width)
   if (!(await showInPager(list('first')))) await write(list('last'))
 }
 

@@ -92,6 +92,8 @@ export interface Places {
   /** Accepted people who were told so and have not given an RSVP, including those who are `late`. */
   no_answer: number
   late: number
+  /** The reminders that would be drafted now. Undefined if the server is older than the desk. */
+  to_remind?: number
   /** Accepted people who have not been sent a letter saying so. */
   not_told: number
   /** Null if the number of places is unknown; negative if more people were accepted than there are places. */

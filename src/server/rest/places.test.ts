@@ -149,6 +149,12 @@ test('an acceptance gets its link and deadline when it is handed to the mail ser
     answer_state: 'no answer',
     kept_until: await dayIn(10),
   })
+
+  // The record of the letter has the date that was sent, also after the deadline is moved.
+  await ask('keep_until', { act: crypto.randomUUID(), application: id, until: await dayIn(20) })
+  const [sent] = await lettersOf(id)
+  expect(sent?.body).toContain(`until ${row.shown}.`)
+  expect(sent?.body).toContain('here: {{answer_link}}')
 })
 
 test('the holder of the link sees the first name and the deadline, and can change the RSVP until then', async () => {
@@ -321,7 +327,7 @@ test('organisers record RSVPs that people gave another way, and the newest RSVP 
 test('organisers set the deadline, and the reminder quotes it', async () => {
   const { id, token } = await invite()
   await passDeadline(id)
-  expect(await places()).toMatchObject({ no_answer: 1, late: 1 })
+  expect(await places()).toMatchObject({ no_answer: 1, late: 1, to_remind: 1 })
   expect(await ask<ReminderOutcome>('remind')).toMatchObject({
     drafted: 1,
     late: 1,
@@ -329,6 +335,7 @@ test('organisers set the deadline, and the reminder quotes it', async () => {
     reminded: 0,
     more: false,
   })
+  expect(await places()).toMatchObject({ no_answer: 1, to_remind: 0 })
   expect(await release(id)).toBe('missing')
   const act = crypto.randomUUID()
   const day = await dayIn(3)
@@ -348,7 +355,9 @@ test('organisers set the deadline, and the reminder quotes it', async () => {
   expect(await ask('write', { applications: [id], occasion: 'reminder', again: true })).toMatchObject([
     { outcome: 'written', state: 'sent' },
   ])
+  expect(await places()).toMatchObject({ to_remind: 0 })
   await passThreeDays()
+  expect(await places()).toMatchObject({ to_remind: 1 })
   // A repeat after a lost response. Desks of version 1.0 send no id.
   const reminding = { act: crypto.randomUUID() }
   for (let time = 0; time < 2; time += 1)

@@ -30,7 +30,11 @@ export function Visits() {
 
 function VisitCharts({ is_counted, days, sources }: PageVisits) {
   if (!is_counted)
-    return <p className="layout-quiet">Visits are counted only by a server that serves this page.</p>
+    return (
+      <p className="layout-quiet">
+        No visits were counted. Only a server that serves the page counts them, and leaves out robots.
+      </p>
+    )
   const shown = daysFromFirstCount(days)
   const total = (counted: 'visits' | 'starts' | 'applications') =>
     days.reduce((sum, day) => sum + day[counted], 0)

@@ -76,6 +76,10 @@ export function EditionCreate({ newest }: { newest: Edition }) {
             You can still read, search and download <bdi>{former}</bdi>. Its letters and links go on working.
           </li>
           <li>The door stays open or closed as it is, and counts from now on.</li>
+          <li>
+            Copied templates keep their words, also old days and places. The page’s title and badge are
+            settings of your operator.
+          </li>
           <li>It cannot be undone.</li>
         </ul>
         <Field

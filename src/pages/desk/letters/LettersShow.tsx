@@ -157,6 +157,11 @@ function TemplateList({ templates }: LettersOverview) {
   }
   return (
     <Sheet title="Templates" isPart>
+      {saysDefaultTitle && (
+        <p className="layout-notice">
+          The page is called “<bdi>{title}</bdi>”. Templates say “Unplugged” until you edit them.
+        </p>
+      )}
       <ul className="layout-lines">
         {templates.map(({ occasion, subject }) => (
           <li key={occasion}>
@@ -165,11 +170,6 @@ function TemplateList({ templates }: LettersOverview) {
           </li>
         ))}
       </ul>
-      {saysDefaultTitle && (
-        <p className="layout-quiet">
-          The page is called “<bdi>{title}</bdi>”. Templates say “Unplugged” until you edit them.
-        </p>
-      )}
       <Form className="letters-new" onSend={open}>
         <Field
           label="Name of a new template"

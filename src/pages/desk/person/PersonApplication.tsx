@@ -132,9 +132,9 @@ export function PersonApplication({ about }: { about: AllAboutApplication }) {
           ))}
         </ul>
       </Part>
-      <Part title="Acts of the last day" isShown={acts.length > 0}>
+      <Part title="What was done in the last day" isShown={acts.length > 0}>
         <p className="layout-quiet">
-          They are kept for a day, so that an act whose request arrives twice is done once.
+          Kept for a day, so that nothing is done twice if a browser sends it again.
         </p>
         <ul className="layout-lines">
           {acts.map(({ act, at, call, author }) => (

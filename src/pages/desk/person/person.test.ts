@@ -74,6 +74,7 @@ test.each<[string, Partial<DeliveryAbout>]>([
     { state: 'cancelled', due_at: null, author: null, recalled_at: 'T4' },
   ],
   ['written T1, stopped', { state: 'cancelled', due_at: null, author: null }],
+  ['written T1, not passed on so far', { author: null, recipient: 'webhook' }],
   ['about T5 to T6, written T1, due T2', { author: null, since: 'T5', until: 'T6' }],
 ])('a delivery in words: %s', (words, changes) => {
   expect(deliveryWords({ ...waiting, ...changes })).toBe(words)

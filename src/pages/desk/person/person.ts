@@ -43,11 +43,17 @@ export function deliveryWords(delivery: DeliveryAbout): string {
     recalled_at !== null && `stopped ${momentOf(recalled_at)} ${recallerOf(delivery)}`,
     state === 'failed' && (delivery.is_refused ? 'refused' : 'given up'),
     state === 'cancelled' && recalled_at === null && 'stopped',
-    due_at !== null && (state === 'sending' ? 'being sent' : `due ${momentOf(due_at)}`),
+    due_at !== null && waitingWords(delivery, due_at),
     reply_status !== null && `response ${reply_status}`,
     delivery.reply !== '' && `reply “${delivery.reply}”`,
   ]
   return words.filter((word) => word !== false).join(', ')
+}
+
+/** What a delivery waits for. Without a receiver, an application waits until one is set. */
+function waitingWords({ state, recipient, attempts }: DeliveryAbout, dueAt: string) {
+  if (state === 'sending') return 'being sent'
+  return recipient === 'webhook' && attempts === 0 ? 'not passed on so far' : `due ${momentOf(dueAt)}`
 }
 
 const doneWords = { server: 'sent', hand: 'sent by hand', elsewhere: 'told another way' }
@@ -56,7 +62,7 @@ function recallerOf({ recalled_by }: DeliveryAbout) {
   return recalled_by === null ? 'automatically' : `by ${recalled_by}`
 }
 
-const letterStates = { draft: 'Draft', released: 'Released for sending', dropped: 'Dropped' }
+const letterStates = { draft: 'Draft', released: 'Sent or to be sent', dropped: 'Dropped' }
 
 /** A letter's state: `Draft, written 31 Dec 2026, 10:03`. */
 export function letterWords({

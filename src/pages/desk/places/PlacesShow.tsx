@@ -143,15 +143,20 @@ function Numbers({ places, edition }: EditionProps & { places: Places }) {
           </li>
         ))}
       </ul>
-      {(free === null || free < 0) && <p>{freeSentence(places)}</p>}
+      {free === null && <p>{freeSentence(places)}</p>}
+      {free !== null && free < 0 && <p className="layout-notice error">{freeSentence(places)}</p>}
     </>
   )
 }
 
 /** A button that drafts reminders to people who have not answered the invitation or a required question, and the result. */
-function Remind({ places: { edition, no_answer: noAnswer, questions } }: { places: Places }) {
+function Remind({
+  places: { edition, no_answer: noAnswer, questions, to_remind: toRemind },
+}: {
+  places: Places
+}) {
   const questionCount = questions?.open ?? 0
-  const count = noAnswer + questionCount
+  const count = toRemind ?? noAnswer + questionCount
   const remind = useDeskAct('desk_remind', {
     success: (outcome) => remindedSentences(outcome).join(' '),
     failure: 'No reminder drafted.',
@@ -169,8 +174,8 @@ function Remind({ places: { edition, no_answer: noAnswer, questions } }: { place
       </ActButton>
       <p className="control-hint" id="remind-hint">
         Drafts a reminder for everybody who has not answered
-        {questionCount > 0 && ', and for people who are coming and have a required question open'}. People who
-        have one already get no second. Nothing is sent yet: you read the drafts first.
+        {questionCount > 0 && ', and for people who are coming and have a required question open'}. Nobody
+        gets a second one within three days. Nothing is sent yet: you read the drafts first.
       </p>
       <div aria-live="polite">
         {response && (

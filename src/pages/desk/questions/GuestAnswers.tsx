@@ -28,7 +28,7 @@ export function GuestAnswers({ details, name, isAccepted, isBlind }: GuestAnswer
     <Sheet title="Questions to guests" className="questions-answers">
       <dl className="application-answers">
         {questions.map((question) => (
-          <div key={question.id}>
+          <div key={question.id} data-private={question.is_private || undefined}>
             <dt>
               {question.text}
               {question.is_private && ' (private)'}
