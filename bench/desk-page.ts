@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 import { ensureChromium, launchChromium } from '../testing/browser.ts'
-import { signInPage } from '../testing/desk.ts'
+import { signPageIn } from '../testing/desk.ts'
 import { filledDesk } from './filled-desk.ts'
 import { measureVisit, serveDocument, slowDown } from './visit-cost.ts'
 import { printTable, ratio, spread } from './table.ts'
@@ -117,7 +117,7 @@ async function measureInTurns(measure: () => Promise<{ ours: number; floor: numb
 /** Measures an organiser's waiting times in the browser. Compares them with hand-written pages of the same content. */
 export async function benchDeskPage(): Promise<void> {
   const { desk, client } = await filledDesk(1_000)
-  const signIn = signInPage(client)
+  const signIn = signPageIn(client)
   const floorOf = (name: string) =>
     serveDocument(readFileSync(`bench/floor/${name}.html`, 'utf8'), {}, desk.origin)
   const [floorForm, floorList] = await Promise.all([floorOf('sign-in'), floorOf('list')])

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 
 import { ensureChromium, launchChromium } from '../testing/browser.ts'
-import { signInPage, startDesk } from '../testing/desk.ts'
+import { signPageIn, startDesk } from '../testing/desk.ts'
 import { anApplication } from '../testing/form.ts'
 import { printTable } from './table.ts'
 import { valuesOf } from '../testing/sql.ts'
@@ -64,7 +64,7 @@ export async function benchHostileText(): Promise<void> {
   const desk = await startDesk()
   const browser: Browser = await launchChromium(ensureChromium())
   const organiser = await desk.signedIn('ada@example.org')
-  const signIn = signInPage(organiser)
+  const signIn = signPageIn(organiser)
   const rows: string[][] = []
   let ordinary: number[] = []
   for (const [name, texts] of Object.entries(hostileTexts)) {

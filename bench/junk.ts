@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { people as demoPeople } from '../demo/people.ts'
 import { ensureChromium, launchChromium } from '../testing/browser.ts'
-import { signInPage, startDesk } from '../testing/desk.ts'
+import { signPageIn, startDesk } from '../testing/desk.ts'
 import { anApplication } from '../testing/form.ts'
 import { valuesOf } from '../testing/sql.ts'
 import { checkGuarantee, printTable } from './table.ts'
@@ -49,7 +49,7 @@ export async function benchJunk(): Promise<void> {
     await desk.sql`insert into public.retreat_applications ${valuesOf(rows.slice(from, from + 1_000))}`
   const browser = await launchChromium(ensureChromium())
   const page = await browser.newPage()
-  await signInPage(await desk.signedIn('ada@example.org'))(page)
+  await signPageIn(await desk.signedIn('ada@example.org'))(page)
   await page.goto(`${desk.origin}/desk`)
   const dialog = page.getByRole('dialog')
   const started = performance.now()

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 
 import { ensureChromium, launchChromium } from '../testing/browser.ts'
-import { signInPage } from '../testing/desk.ts'
+import { signPageIn } from '../testing/desk.ts'
 import { filledDesk } from './filled-desk.ts'
 import { slowDown } from './visit-cost.ts'
 import { printTable, spread } from './table.ts'
@@ -87,7 +87,7 @@ export async function benchReading(): Promise<void> {
   for (const isAutoAdvancing of [false, true]) {
     const { desk, client } = await filledDesk(400)
     const page = await browser.newPage({ viewport: { width: 1366, height: 768 } })
-    await signInPage(client)(page)
+    await signPageIn(client)(page)
     await page.addInitScript(
       (isOn) => localStorage.setItem('unplugged-desk-goes-on', isOn ? 'on' : 'off'),
       isAutoAdvancing,
@@ -96,7 +96,7 @@ export async function benchReading(): Promise<void> {
     await page.goto(`${desk.origin}/desk`)
     await page.locator('table.rows-table a').first().waitFor()
     // Enter does nothing until the desk's script has loaded.
-    await page.waitForFunction(() => window.heldInput === null)
+    await page.waitForFunction(() => window.earlyInput === null)
     const { times, perPerson } = await readAll(page, isAutoAdvancing)
     const slowCount = times.filter((time) => time > 100).length
     rows.push([

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, expect } from 'vitest'
 
 import { table } from '../src/application/application.ts'
-import { signInPage, startDesk, type DeskServer } from '../testing/desk.ts'
+import { signPageIn, startDesk, type DeskServer } from '../testing/desk.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { clientOf } from '../testing/organiser.ts'
 import { disableBackOff } from '../testing/back-off.ts'
@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 /** Opens the Door screen and returns its parts. */
 async function openDoor(visitor: Visitor, client = ada) {
-  const page = await visitor.open(`${server.origin}/desk#/door`, {}, signInPage(client))
+  const page = await visitor.open(`${server.origin}/desk#/door`, {}, signPageIn(client))
   const door = {
     page,
     state: page.locator('.door-screen .door-status'),
@@ -168,7 +168,11 @@ test('a door with a limit counts applications, closes at the limit, and stays cl
   expect(await send()).toMatchObject({ status: 403, error: { message: 'Applications are closed.' } })
   await door.save.click()
   // The failure appears at once, and the reason after the next read.
-  await expect.poll(() => door.warning.textContent()).toContain('The door closed automatically.')
+  await expect
+    .poll(() => door.warning.textContent())
+    .toContain(
+      'The door closed automatically. Your changes are not saved. Saving now replaces the current state.',
+    )
   expect(await door.state.textContent()).toBe(
     'The door is closed: it reached its limit of 3 applications. Applicants read: “Applications are closed.”',
   )
@@ -182,7 +186,7 @@ test("a door closes at a time in the organiser's own time zone", async ({ visito
   const page = await visitor.open(
     `${server.origin}/desk#/door`,
     { timezoneId: 'Asia/Kathmandu' },
-    signInPage(ada),
+    signPageIn(ada),
   )
   await page.getByText(/In your own time zone, Asia\/Kath?mandu\./).waitFor()
   await page.getByLabel('Close at').fill('2999-03-01T18:00')

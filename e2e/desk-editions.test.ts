@@ -47,7 +47,7 @@ test('a retreat is begun by keyboard, and applications from then on are in a lis
   await keyboard.press('Space')
   await getDesk(page).button('Begin retreat').focus()
   await keyboard.press('Enter')
-  // Pressing Enter twice begins nothing.
+  // A second Enter would press “Not yet”, so it begins nothing.
   expect(await focused(page)).toBe('BUTTON: Not yet')
   await page.getByText('Begin Spring 2028?').waitFor()
   await keyboard.press('Tab')

@@ -5,7 +5,7 @@ import { beforeAll, expect } from 'vitest'
 
 import { csvHeader, deskColumns } from '../src/application/csv.ts'
 import { readCsv } from '../testing/csv.ts'
-import { signInPage, startDesk, type DeskServer } from '../testing/desk.ts'
+import { signPageIn, startDesk, type DeskServer } from '../testing/desk.ts'
 import { anApplication } from '../testing/form.ts'
 import { disableBackOff } from '../testing/back-off.ts'
 import { test } from '../testing/visitor.ts'
@@ -48,7 +48,7 @@ const expectAnnouncement = async (page: Page, text: string) => {
 }
 
 test('a filtered list downloads completely, with the values of the database', async ({ visitor }) => {
-  const page = await visitor.open(`${server.origin}/desk#/?status=accepted`, {}, signInPage(ada))
+  const page = await visitor.open(`${server.origin}/desk#/?status=accepted`, {}, signPageIn(ada))
   const { name, text } = await download(page)
   expect(name).toMatch(/^applications-\d{4}-\d\d-\d\d\.csv$/)
   expect(text.startsWith('\ufeffid,created_at,')).toBe(true)
@@ -88,7 +88,7 @@ test('a filtered list downloads completely, with the values of the database', as
 test('a blind reader downloads no hidden column', async ({ visitor }) => {
   const blind = await server.signedIn('blind@example.org')
   await blind.rpc('desk_set_blind', { blind: true })
-  const page = await visitor.open(`${server.origin}/desk#/?status=new`, {}, signInPage(blind))
+  const page = await visitor.open(`${server.origin}/desk#/?status=new`, {}, signPageIn(blind))
   const { text } = await download(page)
   const { header, rows } = readCsv(text)
   expect(`${header.join()}\r\n`).toBe(csvHeader(deskColumns.filter((column) => !hidden.includes(column))))
@@ -102,7 +102,7 @@ test('a blind reader downloads no hidden column', async ({ visitor }) => {
 
 test('a download that fails or is stopped saves nothing, and says so', async ({ visitor }) => {
   visitor.allowConsoleError(/Failed to load resource/)
-  const page = await visitor.open(`${server.origin}/desk#/?status=all`, {}, signInPage(ada))
+  const page = await visitor.open(`${server.origin}/desk#/?status=all`, {}, signPageIn(ada))
   let downloads = 0
   page.on('download', () => (downloads += 1))
   const button = page.getByRole('button', { name: 'Download CSV' })
@@ -139,7 +139,7 @@ test('a download that fails or is stopped saves nothing, and says so', async ({ 
 test('a download uses a typed search before the list does, and typing does not stop a download', async ({
   visitor,
 }) => {
-  const page = await visitor.open(`${server.origin}/desk#/?status=all`, {}, signInPage(ada))
+  const page = await visitor.open(`${server.origin}/desk#/?status=all`, {}, signPageIn(ada))
   const button = page.getByRole('button', { name: 'Download CSV' })
   const field = page.getByLabel('Search')
   await page.getByText('Ada 2499').waitFor()
@@ -176,7 +176,7 @@ test('the charts load on request, match their tables, and show their bars in for
   visitor,
 }) => {
   const viewport = { width: 1280, height: 900 }
-  const page = await visitor.open(`${server.origin}/desk#/?status=all`, { viewport }, signInPage(ada))
+  const page = await visitor.open(`${server.origin}/desk#/?status=all`, { viewport }, signPageIn(ada))
   const cells = (caption: string) =>
     page
       .getByRole('table', { name: caption })
@@ -204,7 +204,7 @@ test('the charts load on request, match their tables, and show their bars in for
 test('the charts stay open or closed as each organiser left them, and work without browser storage', async ({
   visitor,
 }) => {
-  const page = await visitor.open(`${server.origin}/desk#/?status=all`, {}, signInPage(ada))
+  const page = await visitor.open(`${server.origin}/desk#/?status=all`, {}, signPageIn(ada))
   const button = page.getByRole('button', { name: 'Charts' })
   const plot = page.getByRole('figure').first()
   await button.waitFor()
@@ -215,7 +215,7 @@ test('the charts stay open or closed as each organiser left them, and work witho
   await plot.waitFor()
 
   // Another organiser signs in with the same browser.
-  await signInPage(await server.signedIn('bob@example.org'))(page)
+  await signPageIn(await server.signedIn('bob@example.org'))(page)
   await page.reload()
   await button.waitFor()
   expect(await button.getAttribute('aria-expanded')).toBe('false')

@@ -2,7 +2,7 @@ import { releaseDrafts, storeLetter } from '../testing/letters.ts'
 import type { Page, Route } from 'playwright-core'
 import { beforeEach, expect } from 'vitest'
 
-import { signInPage, startDesk } from '../testing/desk.ts'
+import { signPageIn, startDesk } from '../testing/desk.ts'
 import { deskForTestFile, focused, getDesk, people } from '../testing/desk-page.ts'
 import { anApplication } from '../testing/form.ts'
 import { startMailServer } from '../testing/mail-server.ts'
@@ -862,7 +862,7 @@ test('a test of the unsaved text is emailed to the organiser, and saves nothing'
   })
   const { sql } = other
   await sql`insert into public.retreat_applications ${valuesOf([anApplication(zoe), anApplication(alan)])}`
-  const signIn = signInPage(await other.signedIn('grace@example.org'))
+  const signIn = signPageIn(await other.signedIn('grace@example.org'))
   await expect.poll(() => sql`select from private.postman where seen_at > '-infinity'`).toHaveLength(1)
   const page = await visitor.open(`${other.origin}/desk#/letters/templates/declined`, {}, signIn)
   const { button, status } = getDesk(page)

@@ -34,7 +34,7 @@ async function openWithoutScript(visitor: Visitor, isSignedIn = false) {
 
 /** Waits until React has rendered the list. */
 async function waitForTakeover(page: Page) {
-  await page.waitForFunction(() => window.heldInput === null)
+  await page.waitForFunction(() => window.earlyInput === null)
 }
 
 test('the foot of the desk shows its version', async ({ visitor }) => {

@@ -7,7 +7,7 @@ import { afterEach, beforeAll, expect } from 'vitest'
 
 import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
 import { storeAcceptedApplicant, rsvpsOf } from '../testing/accepted.ts'
-import { signInPage } from '../testing/desk.ts'
+import { signPageIn } from '../testing/desk.ts'
 import { atTestEnd } from '../testing/cleanup.ts'
 import { publishableKey, startHostedGateway, type HostedGateway } from '../testing/hosted-gateway.ts'
 import { startMailServer, type MailServer } from '../testing/mail-server.ts'
@@ -281,7 +281,7 @@ test.for(Object.entries(wrongBackends))(
     const token_hash = await operatorSecret(database.admin, 'grace@example.org')
     expect((await grace.auth.verifyOtp({ type: 'magiclink', token_hash })).error).toBeNull()
     const signedIn = await open(visitor, '/desk/', async (opened) => {
-      await signInPage(grace)(opened)
+      await signPageIn(grace)(opened)
       await disableBackOff(opened)
       await respondInstead(response)(opened)
     })

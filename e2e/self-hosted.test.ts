@@ -127,7 +127,7 @@ test('the document says from the start that the door is closed, and does not men
   expect(await documentAfter(whenClosed.etag)).toEqual(whenOpen)
 })
 
-test('the page contains the specified texts in their order', async ({ visitor }) => {
+test('the page contains its default texts in their order', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   const text = (await page.locator('body').innerText()).replaceAll(/\s+/g, ' ')
   const inOrder = [

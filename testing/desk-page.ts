@@ -4,7 +4,7 @@ import { beforeAll, beforeEach } from 'vitest'
 
 import type { Application } from '../src/application/application.ts'
 import type { Status } from '../src/application/statuses.ts'
-import { signInPage, startDesk, type DeskServer } from './desk.ts'
+import { signPageIn, startDesk, type DeskServer } from './desk.ts'
 import { anApplication } from './form.ts'
 import type { OpenOptions as VisitorOptions, Visitor } from './visitor.ts'
 import { valuesOf } from './sql.ts'
@@ -111,11 +111,11 @@ export function deskForTestFile(
       const address = `${desk.origin}/desk${path === '' ? '' : `#${path}`}`
       const opened = await visitor.open(address, context, async (page) => {
         page.setDefaultTimeout(20_000)
-        await signInPage(as.client)(page)
+        await signPageIn(as.client)(page)
         await prepare(page)
       })
       // The script replaces rows that were drawn early, and a test must not hold elements that disappear.
-      if (!skipsWait) await opened.waitForFunction(() => !window.heldInput)
+      if (!skipsWait) await opened.waitForFunction(() => !window.earlyInput)
       return opened
     },
     killAndRestart: () => running().server.killAndRestart(),

@@ -97,7 +97,7 @@ const storageKey = 'unplugged-desk'
  *
  * @returns A step to run on the page before it is opened.
  */
-export function signInPage(client: SupabaseClient): (page: Page) => Promise<void> {
+export function signPageIn(client: SupabaseClient): (page: Page) => Promise<void> {
   return async (page) => {
     const { data } = await client.auth.getSession()
     await page.addInitScript(

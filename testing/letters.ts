@@ -109,9 +109,9 @@ export async function rememberTemplates(sql: Sql): Promise<() => Promise<void>> 
 }
 
 /**
- * Looks for invalid letters and deliveries.
+ * Looks for invalid letters and deliveries. A delivery with `is_beside` tells an automation what a letter tells the applicant.
  *
- * @param discarded The letters that organisers discarded. Their absence is no fault.
+ * @param discarded The ids of letters that organisers discarded: for these, the state `dropped` is no fault.
  * @returns A sentence for each fault.
  */
 export async function findFaults(sql: Sql, discarded: Iterable<string> = []): Promise<string[]> {
@@ -131,7 +131,7 @@ export async function findFaults(sql: Sql, discarded: Iterable<string> = []): Pr
       where status in ('accepted', 'waitlisted', 'declined') and coalesce(template, status) = status
         and (letter.id is null or template is not null)
     )
-    select 'two letters of a template: ' || template as wrong from private.letters
+    select 'two letters of a template to one applicant: ' || template as wrong from private.letters
       where template is not null group by application_id, template having count(*) > 1
     union all
     select 'two undelivered deliveries of a letter: ' || coalesce(min(template), 'to one person') from main where is_undelivered

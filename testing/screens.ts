@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 
 import { answerStates, newToken, mockInvitations } from './answer-page.ts'
 import { deskStates, storeExamples } from './desk-states.ts'
-import { signedInClient, signInPage, type DeskServer } from './desk.ts'
+import { signedInClient, signPageIn, type DeskServer } from './desk.ts'
 import { extremeStates, storeExtremes } from './extreme-states.ts'
 import { signInStates } from './sign-in-states.ts'
 import { formStates } from './form-states.ts'
@@ -30,7 +30,7 @@ const deskScreen =
     address: '/desk#/?status=all',
     async prepare(page, desk) {
       await store(desk)
-      await signInPage(await signedInClient(desk, 'grace@example.org'))(page)
+      await signPageIn(await signedInClient(desk, 'grace@example.org'))(page)
     },
     async reachState(page, desk) {
       await page.locator('tbody .rows-name a').first().waitFor()
@@ -41,7 +41,7 @@ const deskScreen =
 const signInScreen = ({ hash, as, reachState }: (typeof signInStates)[string]): Screen => ({
   address: `/desk${hash}`,
   async prepare(page, desk) {
-    if (as) await signInPage(await as(desk))(page)
+    if (as) await signPageIn(await as(desk))(page)
   },
   reachState,
 })

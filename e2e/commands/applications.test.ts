@@ -133,7 +133,7 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
     await send(server.origin, anApplication())
   })
 
-  test('each command names its database on the standard error', async () => {
+  test('a command names its database on the standard error, not in its output', async () => {
     const { stdout, stderr } = await runCommand(['applications', '--csv', '--no-bom'], settings)
     expect(stderr).toBe(`Using PostgreSQL in ${directory.path}.\n`)
     expect(stdout).toMatch(/^id,created_at,/)
@@ -167,7 +167,7 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
     const [newest] = (await list('--json')).split('\n')
     expect(await runCommand(['backup', '--to', join(path, 'another')], settings)).toMatchObject({ code: 0 })
     const { id: goneId } = JSON.parse(newest ?? '') as { id: string }
-    await list('--delete', goneId, '--yes')
+    await runCommand(['applications', '--delete', goneId, '--yes'], settings)
     const erased = await runCommand(['applications', '--all-about', 'gone@example.org'], withBackups)
     expect(JSON.parse(erased.stdout)).toMatchObject({
       applications: [],

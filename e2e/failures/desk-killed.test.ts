@@ -19,7 +19,7 @@ test(`every decision that the desk confirmed is saved, although ${rounds} server
   const page = await desk.open(visitor)
   const { link, status } = getDesk(page)
   await link('Person 1').waitFor()
-  await page.waitForFunction(() => window.heldInput === null)
+  await page.waitForFunction(() => window.earlyInput === null)
   await status.evaluate((region) => {
     const announced: string[] = []
     Object.assign(window, { announced })

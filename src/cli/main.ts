@@ -15,7 +15,7 @@ await runProgram(async () => {
   const load = commands.get(name)
   if (load === undefined) {
     throw new OperatorError(
-      `There is no command "${name}"; there are ${[...commands.keys()].join(', ')}. The server takes its settings from the environment, see docs/operate.md.`,
+      `There is no command "${name}". The commands are ${[...commands.keys()].join(', ')}. To start the server, give no command: its settings come from the environment (docs/operate.md).`,
     )
   }
   const command = await load()

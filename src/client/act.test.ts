@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 
-import { newAct } from './act.ts'
+import { newActId } from './act.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -13,5 +13,5 @@ test.each([
     if (bytes instanceof Uint8Array) bytes.fill(byte)
     return bytes
   })
-  expect(newAct()).toBe(id)
+  expect(newActId()).toBe(id)
 })

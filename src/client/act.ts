@@ -3,7 +3,7 @@
  *
  * Does not use `crypto.randomUUID`, which browsers offer only over https and on localhost.
  */
-export function newAct(): string {
+export function newActId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   const digits = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
   return digits.replace(/(.{8})(.{4}).(.{3}).(.{3})/, '$1-$2-4$3-8$4-')

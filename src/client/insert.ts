@@ -15,7 +15,8 @@ export class UnreachableError extends Error {}
  *
  * @throws {RefusedCall} if the backend refuses it, with the backend's own message.
  * @throws {UnreachableError} if there is no connection.
- * @throws {Error} after the timeout; without a message if a program other than the backend responded.
+ * @throws {Error} after the timeout.
+ * @throws {SyntaxError} without a message, if a program other than the backend responded.
  */
 export async function insertApplication(
   application: Application,

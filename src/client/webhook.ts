@@ -1,6 +1,6 @@
 import { webhookBody, type Application } from '../application/application.ts'
 
-/** Browsers allow at most 64 KiB of keep-alive requests after the page is closed, including headers. */
+/** Bytes of a body. Browsers refuse requests with `keepalive`, which may outlive the page, above 64 KiB in all. */
 const keepaliveLimit = 60 * 1024
 
 /**

@@ -12,11 +12,11 @@ export interface Look {
   accent: string | undefined
 }
 
-/** The specified text of the success box. It is a separate constant, because the page's script needs no other part of the look. */
+/** The default text of the success box. It is a separate constant, because the page's script needs no other part of the look. */
 export const defaultSuccess =
   "Thank you for applying to Unplugged. We'll review your application and get back to you soon."
 
-/** The specified look. */
+/** The default look. */
 export const defaultLook: Look = {
   title: 'Unplugged.',
   tagline: 'Build deeper relationships and bigger ideas without distraction',
@@ -28,7 +28,7 @@ export const defaultLook: Look = {
 
 type Words = 'title' | 'tagline' | 'badge' | 'success'
 
-/** Returns the words if they are the operator's own, and undefined if they are the specified ones. */
+/** Returns the words if they are the operator's own, and undefined if they are the default. */
 export function ownWords(name: Words, { [name]: words }: Look): string | undefined {
   return words === defaultLook[name] ? undefined : words
 }

@@ -40,10 +40,10 @@ as $$
     = case when application_of_token.token ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then application_of_token.token::uuid end
 $$;
 
--- An invitation as its page shows it: {"state": "open", "first_name", "until", "answer", "address": the reply address,
--- "retreat" and "questions": for somebody who is coming (`private.retreat`, `private.questions_of`)}; after the deadline
--- {"state": "over", ...}; and for an invalid link {"state": "invalid"}. It never has an answer to a private question, since a
--- letter may be forwarded.
+-- Returns an invitation as its page shows it. "state" is "open", "over" after the deadline, or "invalid", which comes alone. The
+-- other keys are "first_name", "until" (the deadline), "answer" (the RSVP, or null) and "address" (where replies go). "retreat" and
+-- "questions" are null unless the person is coming (`private.retreat`, `private.questions_of`). No answer to a private question is
+-- returned, since a letter may be forwarded. The names are older than the words invitation and RSVP, and published pages use them.
 create function public.place_by_token(token text) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -91,8 +91,8 @@ begin
 end
 $$;
 
--- Stores an RSVP that was given through the link: `coming`, or `not coming`. Repeating the act stores nothing more. The result is
--- the invitation afterwards. After the deadline nothing is stored.
+-- Stores `answer`, the RSVP that was given through the link: `coming`, or `not coming`. Repeating the act stores nothing more.
+-- After the deadline nothing is stored. Returns the invitation afterwards, as `place_by_token` does.
 create function public.answer_place(token text, answer text, act uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -87,7 +87,7 @@ export const letters: readonly Break[] = [
     effect: "Opening a letter's link gives an RSVP",
     changedFile: 'src/pages/answer/respond.ts',
     find: 'callBackend(reading, (signal) => readInvitation(backend, ownToken, signal))',
-    replace: "callBackend(reading, (signal) => sendRsvp(backend, ownToken, 'coming', newAct(), signal))",
+    replace: "callBackend(reading, (signal) => sendRsvp(backend, ownToken, 'coming', newActId(), signal))",
     testFile: 'e2e/answer.test.ts',
     testTitle:
       'a client that opens a link, runs the page’s script and follows the page’s links gives no RSVP',

@@ -4,7 +4,7 @@
  */
 import type { Answers } from '../../application/questions.ts'
 import type { Rsvp } from '../../application/statuses.ts'
-import { newAct } from '../../client/act.ts'
+import { newActId } from '../../client/act.ts'
 import { sendAnswers, sendRsvp, readInvitation, type Invitation } from '../../client/invitation.ts'
 import { RefusedCall } from '../../client/rest.ts'
 import { readPageData } from '../page-data.ts'
@@ -82,7 +82,7 @@ function read() {
 
 function send(rsvp: Rsvp, pressed: HTMLButtonElement) {
   const ownToken = token
-  const act = newAct()
+  const act = newActId()
   void callBackend(sending, (signal) => sendRsvp(backend, ownToken, rsvp, act, signal), pressed)
 }
 
@@ -92,7 +92,7 @@ function submitAnswers(pressed: HTMLButtonElement) {
   const answers = answersTo(invitation?.questions, unsent)
   const text = JSON.stringify(answers)
   // Sending the same answers again is the same act, because the first request may have arrived and only its response was lost.
-  const { act } = (lastSent = lastSent?.text === text ? lastSent : { text, act: newAct() })
+  const { act } = (lastSent = lastSent?.text === text ? lastSent : { text, act: newActId() })
   const call = async (signal: AbortSignal) => {
     const response = await sendAnswers(backend, ownToken, answers, act, signal).catch(
       async (error: unknown) => {

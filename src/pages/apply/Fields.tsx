@@ -81,7 +81,7 @@ export function Fields({ formAnswers, sending, privacyUrl }: FieldsProps) {
         </span>
       </label>
       <Problem field="consent" problems={problems} />
-      {/* Outside the label, whose words are specified. */}
+      {/* Outside the label, whose words are those of the form's specification. */}
       {privacyUrl !== undefined && (
         <p className="privacy">
           <a href={privacyUrl}>{privacyLabel}</a>

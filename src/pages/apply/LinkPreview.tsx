@@ -5,8 +5,8 @@ import { defaultLook, type Look } from '../../design/look.ts'
 /**
  * The head elements for previews of a link to the page, such as in chats.
  *
- * @param props.look The title and the tagline of the preview. Its picture always shows the specified page, so the picture's text
- *   alternative has the specified words.
+ * @param props.look The title and the tagline of the preview. The picture and its text alternative always have
+ *   the default words.
  * @param props.siteUrl The page's public address. Without it there is no picture, since chats need absolute addresses.
  * @see https://ogp.me
  */

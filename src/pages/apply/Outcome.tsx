@@ -7,7 +7,7 @@ import { failureTitle, successTitle } from './copy.ts'
 /**
  * The success box, at the top of the form.
  *
- * @param props.text The operator's own text; undefined for the specified one.
+ * @param props.text The operator's own text; undefined for the default.
  */
 export function Success({ text }: { text: string | undefined }) {
   return (

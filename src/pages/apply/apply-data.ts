@@ -14,7 +14,7 @@ export interface ApplyData {
   outcome: NativeOutcome | null
   /** The sentence that says that the door is closed; undefined if the door is open, or if the server did not know. */
   door?: string | undefined
-  /** The operator's own text for the success box; undefined for the specified one. */
+  /** The operator's own text for the success box; undefined for the default. */
   success?: string | undefined
   /** The address of a page about privacy; undefined for no link. */
   privacyUrl?: string | undefined

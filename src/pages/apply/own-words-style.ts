@@ -12,7 +12,7 @@ const widths: [RegExp, number][] = [
 /** The limits of what fits beside the card in a low window: the title's width in em, and the characters of the other words. */
 const maxLengths = { title: 14, tagline: 70, badge: 40 }
 
-/** The style that makes an operator's own words fit; blank if the words are the specified ones. */
+/** The style that makes an operator's own words fit; blank if the words are the default. */
 export function ownWordsStyle({ title, tagline, badge }: Look): string {
   const { title: ourTitle, tagline: ourTagline, badge: ourBadge } = defaultLook
   if (title === ourTitle && tagline === ourTagline && badge === ourBadge) return ''

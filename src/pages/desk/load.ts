@@ -10,7 +10,7 @@ import type { Arguments, Calls } from '../../client/desk/calls.ts'
 import { storedSession, needsSecondFactor } from '../../client/stored-session.ts'
 import { requestOf } from '../../client/rest.ts'
 import { readPageData } from '../page-data.ts'
-import { drawEarlyList, holdEarlyInput, isFirstList } from './applications/early-list.tsx'
+import { drawEarlyList, storeEarlyInput, isFirstList } from './applications/early-list.tsx'
 import type { DeskData } from './desk-data.ts'
 import { afterFrame } from './kit/after-frame.ts'
 import { prepareMoments } from './kit/format.ts'
@@ -90,7 +90,7 @@ function startFirstCalls(token: string) {
     return okResponse
   }
   if (!isFirstList()) return void call('desk_me', {})
-  holdEarlyInput()
+  storeEarlyInput()
   const first = call('desk_list', firstPageArguments({ status: 'new' }))
   void call('desk_me', {})
   // Uses the time until the response arrives.
@@ -122,7 +122,7 @@ function holdPress(button: HTMLElement) {
 
 function showNotLoaded(page: HTMLElement) {
   // Rows that arrive later must not replace the message.
-  window.heldInput = null
+  window.earlyInput = null
   const message =
     document.getElementById('opening') ??
     page.querySelector('.session-step, .list-top')?.appendChild(document.createElement('p'))

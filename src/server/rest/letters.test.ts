@@ -1114,6 +1114,7 @@ test('an organiser gets a test of a letter as an applicant would get it, at most
   await expect(ask('send_test', text)).rejects.toMatchObject({ code: 'PT429' })
   const other = await server.signedIn()
   expect(await ask('send_test', text, other.client)).toEqual({ to: other.email })
+  expect(await readTestLetters()).toHaveLength(21)
   // A waiting test letter is erased with the application that it was filled in for.
   await server.database.owner`delete from public.retreat_applications where id = ${id}`
   expect(await readTestLetters()).toHaveLength(20)

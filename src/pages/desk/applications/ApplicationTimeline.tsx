@@ -1,7 +1,7 @@
 import type { ReactNode, RefObject } from 'react'
 
 import { maxCharacters } from '../../../application/limits.ts'
-import { newAct } from '../../../client/act.ts'
+import { newActId } from '../../../client/act.ts'
 import type { Delivery, HistoryEntry, OpenedApplication } from '../../../client/desk/applications.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { Form, TextField } from '../kit/Field.tsx'
@@ -139,7 +139,7 @@ export function NoteCreate({ application, field, history }: NoteCreateProps) {
         value={draft?.note ?? ''}
         readOnly={add.isPending}
         aria-keyshortcuts="n"
-        onText={(note) => setUnsent(note === '' ? null : { act: newAct(), note })}
+        onText={(note) => setUnsent(note === '' ? null : { act: newActId(), note })}
         onKeyDown={(event) => {
           if (event.key === 'Escape') return focusHeading()
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))

@@ -12,19 +12,19 @@ import { welcomeId } from './welcome-id.ts'
 
 declare global {
   interface Window {
-    /** Keys and ticks that are held while the page's script loads; null once React shows the list. */
-    heldInput?: HeldInput | null
+    /** Keys and ticks that are stored while the page's script loads; null once React shows the list. */
+    earlyInput?: EarlyInput | null
   }
 }
 
 /** The input that was given to the list before React took it over. */
-export interface HeldInput {
+export interface EarlyInput {
   /** Keys, by their `KeyboardEvent.key`. */
   keys: string[]
   /** The ids of the ticked applications. */
   ticked: Set<string>
   /** Whether a pointer is down. Its target must exist until the pointer is up. */
-  isPressed: boolean
+  isPointerDown: boolean
 }
 
 /** The id of the template for the list. */
@@ -39,23 +39,23 @@ export function isFirstList(): boolean {
 }
 
 /**
- * Starts to hold keys and ticks until the page's script replays them. Of the keys, only `j`, `k` and `/` are
- * held: nobody may decide on a row that they have not seen. Text typed into the search field stays in the field.
+ * Starts to store keys and ticks until the page's script replays them. Of the keys, only `j`, `k` and `/` are
+ * stored: nobody may decide on a row that they have not seen. Text typed into the search field stays in the field.
  */
-export function holdEarlyInput(): void {
-  const held: HeldInput = { keys: [], ticked: new Set(), isPressed: false }
-  window.heldInput = held
-  addEventListener('pointerdown', () => (held.isPressed = true))
-  for (const end of ['pointerup', 'pointercancel']) addEventListener(end, () => (held.isPressed = false))
+export function storeEarlyInput(): void {
+  const input: EarlyInput = { keys: [], ticked: new Set(), isPointerDown: false }
+  window.earlyInput = input
+  addEventListener('pointerdown', () => (input.isPointerDown = true))
+  for (const end of ['pointerup', 'pointercancel']) addEventListener(end, () => (input.isPointerDown = false))
   addEventListener('keydown', (event) => {
     const { key, ctrlKey, metaKey, altKey, repeat, target } = event
-    if (!window.heldInput || !['j', 'k', '/'].includes(key) || ctrlKey || metaKey || altKey || repeat) return
+    if (!window.earlyInput || !['j', 'k', '/'].includes(key) || ctrlKey || metaKey || altKey || repeat) return
     if (target instanceof HTMLInputElement && target.type !== 'checkbox') return
     const search = key === '/' && document.getElementById('search')
     if (search) {
       event.preventDefault()
       search.focus()
-    } else held.keys.push(key)
+    } else input.keys.push(key)
   })
 }
 
@@ -67,12 +67,12 @@ export function holdEarlyInput(): void {
  */
 export function drawEarlyList(page: HTMLElement, rows: readonly ListedApplication[]): void {
   const template = document.getElementById(blankListId)
-  const held = window.heldInput
-  if (!(template instanceof HTMLTemplateElement) || !held || rows.length === 0 || !isFirstList()) return
+  const input = window.earlyInput
+  if (!(template instanceof HTMLTemplateElement) || !input || rows.length === 0 || !isFirstList()) return
   const { content } = template
   const body = content.querySelector('tbody')
   const draw = (some: readonly ListedApplication[]) =>
-    body?.append(...some.map((row) => createRow(row, held)))
+    body?.append(...some.map((row) => createRow(row, input)))
   const visibleCount = Math.ceil(innerHeight / minRowHeight)
   body?.replaceChildren()
   draw(rows.slice(0, visibleCount))
@@ -83,7 +83,7 @@ export function drawEarlyList(page: HTMLElement, rows: readonly ListedApplicatio
   afterFrame(() => draw(rows.slice(visibleCount)))
 }
 
-function createRow(row: ListedApplication, { ticked }: HeldInput) {
+function createRow(row: ListedApplication, { ticked }: EarlyInput) {
   const { id, status } = row
   const element = (
     <ApplicationRow

@@ -2,26 +2,27 @@ import { go, routeOf } from '../kit/route.ts'
 import { onScreenLoaded } from '../kit/screen-loaded.ts'
 import type { WatchedSession } from '../session/watch-session.ts'
 import { checkboxId } from './ApplicationRow.tsx'
-import { isFirstList, type HeldInput } from './early-list.tsx'
+import { isFirstList, type EarlyInput } from './early-list.tsx'
 
 /**
- * Lets React render outside the document until React has something to show: the document may already show the early list.
+ * Keeps the early list in the document until React has something to show.
  *
  * @param page The page element of the document.
- * @returns The element for React. It replaces `page` when React has the list or another screen to show.
+ * @returns The element for React to render into. If there is an early list, it is a new element, which replaces `page` as soon as
+ *   React has the list or another screen to show. Otherwise it is `page`.
  */
 export function elementForReact(page: HTMLElement, session: WatchedSession): HTMLElement {
-  if (!window.heldInput || !isFirstList()) {
-    window.heldInput = null
+  if (!window.earlyInput || !isFirstList()) {
+    window.earlyInput = null
     return page
   }
   const detached = page.cloneNode() as HTMLElement
   let isShowPending = false
   const show = () => {
-    const held = window.heldInput
-    if (!held) return
-    if (held.isPressed) return void (isShowPending = true)
-    window.heldInput = null
+    const input = window.earlyInput
+    if (!input) return
+    if (input.isPointerDown) return void (isShowPending = true)
+    window.earlyInput = null
     const focused = document.activeElement?.id
     const search = page.querySelector('input')?.value
     page.replaceWith(detached)
@@ -30,7 +31,7 @@ export function elementForReact(page: HTMLElement, session: WatchedSession): HTM
       go({ ...route, filters: { ...route.filters, search } }, { replace: true })
     }
     if (focused) document.getElementById(focused)?.focus()
-    void replay(held)
+    void replay(input)
   }
   onScreenLoaded(show)
   // The timeout lets the click event run first.
@@ -43,7 +44,7 @@ export function elementForReact(page: HTMLElement, session: WatchedSession): HTM
 }
 
 /** Replays each input in its own task, so that React has rendered the previous one. */
-async function replay({ ticked, keys }: HeldInput) {
+async function replay({ ticked, keys }: EarlyInput) {
   const nextTask = () => new Promise((resolve) => setTimeout(resolve))
   for (const id of ticked) {
     await nextTask()

@@ -134,11 +134,11 @@ function countHint({ is_open: isOpen, opened_at: openedAt }: Door) {
 
 /** The notice that the door was changed while the organiser typed, with its current state. */
 function conflictNotice(door: DoorState, baseVersion: number) {
-  // Closing automatically adds one version. More versions mean that somebody changed the door too.
+  // An automatic closing adds exactly one version. More versions mean that somebody changed the door too.
   const isAutomatic = !door.is_open && !door.closed && door.version === baseVersion + 1
   const last = isAutomatic ? undefined : door.history[0]
-  const who = last
-    ? `${last.author} changed the door meanwhile, ${momentOf(last.at)}.`
-    : 'The door closed automatically.'
-  return `${who} Your changes are not saved. Saving now replaces theirs. ${doorSentence(door)}`
+  const [reason, replaced] = last
+    ? [`${last.author} changed the door meanwhile, ${momentOf(last.at)}.`, 'theirs']
+    : ['The door closed automatically.', 'the current state']
+  return `${reason} Your changes are not saved. Saving now replaces ${replaced}. ${doorSentence(door)}`
 }

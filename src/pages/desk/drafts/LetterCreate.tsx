@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 
-import { newAct } from '../../../client/act.ts'
+import { newActId } from '../../../client/act.ts'
 import type { Letter } from '../../../client/desk/letters.ts'
 import { isSentByServer, isSendable, invitationHint } from '../letters/letters.ts'
 import { LetterFields, type LetterContent } from '../letters/LetterText.tsx'
@@ -95,7 +95,7 @@ function LetterForm({ application, letters, mayAnswer }: Omit<LetterCreateProps,
     const text = { subject, body, ...change }
     // Emptying the fields must not close the form.
     setIsOpen(true)
-    setUnsent(text.subject === '' && text.body === '' ? null : { act: newAct(), ...text })
+    setUnsent(text.subject === '' && text.body === '' ? null : { act: newActId(), ...text })
   }
   const open = () => {
     setTakesFocus(true)

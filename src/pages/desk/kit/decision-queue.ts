@@ -1,11 +1,11 @@
 import type { Status } from '../../../application/statuses.ts'
-import { newAct } from '../../../client/act.ts'
+import { newActId } from '../../../client/act.ts'
 import type { CallDesk } from '../../../client/desk.ts'
 import { reduce, type QueueEvent } from './decision-reducer.ts'
 import {
   emptyQueue,
   isWaiting,
-  sentDecisions,
+  decisionsInCall,
   currentStatusIn,
   type DecisionAct,
   type Decision,
@@ -55,7 +55,7 @@ export function createDecisionQueue(callDesk: CallDesk, onFinished: (act: Decisi
     while (isWaiting(state) && !signal.aborted) {
       const currentSignal = signal
       dispatch({ type: 'send' })
-      const event = await callServer(sentDecisions(state), currentSignal)
+      const event = await callServer(decisionsInCall(state), currentSignal)
       // An aborted call has an unknown outcome.
       if (!currentSignal.aborted) dispatch(event)
     }
@@ -70,7 +70,8 @@ export function createDecisionQueue(callDesk: CallDesk, onFinished: (act: Decisi
         version: baseVersion,
         takes_back: isUndo,
       }))
-      const outcomes = await callDesk('desk_decide', { act: newAct(), decisions: args }, callSignal)
+      // Each call has its own act id, though one act of the organiser may take several calls.
+      const outcomes = await callDesk('desk_decide', { act: newActId(), decisions: args }, callSignal)
       return { type: 'reply', outcomes: new Map(outcomes.map((outcome) => [outcome.id, outcome])) }
     } catch (error) {
       return { type: 'fail', message: sentenceOf(error), isUncertain: isUncertain(error) }

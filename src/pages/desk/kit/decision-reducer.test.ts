@@ -6,7 +6,7 @@ import { reduce, type QueueEvent } from './decision-reducer.ts'
 import {
   emptyQueue,
   isWaiting,
-  sentDecisions,
+  decisionsInCall,
   currentStatusIn,
   undoableDecisions,
   type QueueState,
@@ -46,7 +46,7 @@ const after = (...events: QueueEvent[]) => play(emptyQueue, ...events)
 
 /** The reply to the sent decisions. All are saved, except those in `others`; an undefined outcome is omitted. */
 function reply(state: QueueState, others: Outcomes = {}): QueueEvent {
-  const outcomes = sentDecisions(state).flatMap(({ application: { id }, wanted: status, baseVersion }) => {
+  const outcomes = decisionsInCall(state).flatMap(({ application: { id }, wanted: status, baseVersion }) => {
     if (id in others && others[id] === undefined) return []
     const saved = { id, outcome: 'kept', status, version: baseVersion + 1, author: 'me', at: null }
     return [[id, { ...saved, ...others[id] } as DecisionOutcome] as const]
@@ -63,7 +63,8 @@ function finished(state: QueueState, others: Outcomes = {}) {
 /** The states of each act's decisions, such as `1: saved`. */
 const statesOf = ({ acts }: QueueState) =>
   acts.map((act) => [...act.values()].map((decision) => `${decision.application.id}: ${decision.state}`))
-const baseOf = (state: QueueState) => sentDecisions(reduce(state, send)).map(({ baseVersion }) => baseVersion)
+const baseOf = (state: QueueState) =>
+  decisionsInCall(reduce(state, send)).map(({ baseVersion }) => baseVersion)
 const reasonsOf = ({ refusals }: QueueState) =>
   [...refusals.values()].map(({ application: { id }, wanted, reason }) => [id, wanted, reason.kind])
 const undoneBy = (state: QueueState) => undoableDecisions(state).map(({ application: { id } }) => id)
@@ -75,7 +76,7 @@ test('a decision is queued, sent and saved, and is shown immediately', () => {
   expect(currentStatusIn(queued, read3)).toEqual({ status: 'accepted', version: 3, isPending: true })
   const sent = reduce(queued, send)
   expect(statesOf(sent)).toEqual([['1: sent']])
-  expect(sentDecisions(sent)).toMatchObject([{ wanted: 'accepted', baseVersion: 3, isUndo: false }])
+  expect(decisionsInCall(sent)).toMatchObject([{ wanted: 'accepted', baseVersion: 3, isUndo: false }])
   const saved = reduce(sent, reply(sent))
   expect(statesOf(saved)).toEqual([['1: saved']])
   expect(currentStatusIn(saved, read3)).toEqual({ status: 'accepted', version: 4, isPending: false })
@@ -220,7 +221,7 @@ test('Undo undoes the saved decisions of the last act, once, based on their save
   expect(statesOf(saved)[1]).toEqual(['1: saved', '2: saved', '3: refused'])
   expect(undoneBy(saved)).toEqual(['1', '2'])
   const undone = play(saved, read('1', 'declined', 7), undo)
-  expect(sentDecisions(reduce(undone, send))).toMatchObject([
+  expect(decisionsInCall(reduce(undone, send))).toMatchObject([
     { application: { id: '1' }, wanted: 'new', baseVersion: 1, isUndo: true },
     { application: { id: '2' }, wanted: 'waitlisted', baseVersion: 3, isUndo: true },
   ])
@@ -239,7 +240,9 @@ test.each(['1', '2'])('after a failed decision on %s, Undo undoes the act before
     '1',
   ])
   const undone = reduce(failed, undo)
-  expect(sentDecisions(reduce(undone, send))).toMatchObject([{ wanted: 'new', baseVersion: 1, isUndo: true }])
+  expect(decisionsInCall(reduce(undone, send))).toMatchObject([
+    { wanted: 'new', baseVersion: 1, isUndo: true },
+  ])
   expect(undoneBy(finished(undone))).toEqual([])
   expect(undoneBy(play(undone, send, fail))).toEqual([])
 })
@@ -266,7 +269,7 @@ test('forgetting without ids forgets everything except pending decisions', () =>
   const pending = play(saved, decide('declined', application('3')), send)
   const remaining = reduce(pending, { type: 'forget', ids: undefined })
   expect(undoneBy(remaining)).toEqual(['3'])
-  expect(sentDecisions(remaining)).toEqual(sentDecisions(pending))
+  expect(decisionsInCall(remaining)).toEqual(decisionsInCall(pending))
 })
 
 test('Undo skips an application that somebody else has already set back', () => {
@@ -297,10 +300,10 @@ test('Undo is refused if the applicant was told of the decision, unless the orga
     isPending: false,
   })
   expect(undoneBy(state)).toEqual([])
-  expect(sentDecisions(play(state, repeat(state), send))).toMatchObject([{ baseVersion: 1, isUndo: false }])
+  expect(decisionsInCall(play(state, repeat(state), send))).toMatchObject([{ baseVersion: 1, isUndo: false }])
 })
 
 test('a retried undo still checks whether the applicant was told', () => {
   const state = play(finished(after(decide('accepted', application('1')))), undo, send, fail)
-  expect(sentDecisions(play(state, repeat(state), send))).toMatchObject([{ wanted: 'new', isUndo: true }])
+  expect(decisionsInCall(play(state, repeat(state), send))).toMatchObject([{ wanted: 'new', isUndo: true }])
 })

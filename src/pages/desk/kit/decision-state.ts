@@ -74,8 +74,8 @@ export function isWaiting({ acts, finished }: QueueState): boolean {
   return finished < acts.length
 }
 
-/** The decisions in the current call. */
-export function sentDecisions(queue: QueueState): Decision[] {
+/** The decisions in the current call: being sent, and without a response yet. */
+export function decisionsInCall(queue: QueueState): Decision[] {
   return currentDecisions(queue).filter(({ state }) => state === 'sent')
 }
 
@@ -117,7 +117,7 @@ function hasEffect(decision: Decision) {
 export function progressIn(queue: QueueState): Progress | null {
   const decisions = currentDecisions(queue).filter(({ state }) => state !== 'stopped')
   const count = decisions.length
-  if (count <= stepSize || sentDecisions(queue).length === 0) return null
+  if (count <= stepSize || decisionsInCall(queue).length === 0) return null
   return { done: decisions.filter((decision) => !isPending(decision)).length, count }
 }
 

@@ -8,7 +8,7 @@ import {
   emptyQueue,
   isWaiting,
   progressIn,
-  sentDecisions,
+  decisionsInCall,
   currentStatusIn,
   undoableDecisions,
   type QueueState,
@@ -29,7 +29,7 @@ const undo: QueueEvent = { type: 'undo' }
 
 /** Saves everything that was sent. */
 function saved(state: QueueState) {
-  const outcomes = sentDecisions(state).map(
+  const outcomes = decisionsInCall(state).map(
     ({ application: { id }, wanted, baseVersion }): [string, DecisionOutcome] => [
       id,
       { id, outcome: 'kept', status: wanted, version: baseVersion + 1, author: 'me', at: null },
@@ -54,14 +54,14 @@ function shown(state: QueueState) {
 test('an act larger than one call is sent in steps and undone as one act', () => {
   const first = play(emptyQueue, decide('accepted'), send)
   expect(shown(first)).toEqual({ accepted: 250 })
-  expect(sentDecisions(first)).toHaveLength(stepSize)
+  expect(decisionsInCall(first)).toHaveLength(stepSize)
   // A second `send`, as when the queue is started again, sends nothing more.
-  expect(sentDecisions(reduce(first, send))).toHaveLength(stepSize)
+  expect(decisionsInCall(reduce(first, send))).toHaveLength(stepSize)
   expect(progressIn(first)).toEqual({ done: 0, count: 250 })
   const second = reduce(saved(first), send)
   expect(progressIn(second)).toEqual({ done: 100, count: 250 })
   const last = reduce(saved(second), send)
-  expect(sentDecisions(last)).toHaveLength(50)
+  expect(decisionsInCall(last)).toHaveLength(50)
   expect(progressIn(last)).toEqual({ done: 200, count: 250 })
   const all = saved(last)
   expect([progressIn(all), undoableDecisions(all).length]).toEqual([null, 250])

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 
-import { newAct } from '../../../client/act.ts'
+import { newActId } from '../../../client/act.ts'
 
 const pending = new Set<AbortController>()
 
@@ -62,7 +62,7 @@ export function useAct<Args, Response>(
     const idOf = () => {
       const text = JSON.stringify(args)
       if (latestCall.current.id === '' || latestCall.current.args !== text)
-        latestCall.current = { args: text, id: newAct() }
+        latestCall.current = { args: text, id: newActId() }
       return latestCall.current.id
     }
     pending.add(controller)

@@ -3,7 +3,7 @@ import { useRef, useState } from 'react'
 
 import { stepSize } from '../../../application/limits.ts'
 import type { Status } from '../../../application/statuses.ts'
-import { newAct } from '../../../client/act.ts'
+import { newActId } from '../../../client/act.ts'
 import type { WriteOutcome } from '../../../client/desk/letters.ts'
 import { actRetryDelays } from '../../../client/session.ts'
 import { ActButton } from '../kit/ActButton.tsx'
@@ -117,7 +117,7 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
       for (let at = 0; at < applications.length && !isStopped.current; at += stepSize) {
         setDone(at)
         const step = applications.slice(at, at + stepSize)
-        const act = newAct()
+        const act = newActId()
         outcomes.push(
           ...(await call('desk_write', { act, ...args, applications: step }, signal, actRetryDelays)),
         )

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
 import { maxCharacters } from '../../../application/limits.ts'
-import { newAct } from '../../../client/act.ts'
+import { newActId } from '../../../client/act.ts'
 import type { Letter, OutboxState } from '../../../client/desk/letters.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { ApplicationLink, Button } from '../kit/Button.tsx'
@@ -184,7 +184,7 @@ function Readdress({ letter, label, onClose }: ReaddressProps) {
         takesFocus
         maxLength={maxCharacters.address}
         value={address}
-        onText={(text) => setUnsent({ act: newAct(), address: text })}
+        onText={(text) => setUnsent({ act: newActId(), address: text })}
       />
       <ActProblems acts={[send]} />
       <div className="layout-row">

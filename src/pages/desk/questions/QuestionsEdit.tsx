@@ -3,7 +3,7 @@ import { flushSync } from 'react-dom'
 import { useQuery } from '@tanstack/react-query'
 
 import { maxQuestions } from '../../../application/limits.ts'
-import { newAct } from '../../../client/act.ts'
+import { newActId } from '../../../client/act.ts'
 import type { Questions } from '../../../client/desk/questions.ts'
 import type { Places } from '../../../client/desk/retreat.ts'
 import { EarlierNotice } from '../editions/EditionSelect.tsx'
@@ -82,7 +82,7 @@ function QuestionsForm({ edition, places, stored }: QuestionsFormProps) {
   const focusQuestion = (id: string) => document.getElementById(questionFieldId(id))?.focus()
 
   const add = () => {
-    const id = newAct()
+    const id = newActId()
     change([
       ...questions,
       { id, kind: 'short', text: '', options: '', is_required: false, is_private: false },

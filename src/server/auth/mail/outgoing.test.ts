@@ -7,7 +7,7 @@ import { mailServerAt } from '../../../../testing/sign-in.ts'
 import { message } from './messages.ts'
 import { createOutgoing } from './outgoing.ts'
 
-/** Sends emails to these addresses after a response. Returns the log, and the recorded outcomes of the mail server. */
+/** Sends emails to these addresses after a response. Returns the log, and what was recorded of the mail server. */
 async function sendTo(port: number, addresses: string[]) {
   const lines: object[] = []
   const recorded: boolean[] = []
@@ -36,13 +36,13 @@ async function sendTo(port: number, addresses: string[]) {
 
 const addresses = ['ada@example.org', 'grace@example.org']
 
-test('emails are sent one at a time, and nothing about them is logged', async () => {
+test('emails are sent in order, and nothing about them is logged', async () => {
   const server = await startMailServer()
   expect(await sendTo(server.port, addresses)).toEqual({ lines: [], recorded: [true, true] })
   expect(server.received.map(({ to: [to] }) => to)).toEqual(addresses)
 })
 
-test('a refused email is logged by its code alone, later emails are not sent, and no outcome is recorded', async () => {
+test('a refused email is logged without the reply, later emails are not sent, and nothing is recorded', async () => {
   const server = await startMailServer({
     refusalAt: (at, address) =>
       at === 'RCPT TO' && address.startsWith('ada') ? { code: 550, text: `no ${address}` } : undefined,
