@@ -47,7 +47,7 @@ update private.statuses set set_at = now();`,
     testTitle: 'applications are stored while a long read delays a change of the schema, which then succeeds',
   },
   {
-    promise: 'in a transaction that sees one moment',
+    promise: 'in a transaction that sees the data of one moment',
     document: 'docs/architecture.md',
     effect: 'Applicants wait while a backup is made',
     changedFile: 'src/server/backups/scheduled.ts',
