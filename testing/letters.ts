@@ -150,7 +150,7 @@ export async function findFaults(sql: Sql, discarded: Iterable<string> = []): Pr
     select 'a recalled delivery is ' || state from private.deliveries
       where recalled_at is not null and state in ('waiting', 'failed')
     union all
-    select 'cancelled by nobody: ' || kind from private.deliveries
+    select 'a delivery was cancelled and not recalled: ' || kind from private.deliveries
       where recalled_at is null and state = 'cancelled' and kind not in ('rsvp', 'decision')
     union all
     select 'being sent for a decision that is not the current one: ' || template

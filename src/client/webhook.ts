@@ -1,6 +1,6 @@
 import { webhookBody, type Application } from '../application/application.ts'
 
-/** Bytes of a body. Browsers refuse requests with `keepalive`, which may outlive the page, above 64 KiB in all. */
+/** Bytes of a body. Above 64 KiB, including headers, browsers refuse requests with `keepalive`, which may outlive the page. */
 const keepaliveLimit = 60 * 1024
 
 /**

@@ -31,7 +31,7 @@ begin
 end
 $$;
 
--- The application of a link's token; null if there is none, or the acceptance was taken back.
+-- The application of a link's token; null if the token is unknown, or the acceptance was taken back.
 create function private.application_of_token(token text) returns uuid
   language sql stable set search_path = ''
 as $$
@@ -40,10 +40,11 @@ as $$
     = case when application_of_token.token ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then application_of_token.token::uuid end
 $$;
 
--- Returns an invitation as its page shows it. "state" is "open", "over" after the deadline, or "invalid", which comes alone. The
--- other keys are "first_name", "until" (the deadline), "answer" (the RSVP, or null) and "address" (where replies go). "retreat" and
--- "questions" are null unless the person is coming (`private.retreat`, `private.questions_of`). No answer to a private question is
--- returned, since a letter may be forwarded. The names are older than the words invitation and RSVP, and published pages use them.
+-- Returns an invitation as its page shows it. "state" is "open", "over" after the deadline, or "invalid", which comes alone.
+-- The other keys are "first_name", "until" (the deadline), "answer" (the RSVP, or null) and "address" (where replies go).
+-- "retreat" and "questions" are null unless the person is coming (`private.retreat`, `private.questions_of`). No answer to a
+-- private question is returned, since a letter may be forwarded. The names are older than the words invitation and RSVP, and
+-- published pages use them.
 create function public.place_by_token(token text) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
