@@ -1,4 +1,4 @@
-// The entry of `npm start` and of the organiser's commands: builds if the build is missing or stale, then runs it.
+// The entry of `npm start` and of the operator's commands: builds if the build is missing or stale, then runs it.
 // JavaScript, because Node.js 20 runs no TypeScript and this has to run before anything is built.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
