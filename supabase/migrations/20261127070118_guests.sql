@@ -2043,6 +2043,15 @@ $$;
 
 revoke all on function private.are_questions_open(integer) from public, anon, authenticated;
 
+-- Whether an edition has a required question. Asked once, it spares reading each person of a retreat without one.
+create function private.has_required_questions(edition integer) returns boolean
+  language sql stable set search_path = ''
+as $$
+  select exists (select from private.questions where questions.edition = has_required_questions.edition and is_required)
+$$;
+
+revoke all on function private.has_required_questions(integer) from public, anon, authenticated;
+
 -- Whether somebody has not answered all required questions of their edition, and still can.
 create function private.has_open_questions(application uuid) returns boolean
   language sql stable set search_path = ''
@@ -2222,10 +2231,11 @@ begin
 end
 $$;
 
--- An invitation as its page shows it: {"state": "open", "first_name", "until", "answer", "address": the reply address,
--- "retreat" and "questions": for somebody who is coming (`private.retreat`, `private.questions_of`)}; after the deadline
--- {"state": "over", ...}; and for an invalid link {"state": "invalid"}. It never has an answer to a private question, since a
--- letter may be forwarded.
+-- Returns an invitation as its page shows it. "state" is "open", "over" after the deadline, or "invalid", which comes alone.
+-- The other keys are "first_name", "until" (the deadline), "answer" (the RSVP, or null) and "address" (where replies go).
+-- "retreat" and "questions" are null unless the person is coming (`private.retreat`, `private.questions_of`). No answer to a
+-- private question is returned, since a letter may be forwarded. The names are older than the words invitation and RSVP, and
+-- published pages use them.
 create or replace function public.place_by_token(token text) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -2275,8 +2285,8 @@ $$;
 
 revoke all on function private.refuse_too_many_changes(uuid) from public, anon, authenticated;
 
--- Stores an RSVP that was given through the link: `coming`, or `not coming`. Repeating the act stores nothing more. The result is
--- the invitation afterwards. After the deadline nothing is stored.
+-- Stores `answer`, the RSVP that was given through the link: `coming`, or `not coming`. Repeating the act stores nothing more.
+-- After the deadline nothing is stored. Returns the invitation afterwards, as `place_by_token` does.
 create or replace function public.answer_place(token text, answer text, act uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2606,7 +2616,7 @@ begin
         count(*) filter (where not coalesce(private.is_reminder_recent(reminded_at), false)) as not_reminded
       from private.invitations
       where is_accepted and rsvp = 'coming' and private.is_of(application_id, shown.id, shown.is_only)
-        and private.has_open_questions(application_id)
+        and (select private.has_required_questions(shown.id)) and private.has_open_questions(application_id)
     )
     select to_jsonb(counted) - 'not_reminded' || jsonb_build_object(
       'version', version, 'places', seats, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
@@ -2878,7 +2888,8 @@ begin
     select application_id, deadline, unsent.application_id is not null as is_waiting,
       coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
     from private.invitations left join unsent using (application_id)
-    where private.is_to_be_reminded(invitations, to_remind.template, today)
+    where (to_remind.template = 'reminder' or (select private.has_required_questions(to_remind.edition)))
+      and private.is_to_be_reminded(invitations, to_remind.template, today)
       and private.is_of(application_id, edition, not exists (select from private.editions where id <> edition))
   )
   select array(

@@ -35,6 +35,13 @@ as $$
   from private.editions where id = are_questions_open.edition
 $$;
 
+-- Whether an edition has a required question. Asked once, it spares reading each person of a retreat without one.
+create function private.has_required_questions(edition integer) returns boolean
+  language sql stable set search_path = ''
+as $$
+  select exists (select from private.questions where questions.edition = has_required_questions.edition and is_required)
+$$;
+
 -- Whether somebody has not answered all required questions of their edition, and still can.
 create function private.has_open_questions(application uuid) returns boolean
   language sql stable set search_path = ''

@@ -35,7 +35,7 @@ begin
         count(*) filter (where not coalesce(private.is_reminder_recent(reminded_at), false)) as not_reminded
       from private.invitations
       where is_accepted and rsvp = 'coming' and private.is_of(application_id, shown.id, shown.is_only)
-        and private.has_open_questions(application_id)
+        and (select private.has_required_questions(shown.id)) and private.has_open_questions(application_id)
     )
     select to_jsonb(counted) - 'not_reminded' || jsonb_build_object(
       'version', version, 'places', seats, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),

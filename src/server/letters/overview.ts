@@ -2,9 +2,9 @@ import type { Sql } from '../database/sql.ts'
 
 /** The state of the letters, for monitoring. */
 export interface LetterHealth {
-  /** Letters that were refused or given up, and webhooks to the automation that were given up, counted up to 100,000. */
+  /** Letters and receipts that were refused or given up, and webhooks of decisions and RSVPs, counted up to 100,000. */
   lettersRefused: number
-  /** Letters that were released and not sent yet, and decisions that the automation has not got yet, counted up to 100,000. */
+  /** Letters and receipts that are not sent yet, and decisions that the automation has not got yet, counted up to 100,000. */
   lettersWaiting: number
   /** When the mail server began to fail; null while it accepts emails. */
   mailFailingSince: Date | null
