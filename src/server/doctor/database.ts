@@ -67,7 +67,7 @@ export async function checkRights({ read }: ReadOnlyDatabase) {
         tables.foreign.length > 0 &&
           `${tables.foreign.join(', ')} belong to another user, so an update would not start: an administrator has to make ${user} a member of that one.`,
         tables.exposed.length > 0 &&
-          `Everybody with the public key can read ${tables.exposed.join(', ')}: revoke all on them from anon, authenticated, enable row level security, and start the server once more.`,
+          `Everybody with the public key may read or change ${tables.exposed.join(', ')}: revoke all on them from anon, authenticated, enable row level security, and start the server once more.`,
       ]) ??
       (hasSchema ? undefined : notKnown('There is no schema yet, so there are no rights to check.')) ??
       ok(`Database user ${user} has the rights that the server needs, and visitors may only apply.`)

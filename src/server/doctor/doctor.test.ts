@@ -120,7 +120,7 @@ test('a user with too few rights, or visitors with too many, are reported with c
   )
   await change(server.url('limited'), (sql) => sql`grant select on public.retreat_applications to anon`)
   expect((await findingsOf({ DATABASE_URL: server.url('limited') }))['rights']).toMatch(
-    /^wrong: Everybody with the public key can read retreat_applications: revoke all/,
+    /^wrong: Everybody with the public key may read or change retreat_applications: revoke all/,
   )
 })
 
