@@ -13,14 +13,14 @@ import { printTable, checkGuarantee } from './table.ts'
 const applicationCount = Number(process.env['UPDATE_APPLICATIONS'] ?? 1_000_000)
 /** The number of letters in each state, each to its own applicant. */
 const lettersPerState = applicationCount / 10
-/** One letter of this many has a twin for the automation. The letter's state decides the twin's state. */
+/** One letter in this many is passed to the automation, too. `states` has the state of this twin beside that of the letter. */
 const twinEvery = 4
 /** Milliseconds between two applications that are sent during the update. */
 const interval = 100
 /** The most seconds without service that an update may take. */
 const maxSeconds = 120
 
-/** The releases whose databases are updated: one with `UPDATE_FROM=1.1.0`, otherwise each. */
+/** The releases whose databases are updated: all, or those whose version contains `UPDATE_FROM`, such as 1.1.0. */
 const releases = (['1.0.0', '1.0.1', '1.1.0'] as const).filter((release) =>
   release.includes(process.env['UPDATE_FROM'] ?? ''),
 )
@@ -36,7 +36,7 @@ const states = {
 } as const
 const letterStates = Object.keys(states) as (keyof typeof states)[]
 
-/** The expected rows after the update. A twin that waits for an unsent email has no row. */
+/** The expected rows after the update. A twin in the state `waiting` has no delivery yet, since its email was not sent. */
 const expected = {
   applications: applicationCount,
   'letters draft': lettersPerState,
@@ -84,7 +84,8 @@ async function fill(sql: Sql) {
       case when state <> 'draft' then 'ada@example.org' end, case when state <> 'draft' then 'Your application to Unplugged' end,
       case when state <> 'draft' then repeat('We would love to have you with us for a week. ', 12) end,
       case when state <> 'draft' then now() - interval '1 day' end,
-      -- The claims of a server that was killed. An update would wait for the claims of a running server.
+      -- A waiting letter is due in an hour. The claim on a letter that is being sent has expired, as after a server was killed:
+      -- an update would wait for other claims.
       case state when 'waiting' then now() + interval '1 hour' when 'sending' then now() end,
       case when state in ('draft', 'waiting', 'withdrawn') then 0 else 1 end, case when state = 'sent' then now() end,
       case when state = 'withdrawn' then now() end, case when state = 'withdrawn' then 'ada@example.org' end, ''

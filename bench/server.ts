@@ -59,7 +59,13 @@ export async function benchServer(): Promise<void> {
     const tails = results.map((loads) => loads.map(({ p99 }) => p99))
     printTable(
       `Inserts over ${connections} connections (${rounds} rounds of ${seconds} s, in turns)`,
-      ['', 'inserts/s', 'ratio to the bare route', 'p99, ms', 'ratio to the bare route'],
+      [
+        '',
+        'inserts/s',
+        'ratio to the bare route, same table',
+        'p99, ms',
+        'ratio to the bare route, same table',
+      ],
       sides.map(({ name }, index) => [
         name,
         spread(rates[index] ?? []),

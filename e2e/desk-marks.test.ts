@@ -37,7 +37,9 @@ test('keys mark an application, which then shows the marks of others, and Enter 
   await page.emulateMedia({ media: 'screen' })
 
   await page.getByRole('heading', { name: 'Person 1' }).press('2')
-  await marks.getByText('Your mark says “after seeing”.').waitFor()
+  await marks
+    .getByText('You saw other marks before you gave or changed yours, so it says “after seeing”.')
+    .waitFor()
 
   await page.getByRole('heading', { name: 'Person 1' }).press('j')
   await page.getByRole('heading', { name: 'Person 2' }).waitFor()

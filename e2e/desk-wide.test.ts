@@ -68,7 +68,7 @@ test('in the list beside an application j, k, Enter and Esc move the focus, and 
   await expect.poll(() => position.textContent()).toBe('3 of 60, 60 to read')
   await keyboard.press('Enter')
   await expect.poll(() => focused(page)).toBe('H1: Person 3')
-  // After one visit to the application, j and k move in the list again, in both directions.
+  // Enter moved the focus into the application. The next j or k moves it back to the list.
   for (const [key, name] of [
     ['j', 'Person 4'],
     ['k', 'Person 3'],

@@ -85,7 +85,7 @@ test('a founder applies, and then sees the green box and an empty form, the row 
   })
 })
 
-test('the document says from the start that the door is closed, and does not mention an open door', async ({
+test('the document says from the start that the door is closed, and says nothing about the door while it is open', async ({
   visitor,
 }) => {
   const door = (...args: string[]) => runCommand(['door', ...args], settings)

@@ -15,7 +15,10 @@ export const aRetreat = (changes: Partial<Retreat> = {}): Retreat => ({
 
 const injected = 'BEGIN:VALARM\r\nACTION:EMAIL\r\nATTENDEE:mailto:eve@example.com\r\nEND:VALARM'
 
-/** Names and venues that become lines, parameters or other properties of a calendar's file if a program writes them unescaped. */
+/**
+ * Names and venues that become lines, parameters or other properties of a calendar's file if a program writes them unescaped, and
+ * long ones that must be folded between characters.
+ */
 export const hostileTexts: readonly string[] = [
   'a, b; c: d',
   'C:\\new\\north\\;,',
@@ -36,8 +39,8 @@ export const hostileTexts: readonly string[] = [
   'é'.repeat(100),
   '漢'.repeat(66),
   ',;\\'.repeat(60),
-  // A line ends at the 75th octet, which falls on each octet of the emoji in turn.
-  ...[60, 61, 62, 63, 64, 65, 66, 67].map((length) => `${'x'.repeat(length)}👩‍🚀 after`),
+  // A line is folded after 75 octets. With these lengths, the fold is at each of the eleven octets of the emoji in turn.
+  ...Array.from({ length: 12 }, (_, index) => 56 + index).map((length) => `${'x'.repeat(length)}👩‍🚀 after`),
   '👩‍🚀'.repeat(18),
 ]
 

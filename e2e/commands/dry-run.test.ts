@@ -31,7 +31,7 @@ test('a dry run over a database of 1.0.0 reports all changes without making them
   expect(stdout).toMatch(
     /^They took \d+\.\d s\. Nobody can apply for that long during the update\. Everything was undone\.$/m,
   )
-  // The free space on another machine's disk is unknown.
+  // No free space is named, since the database at DATABASE_URL may be on another machine's disk.
   expect(stdout).toMatch(/^The update needs \d+ MB of disk for a while\.$/m)
 
   const reportedCounts = Object.fromEntries(

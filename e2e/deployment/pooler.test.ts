@@ -70,7 +70,7 @@ test('behind a transaction pooler without DATABASE_POOLER a start fails, and one
 })
 
 test('connections to the database are encrypted and verified as `sslmode` in the address says', async () => {
-  // The embedded PostgreSQL has no TLS on its socket, so the pooler before it accepts only TLS.
+  // The embedded PostgreSQL has no TLS. So the test connects to a pooler in front of it, which accepts only TLS.
   const directory = await temporaryDirectory()
   const key = join(directory.path, 'key.pem')
   const certificate = join(directory.path, 'certificate.pem')

@@ -102,7 +102,7 @@ test('while two servers behind nginx restart one after the other, no application
   await sendSome()
 })
 
-test('servers that start make the deliveries that an earlier server left undone, each once', async () => {
+test('when two servers start, each delivery that an earlier server left undone is made once', async () => {
   const database = await startPostgres()
   const firstServer = await startServer({ DATABASE_URL: database.url() })
   const applications = [anApplication(), anApplication()]

@@ -15,7 +15,7 @@ const sequences = extent({ quick: 1, long: 20 })
 
 const desk = deskForTestFile()
 const failedRequest = /Failed to load resource/
-const names = Object.keys(statuses) as Status[]
+const allStatuses = Object.keys(statuses) as Status[]
 const labels: Record<Status, string> = {
   new: 'Back to new',
   shortlisted: 'Shortlist',
@@ -149,7 +149,7 @@ async function expectShownList(screen: OrganiserScreen) {
     .toBe(0)
   const countOf = (status: Status) => listOf(rows, { ...screen, list: status }).length
   // The tab Put aside is there only while it is open, or has applications.
-  const shownStatuses = names.filter(
+  const shownStatuses = allStatuses.filter(
     (status) => status !== 'aside' || screen.list === 'aside' || countOf('aside') > 0,
   )
   await expect
@@ -265,7 +265,7 @@ function nth<Item>(items: readonly Item[], index: number): Item {
   return item
 }
 
-const anyStatus = fc.constantFrom(...names)
+const anyStatus = fc.constantFrom(...allStatuses)
 const anyDecision = fc.constantFrom('accepted' as const, 'waitlisted' as const, 'declined' as const)
 const anyIndex = fc.nat(11)
 const seldom = fc.nat(9).map((tenth) => tenth > 6)
@@ -627,7 +627,7 @@ const acts = {
       const { button, pill, alert } = getDesk(page)
       const before = await pill.textContent()
       const wanted = nth(
-        names.filter((status) => statuses[status] !== before),
+        allStatuses.filter((status) => statuses[status] !== before),
         index,
       )
       await page.context().setOffline(true)

@@ -9,7 +9,7 @@ export type BackupBefore = 'made' | 'failed' | 'not set'
 const afterBackup: Record<BackupBefore, string> = {
   made: 'docs/operate.md#go-back says how to go back to the former version.',
   failed:
-    'The backup that precedes an update failed, and the log says why: the way back is an earlier one (docs/operate.md#go-back).',
+    'The backup that precedes an update failed, and the log says why: to go back, restore an earlier backup (docs/operate.md#go-back).',
   'not set':
     'No backup was made before the update, since BACKUP_DIR is not set: set it to a folder that exists, and the next update makes one (docs/operate.md#go-back).',
 }

@@ -282,7 +282,7 @@ test('the doctor reports whether SITE_URL leads to this server, another server, 
     `ok: SITE_URL is ${thisServer.origin}, which answers and is a server on this database. The server at ${thisServer.origin} is version ${version}.`,
   )
   expect(await site(otherServer.origin, port)).toBe(
-    `wrong: SITE_URL is ${otherServer.origin}, where a server on another database answers: set it to the address of this one.`,
+    `wrong: SITE_URL is ${otherServer.origin}, where a server on another database answers: set it to the address of this server.`,
   )
   const foreignPort = new URL(elsewhere.origin).port
   expect(await site(thisServer.origin, foreignPort)).toBe(

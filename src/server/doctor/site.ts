@@ -95,7 +95,7 @@ function checkPublicAddress(
   if ('mark' in body) {
     return isSameDatabase(instance, databaseId)
       ? { sentence: `${sentence}, which answers and is a server on this database.` }
-      : problem('where a server on another database answers: set it to the address of this one.')
+      : problem('where a server on another database answers: set it to the address of this server.')
   }
   // A hosted project's pages may be on a static host, with no server behind them.
   if (isHostedProject && !('problem' in desk) && desk.status < 400) {

@@ -16,8 +16,8 @@ export type HandoverResult = {
   /** Failed this time. `isUncertain` means that the letter was being sent and got no reply, so it may have arrived. */
   | { outcome: 'retry'; reply: string; isUncertain: boolean }
   /**
-   * Failed for another reason than the letter. `problem` is our own text, without any address. `isClosing` means that the mail
-   * server closed the connection in reply to the recipient or the letter, which may be because of one of them.
+   * Failed, probably for another reason than the letter. `problem` is our own text, without any address. `isClosing` means that
+   * the mail server replied to the recipient or to the letter by closing the connection. Either may be the cause after all.
    */
   | { outcome: 'unavailable'; problem: string; cause: string | undefined; isClosing: boolean }
   /** Aborted before any of the letter was sent. */

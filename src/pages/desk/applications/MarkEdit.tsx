@@ -71,7 +71,11 @@ export function MarkEdit({ draft, marks }: { draft: MarkDraft; marks: Marks }) {
           )}
         </>
       )}
-      {own?.after_seeing === true && <p className="layout-quiet">Your mark says “after seeing”.</p>}
+      {own?.after_seeing === true && (
+        <p className="layout-quiet">
+          You saw other marks before you gave or changed yours, so it says “after seeing”.
+        </p>
+      )}
     </Sheet>
   )
 }

@@ -67,6 +67,9 @@ test('a letter opens unchanged in an email program, addressed to its recipient o
   )
 })
 
-test.each([null, 'nobody', 'a@b, c@d'])('a recipient without one valid email has no link: %s', (to) => {
-  expect(mailProgramLink({ to, subject: 's', body: 'b' })).toBeUndefined()
-})
+test.each([null, 'nobody', 'a@b, c@d'])(
+  'a recipient that is not exactly one valid email has no link: %s',
+  (to) => {
+    expect(mailProgramLink({ to, subject: 's', body: 'b' })).toBeUndefined()
+  },
+)

@@ -75,7 +75,7 @@ function draftWords(occasion: string, isOne: boolean) {
   if (isOfDecision(occasion)) return `${occasion} ${isOne ? 'applicant' : 'applicants'}`
   const drafts = isOne ? 'draft' : 'drafts'
   return occasion === ''
-    ? `${drafts} without a template, written to one person`
+    ? `${drafts} without a template, ${isOne ? '' : 'each '}written to one person`
     : `${drafts} of “${nameOfOccasion(occasion)}”`
 }
 

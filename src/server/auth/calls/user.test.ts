@@ -74,7 +74,7 @@ async function changing(options?: { emailRedirectTo: string }) {
   }
 }
 
-/** An account with a verified factor, signed in without it and with it. */
+/** An account with a verified factor. `client` is signed in with it, and `firstLevel` without it. */
 async function withFactor() {
   const { client, email } = await server.signedIn()
   const { data } = await client.auth.mfa.enroll({ factorType: 'totp' })
