@@ -69,7 +69,7 @@ const whole: Application = {
 }
 
 test('a complete application may leave the choices and the custom solution blank, and may use the full length of each answer', () => {
-  const wholes: object[] = [
+  const changes: object[] = [
     {},
     { custom_solution: '' },
     { paid_solution: '', team_size: '' },
@@ -77,7 +77,7 @@ test('a complete application may leave the choices and the custom solution blank
     { email: 'x'.repeat(10_000) },
     { reason: '𝒳 is whole' },
   ]
-  expect(wholes.filter((changed) => !isComplete({ ...whole, ...changed }))).toEqual([])
+  expect(changes.filter((changed) => !isComplete({ ...whole, ...changed }))).toEqual([])
 })
 
 test.each<[string, object[]]>([
@@ -109,7 +109,7 @@ test('the two long form answers may be ten times as long as the others', () => {
   expect(columns.filter((column) => maxLengthOf(column) === 10_000)).toHaveLength(9)
 })
 
-test("the unique index refuses a duplicate, and its error has the index's name", () => {
+test('only the error of the unique index, which its message names, means a duplicate', () => {
   const message = 'duplicate key value violates unique constraint "retreat_applications_once"'
   expect(isDuplicate({ code: '23505', message })).toBe(true)
   expect(isDuplicate({ code: '23505', message: message.replace('_once', '_pkey') })).toBe(false)

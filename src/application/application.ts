@@ -93,8 +93,8 @@ export function isComplete(sent: Readonly<Record<string, unknown>>): boolean {
  *
  * @param entries The form's entries, from `FormData` in the browser or `URLSearchParams` on the server. Only the value of the
  *   form's checkbox, `true`, counts as consent. A missing answer is blank, and the last of repeated answers counts. Values are
- *   not validated: the database does that. Line ends become LF, as scripts see them, since a browser that posts the form itself
- *   sends CRLF. The same form sent in both ways is then one application.
+ *   not validated: the database does that. Line ends become LF: a browser that posts the form itself sends CRLF, but a script
+ *   reads LF. The same form sent in both ways is then one application.
  */
 export function applicationFrom(entries: Iterable<readonly [string, unknown]>): Application {
   const sent: Record<string, unknown> = Object.fromEntries(entries)

@@ -11,7 +11,7 @@ afterEach(() => vi.unstubAllEnvs())
 const now = new Date('2026-11-27T23:04:05.678Z')
 const fileOf = (changes: Partial<Retreat> = {}) => calendarFileOf(aRetreat(changes), 'Unplugged.', now)
 
-/** Reads a file as a calendar program does. */
+/** Reads a file as a calendar program does. `components`, `calendarProperties` and `eventProperties` are names. */
 function read(file: string) {
   const calendar = ICAL.Component.fromString(file)
   const components = calendar.getAllSubcomponents()
@@ -20,8 +20,8 @@ function read(file: string) {
   return {
     components: components.map(({ name }) => name),
     nestedCount: event.getAllSubcomponents().length,
-    ofCalendar: calendar.getAllProperties().map(({ name }) => name),
-    ofEvent: event.getAllProperties().map(({ name }) => name),
+    calendarProperties: calendar.getAllProperties().map(({ name }) => name),
+    eventProperties: event.getAllProperties().map(({ name }) => name),
     summary: event.getFirstPropertyValue('summary'),
     location: event.getFirstPropertyValue('location'),
     start: event.getFirstPropertyValue('dtstart') as ICAL.Time,
@@ -115,8 +115,16 @@ function readWith(name: string, venue: string) {
 const expectedWith = (name: string, venue: string) => ({
   components: ['vevent'],
   nestedCount: 0,
-  ofCalendar: ['version', 'prodid', 'method'],
-  ofEvent: ['uid', 'sequence', 'dtstamp', 'dtstart', 'dtend', 'summary', ...(venue ? ['location'] : [])],
+  calendarProperties: ['version', 'prodid', 'method'],
+  eventProperties: [
+    'uid',
+    'sequence',
+    'dtstamp',
+    'dtstart',
+    'dtend',
+    'summary',
+    ...(venue ? ['location'] : []),
+  ],
   summary: readable(name) || 'Unplugged.',
   location: readable(venue) || null,
   sequence: 2,

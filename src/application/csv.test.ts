@@ -103,7 +103,7 @@ test('each question begins a line with its answer, and no answer is a formula', 
   )
 })
 
-test('a table of texts has the same rules', () => {
+test('a table of texts has the same rules for quotes, formulas and control characters', () => {
   expect(
     csvTextLines([
       ['Name', '=1+1'],

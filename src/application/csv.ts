@@ -9,7 +9,7 @@ export const storedColumns = ['id', 'created_at', ...columns] as const
 
 /**
  * The columns that a table may have: those of a stored application, its status, and what organisers did about it. Until
- * version 2.0 of this product, a new one is added before `decided_by`, so that the columns before it keep their positions.
+ * version 2.0 of this product, a new column is added directly before `decided_by`: the ones to its left keep their positions.
  * Each is a key of the row. The desk leaves out columns that its rows lack.
  */
 export const tableColumns = [

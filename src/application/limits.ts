@@ -30,13 +30,13 @@ export const maxCharacters = {
 /** The most applications, or letters, of one call. */
 export const maxPerCall = 1_000
 
-/** The applications of one step. An act on more applications shows its progress after each step, and can be stopped. */
+/** The number of applications in one step. An act on more applications shows its progress after each step, and can be stopped. */
 export const stepSize = 100
 
 /** The most letters that are released without confirming their number. */
 export const maxUnconfirmed = 30
 
-/** The rows that the desk's list shows at first, and adds with each press of More; fewer where rows are long. */
+/** The number of rows that the desk's list shows at first, and adds with each press of More; fewer where rows are long. */
 export const pageSize = 50
 
 /** The most questions to guests. */

@@ -11,7 +11,10 @@ export const statuses = {
 /** The status of an application, as the database stores it. */
 export type Status = keyof typeof statuses
 
-/** The states of an accepted applicant's RSVP, and their labels. `late`: there is none, and the deadline has passed. */
+/**
+ * The states of an accepted applicant's RSVP, and their labels. `not told`: no letter has asked for an RSVP yet. `late`: there is
+ * no RSVP, and the deadline has passed.
+ */
 export const rsvpStates = {
   coming: 'Coming',
   'not coming': 'Not coming',

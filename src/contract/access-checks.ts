@@ -129,7 +129,10 @@ function throwIfMissing(name: string, { status, error }: TargetResponse) {
   )
 }
 
-/** Whether a response has the state of the door, and nothing else: the sentence is there only while the door is closed. */
+/**
+ * Whether a response has the state of the door, and nothing else: the sentence is there only while the door is closed. A sentence
+ * of 300 characters, the maximum, may have 600 UTF-16 units.
+ */
 function isDoorState(data: unknown) {
   if (typeof data !== 'object' || data === null) return false
   const { is_open: isOpen, sentence = '', ...more } = data as Partial<Record<string, unknown>>

@@ -8,10 +8,10 @@ import { originChecks } from './origin-checks.ts'
  *
  * The first check stores the target's application. No other check stores anything, since nobody could remove it afterwards. To
  * show that a row is accepted, a check sends it with a second row that has to be refused: the refusal then names the second row.
- * A row that has to be refused copies the stored form answers where it can. A backend that wrongly accepts it then refuses it as
- * a duplicate. A request to change or delete names only the target's email. If the door is closed, the first check throws
- * `DoorClosedError`. The checks that rely on the stored application are then skipped. The others still hold, since the door is the
- * last reason for which a row is refused.
+ * A row that has to be refused copies the stored form answers where it can. If a backend lacks the checked rule, it refuses the
+ * row as a duplicate instead. A request to change or delete names only the target's email. If the door is closed, the first check
+ * throws `DoorClosedError`. The checks that rely on the stored application are then skipped. The others still hold: the door is
+ * the last reason for which a row is refused.
  *
  * @see https://docs.postgrest.org/en/v14/references/errors.html
  */

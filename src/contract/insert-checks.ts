@@ -58,7 +58,7 @@ export const insertChecks: readonly Check[] = [
         { ...application, phone: '2', consent: false },
       ]
       expectRefusal(await client.from(table).insert(rows), consentRefused)
-      // If the first row were stored, its refusal as a duplicate would come before the second row is checked.
+      // If the first insert had stored a row, this insert would be refused as a duplicate before its second row is checked.
       expectRefusal(await client.from(table).insert(rows), consentRefused)
     },
   },

@@ -6,8 +6,8 @@ const grace = 2_000
 const pause = 50
 
 /**
- * Ends the process even if a file operation hangs, whose thread Node.js would wait for. In that case SIGTERM ends the process,
- * without an exit code.
+ * Ends the process even if a file operation hangs. Node.js would wait for the thread of the operation, so SIGTERM then ends the
+ * process, without an exit code.
  *
  * @param code The exit code; default `process.exitCode`.
  */

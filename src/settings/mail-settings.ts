@@ -27,7 +27,7 @@ export function hostAndPort({ host, port, secure }: MailServer): { host: string;
  * @throws {OperatorError} if `SMTP_URL` cannot be used, or `MAIL_FROM` is missing or cannot be used.
  */
 export function readMailServer(environment: Environment): MailServer | undefined {
-  // Checked before the address is parsed: a password that is not encoded can make it unparsable.
+  // Checked before the address is parsed: a password that is not encoded can make the address unparsable.
   const raw = environment['SMTP_URL'] ?? ''
   if (/^smtps?:\/\//i.test(raw) && !isEncoded(raw)) refuseUnreadable(raw)
   const given = readAddress(environment, 'SMTP_URL', mailProtocols)
@@ -47,9 +47,9 @@ export function readMailServer(environment: Environment): MailServer | undefined
 
 function senderIn(given: string) {
   const address = /[^<>\s@,;:"]+@[^<>\s@,;:"]+/.source
-  const [, name = '', named, alone] =
+  const [, name = '', afterName, alone] =
     new RegExp(`^(?:"?([^<>"\\r\\n]*?)"?\\s*<(${address})>|(${address}))$`).exec(given) ?? []
-  const found = named ?? alone
+  const found = afterName ?? alone
   if (found !== undefined) return { name, address: found }
   throw new OperatorError(
     `MAIL_FROM is "${given}" but should be the address that emails are sent from, such as "Unplugged. <hello@example.org>", since SMTP_URL is set.`,

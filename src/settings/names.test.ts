@@ -52,7 +52,7 @@ test('a name with one of our prefixes is reported; in our settings file, so is e
     'LETTERS',
     'MY_SMTP_URLS',
     'DATADI',
-    // Two letters off: these are not two swapped letters, though one of the two matches.
+    // Two letters off. Two swapped neighbours would be one typo, but here only one of the two letters fits.
     'DATA_XDR',
     'DATA_IXR',
     'ID',
@@ -71,8 +71,8 @@ test('a name with one of our prefixes is reported; in our settings file, so is e
   expect(others.filter((name) => problemWithName(name, false) !== undefined)).toEqual([])
   const allowed = ['NODE_ENV', 'TZ', 'PGSSLMODE', 'PAGER', ...settingNames]
   expect(allowed.filter((name) => problemWithName(name, true) !== undefined)).toEqual([])
-  const near = ['TZS', 'LANGS', 'PAGERS', 'LESSER', 'PATHS', 'HOMES', 'MY_NODE_ENV']
-  expect(near.filter((name) => problemWithName(name, true) === undefined)).toEqual([])
+  const similarToAllowed = ['TZS', 'LANGS', 'PAGERS', 'LESSER', 'PATHS', 'HOMES', 'MY_NODE_ENV']
+  expect(similarToAllowed.filter((name) => problemWithName(name, true) === undefined)).toEqual([])
 })
 
 test('values that may be secret are not shown', () => {

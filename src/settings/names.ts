@@ -51,7 +51,7 @@ const ownPrefix =
   /^(WEBHOOK|SMTP|(MAIL|BACKUP|RATE_LIMIT|TRUST_PROXY|SITE_URL|DATABASE_URL|DATABASE_POOLER|DATA_DIR|POSTGRES_BIN).)/
 /** Settings of Node.js, the pager and PostgreSQL's library, which may be in the settings file too. */
 const ofOtherPrograms = /^(NODE_|npm_|PG|LC_|OPENSSL_|SSL_CERT_|TZ$|LANG$|PAGER$|LESS$|PATH$|HOME$)/
-/** The most typing mistakes in a name of this length: short names are too similar to other programs' names. */
+/** The most typos in a setting's name of this length: short names are too similar to other programs' names. */
 const maxTypos = (length: number) => (length < 6 ? 0 : length < 9 ? 1 : 2)
 
 /**

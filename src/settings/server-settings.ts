@@ -34,13 +34,13 @@ export interface Settings {
   anonKey: string
   webhookUrl: string | undefined
   webhookSecret: string | undefined
-  /** The webhook that receives each released decision, in place of the letter or beside it, and each RSVP. */
+  /** The webhook that receives each released decision, in place of the letter or in addition to it, and each RSVP. */
   webhookDecisionsUrl: string | undefined
   /** The most applications a minute from one IP address; 0 is no limit. */
   rateLimitPerMinute: number
   /** How many proxies, or which address ranges, are trusted in `X-Forwarded-For`. */
   trustProxy: false | number | string[]
-  /** The public address, for link previews and for sign-in links with their redirect targets. */
+  /** The public address, for link previews, the links in letters, and sign-in links with their redirect targets. */
   siteUrl: string | undefined
   /** The words and the look of the pages. */
   look: Look
@@ -50,7 +50,7 @@ export interface Settings {
   backupDir: string | undefined
   /** The time of day when a backup is made, in this machine's time zone: hours and minutes. */
   backupAt: string
-  /** How many of these backups are kept. */
+  /** How many automatic backups are kept. */
   backupKeep: number
   /** The most letters a minute, over all servers on the database; 0 is no limit. */
   mailPerMinute: number

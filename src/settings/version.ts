@@ -5,5 +5,5 @@ declare global {
   }
 }
 
-/** The version that this program was built from (tools/version.js). */
+/** The version of the sources that this program was built from, see tools/version.js. */
 export const version = import.meta.env.VERSION

@@ -25,7 +25,7 @@ export const applications: readonly Break[] = [
   }
   if (error instanceof Error && 'statusCode'`,
     testFile: 'src/server/http/errors.test.ts',
-    testTitle: "a failure of the server has the server's own message, not PostgreSQL's",
+    testTitle: "a failure of the database has this server's own message, not PostgreSQL's",
   },
   {
     promise: 'an acknowledged application is kept, once',

@@ -18,7 +18,7 @@ export const server: readonly Break[] = [
     find: 'next = performance.now() + pause + size / pace',
     replace: 'next = performance.now()',
     testFile: 'src/server/http/large-requests.test.ts',
-    testTitle: 'large bodies are queued for a second at most; small ones do not wait',
+    testTitle: 'large bodies are queued for a second at most, or else refused; small ones do not wait',
   },
   {
     promise: 'responses that nobody reads',

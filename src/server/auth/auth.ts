@@ -42,7 +42,7 @@ const openCalls = ['GET /verify', 'GET /.well-known/jwks.json', 'GET /health']
 
 /**
  * Registers the calls of the sign-in. They respond as GoTrue, Supabase's sign-in server, does, so that Supabase's client works
- * unchanged; docs/sign-in.md lists where they are stricter.
+ * unchanged; docs/sign-in.md lists where these calls are stricter.
  *
  * @see https://github.com/supabase/auth/blob/master/openapi.yaml
  */
@@ -62,16 +62,16 @@ export async function auth(
   if (keys === undefined) return
   const { anonKey, siteUrl, look, mailServer } = settings
   const { signIn: sql, server: backgroundSql } = database
-  // Stored, since an email may be sent during a stop, when the server no longer listens.
-  let listening: ReturnType<typeof app.server.address> = null
+  // The address is stored, since an email may be sent during a stop, when the server no longer listens.
+  let listenAddress: ReturnType<typeof app.server.address> = null
   app.addHook('onListen', async () => {
-    listening = app.server.address()
+    listenAddress = app.server.address()
   })
   const context: AuthContext = {
     sql,
     backgroundSql,
     keys,
-    site: () => siteOf(siteUrl, listening),
+    site: () => siteOf(siteUrl, listenAddress),
     emailRateLimit: createEmailRateLimit(sql, app.log),
     outgoing: createOutgoing(mailServer, look.title, app.log, recordMail),
     passwordCost,

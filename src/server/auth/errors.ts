@@ -15,17 +15,17 @@ const firstVersion = '2024-01-01'
  */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, code, message, cause, ...rest } = refusalOf(error)
-  const failure = status < 500 ? {} : { error_id: randomUUID() }
-  if (status >= 500) request.log.error({ err: cause ?? error, ...failure }, 'a call of the sign-in failed')
+  const errorId = status < 500 ? {} : { error_id: randomUUID() }
+  if (status >= 500) request.log.error({ err: cause ?? error, ...errorId }, 'a call of the sign-in failed')
   const weakness = 'reasons' in rest ? { weak_password: { reasons: rest.reasons } } : {}
   void reply.code(status).type('application/json; charset=utf-8')
   if (asksForVersion(request)) {
     void reply.header('x-supabase-api-version', firstVersion)
     if (!('reasons' in rest)) void reply.header('x-sb-error-code', code)
-    return reply.send(JSON.stringify({ code, message, ...failure, ...weakness }))
+    return reply.send(JSON.stringify({ code, message, ...errorId, ...weakness }))
   }
   void reply.header('x-sb-error-code', code)
-  return reply.send(JSON.stringify({ code: status, error_code: code, msg: message, ...failure, ...weakness }))
+  return reply.send(JSON.stringify({ code: status, error_code: code, msg: message, ...errorId, ...weakness }))
 }
 
 function asksForVersion({ headers }: FastifyRequest) {

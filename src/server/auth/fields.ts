@@ -4,7 +4,7 @@ import { HttpError } from '../http/errors.ts'
 import { isObject, textOf } from '../http/json.ts'
 import { invalid } from './refusals.ts'
 
-/** The types that a request's field may have, by name. */
+/** The types of the values that `fieldsOf` returns, by the kind of the field. */
 interface Kinds {
   text: string
   'optional text': string | undefined
@@ -13,11 +13,12 @@ interface Kinds {
 }
 
 /**
- * Reads the fields of a request's body, which is parsed as JSON regardless of its content type. Null means absent. An absent `text`
- * is empty, and an absent field of another type is undefined.
+ * Reads the fields of a request's body, which is parsed as JSON regardless of its content type. Null means absent. An absent
+ * `text` is empty, and an absent field of another kind is undefined.
  *
  * @param kinds The fields that the call knows; others are ignored.
- * @throws {HttpError} if the body is neither a JSON object nor null, or a field has another type than its kind.
+ * @throws {HttpError} if the body is neither a JSON object nor null, a field has another type than its kind, or a text
+ *   contains characters that PostgreSQL cannot store.
  */
 export function fieldsOf<const T extends Record<string, keyof Kinds>>(
   { body }: FastifyRequest,

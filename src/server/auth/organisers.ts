@@ -107,8 +107,8 @@ export async function operatorSecret(sql: Sql, email: string): Promise<string> {
 }
 
 /**
- * Removes the second factors of an organiser who lost them. Ends their sessions too, since somebody who found the phone may
- * have a session on it.
+ * Removes the second factors of an organiser who lost them. Also ends the organiser's sessions, since somebody who found the
+ * phone may have a session on it.
  *
  * @returns The number of removed factors.
  */

@@ -4,7 +4,8 @@ import { expect, test } from 'vitest'
 import { httpError } from './errors.ts'
 
 /** The driver's error for a SQLSTATE. */
-const refusal = (code: string) => Object.assign(new DatabaseError('no', 0, 'error'), { code, message: 'no' })
+const databaseError = (code: string) =>
+  Object.assign(new DatabaseError('no', 0, 'error'), { code, message: 'no' })
 
 test.each([
   ['42501', 401, 403],
@@ -16,12 +17,12 @@ test.each([
   ['3D000', 503, 503],
   ['25006', 503, 503],
 ])('SQLSTATE %s becomes %i for a visitor and %i for a signed-in caller', (code, forVisitor, forSignedIn) => {
-  expect(httpError(refusal(code)).status).toBe(forVisitor)
-  expect(httpError(refusal(code), true).status).toBe(forSignedIn)
+  expect(httpError(databaseError(code)).status).toBe(forVisitor)
+  expect(httpError(databaseError(code), true).status).toBe(forSignedIn)
 })
 
-test("a failure of the server has the server's own message, not PostgreSQL's", () => {
-  const failure = Object.assign(refusal('53100'), {
+test("a failure of the database has this server's own message, not PostgreSQL's", () => {
+  const failure = Object.assign(databaseError('53100'), {
     message: 'could not extend file: ada@example.org',
     detail: 'Failing row contains (Ada).',
   })

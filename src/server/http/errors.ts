@@ -38,8 +38,9 @@ export class HttpError extends Error {
 }
 
 /**
- * Turns any error of a request into a refusal. If PostgreSQL refused the rows, the refusal has its message and code. If the
- * HTTP server refused the request, the refusal has its status. Any other error becomes a 503 or 500 with a general message.
+ * Turns any error of a request into a refusal. If PostgreSQL refused what was sent, the refusal has PostgreSQL's message and
+ * code. If Fastify refused the request, the refusal has Fastify's status. Any other error becomes a 503 or 500 with a general
+ * message.
  *
  * @param signedIn Whether the caller is signed in: a missing right is then 403, otherwise 401.
  * @see https://docs.postgrest.org/en/v13/references/errors.html

@@ -38,13 +38,13 @@ test.each([
   ['::ffff:192.0.2.1', '::ffff:192.0.2.2', false],
   ['::ffff:192.0.2.1', '192.0.2.1', true],
   ['192.0.2.1', '192.0.2.2', false],
-])('%s and %s share one bucket, for rows and for calls: %s', (one, other, isOne) => {
+])('%s and %s share one bucket, for rows and for calls: %s', (one, other, isShared) => {
   const take = createLimiter(1, 5, () => 0)
   expect(take(one)).toBe(0)
-  expect(take(other) > 0).toBe(isOne)
+  expect(take(other) > 0).toBe(isShared)
   const allow = createAllowance(1, () => 0)
   allow(one, 1)
-  expect(outcomeOf(() => allow(other, 1)) !== 'allowed').toBe(isOne)
+  expect(outcomeOf(() => allow(other, 1)) !== 'allowed').toBe(isShared)
 })
 
 test('a refusal says when the address may insert again', () => {

@@ -27,7 +27,7 @@ test.each(['before', 'after'])(
   },
 )
 
-test('the callback is called if the connection closes while the response waits behind another one', async () => {
+test('the callback is called if the connection closes while the response waits behind another response', async () => {
   const app = fastify()
   let isCalled = false
   let arrive = () => {}

@@ -7,12 +7,12 @@ import { onResponseEnd } from './response-end.ts'
 const maxDrainedBytes = 1024 * 1024
 /** Bytes of a refused request that are read in a millisecond, so that sending more does not keep the server busy. */
 const pace = 1024
-/** Milliseconds that a client may take to read a response, however slowly. */
+/** Milliseconds within which a client has to read a whole response. */
 const readTimeout = 120_000
 
 /**
  * Bounds the unread data of both sides. After an early response, the rest of the request is read and discarded, up to a
- * bound. A response that nobody reads is dropped after a timeout.
+ * bound. A response that was not read to its end is dropped after a timeout.
  *
  * @param timeout Milliseconds until a response is dropped.
  */

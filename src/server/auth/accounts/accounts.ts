@@ -70,7 +70,7 @@ export async function lockAccount(transaction: Sql, id: string): Promise<void> {
   await transaction`select from auth.users where id = ${id} for update`
 }
 
-/** Whether the account has a verified second factor. Its sessions then need `aal2` for protected calls. */
+/** Whether the account has a verified second factor. Its sessions then need `aal2` (a second factor) for protected calls. */
 export function hasSecondFactor({ factors }: Account): boolean {
   return factors.some(({ status }) => status === 'verified')
 }

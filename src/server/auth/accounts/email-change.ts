@@ -14,7 +14,7 @@ export interface AddressChange {
 /**
  * Records one of the two confirmations of a change of address, after its code or link was redeemed. The account has to be locked.
  *
- * @throws {HttpError} if no change is pending, or another account has the new address by now.
+ * @throws {HttpError} if no change is pending, or another account got the new address meanwhile.
  */
 export async function confirmChange(transaction: Sql, accountId: string): Promise<AddressChange | HalfDone> {
   // While the link of the other address is stored, that address has not confirmed the change.

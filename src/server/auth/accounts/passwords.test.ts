@@ -13,7 +13,7 @@ test('only the stored password matches, and no password matches if none is store
 
 test('the unmatchable hash has the same algorithm, rounds and length as a stored hash', async () => {
   const [, algorithm, rounds, saltAndHash = ''] = (await hashPassword('correct horse', 5)).split('$')
-  // bcrypt would refuse a string that is not a hash without a single round, and so in less time.
+  // bcrypt refuses a malformed hash before the first round. That would take less time, and reveal a missing account.
   expect(unmatchableHash(5).split('$')).toEqual([
     '',
     algorithm,

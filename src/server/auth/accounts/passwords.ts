@@ -13,7 +13,7 @@ const maxBytes = 72
 const waiting = { stranger: 0, 'signed in': 0 }
 const maxWaiting = 64
 
-/** A hash that matches no password, so that an address without an account takes as long as one with an account. */
+/** A hash that matches no password. Comparing with it makes a try for an unknown address take as long as for a known one. */
 export const unmatchableHash = (cost: number) =>
   `$2b$${String(cost).padStart(2, '0')}$jWLnzy3pjlRFZr7kIXoYJOwOeyVh0BqPdSYnVw0vjX3tGpGvXFIyy`
 
@@ -32,9 +32,9 @@ async function runInQueue<T>(caller: keyof typeof waiting, work: () => Promise<T
     )
   }
   waiting[caller] += 1
-  const turn = last.then(work)
-  last = turn.catch(() => {}).finally(() => (waiting[caller] -= 1))
-  return turn
+  const result = last.then(work)
+  last = result.catch(() => {}).finally(() => (waiting[caller] -= 1))
+  return result
 }
 
 /** Hashes a signed-in person's password. */

@@ -160,6 +160,7 @@ test('an unknown address gets the same responses as a known one, even at the sec
         const text = async (response: Response) => (await response.text()).replace(/\d+ seconds/, 'N seconds')
         expect(await text(other)).toBe(await text(one))
         expect(other.status).toBe(one.status)
+        // After the first call, of the body `{}`, an address has to wait for a minute.
         expect(one.status).toBe('code_challenge' in body || 'create_user' in body ? 429 : 200)
       }
     }
@@ -225,9 +226,9 @@ test('a request for an email is forgotten after a minute', async () => {
 test('after ten emails an account gets no more, but the same responses, until the hour is over', async () => {
   const email = await server.organiser()
   await onAnotherServer(async (call) => {
-    for (let mail = 1; mail <= 12; mail += 1) {
+    for (let request = 1; request <= 12; request += 1) {
       await aMinuteLater()
-      const path = mail % 2 === 0 ? 'otp' : 'recover'
+      const path = request % 2 === 0 ? 'otp' : 'recover'
       expect(await readResponse(call('POST', path, { email }))).toEqual({ status: 200, body: {} })
     }
   })
@@ -275,7 +276,7 @@ test('a request may name the redirect target of the link in its query or in a he
   }
 })
 
-test('no header of a request changes the address in a link', async () => {
+test('neither a header of a request nor a redirect target elsewhere changes the address in a link', async () => {
   const email = await server.organiser()
   const other = 'evil.example.com'
   await server.call(
@@ -290,7 +291,7 @@ test('no header of a request changes the address in a link', async () => {
     },
   )
   const [mail] = await server.mail.waitFor(1, email)
-  // The link still leads to the desk's button.
+  // The link is the same as without the headers and the redirect target.
   expect(mail?.link).toContain(`${server.origin}/desk#token_hash=`)
   expect(mail?.text).not.toContain(other)
 })
@@ -536,7 +537,7 @@ test('an IP address may make thirty calls of each kind within five minutes', asy
   expect((await server.call('POST', 'otp', {}, { 'x-forwarded-for': '192.0.2.8' })).status).toBe(400)
 })
 
-test('a mail server that cannot be reached for a sign-in email is recorded as failing until it accepts one', async () => {
+test('a mail server that cannot be reached for a sign-in email is recorded as failing until a mail server accepts an email', async () => {
   const refusing = await startMailServer({ refusesRecipients: true })
   const unreachable = mailServerAt(await freePort())
   const failingSince = async () =>
@@ -545,6 +546,7 @@ test('a mail server that cannot be reached for a sign-in email is recorded as fa
         { since: Date | null }[]
       >`select failing_since as since from private.postman`
     )[0]?.since
+  /** Requests an email on a server with this mail server, or with the default one. */
   const failingSinceWith = async (mailServer: ReturnType<typeof mailServerAt> | undefined) => {
     const other = await server.another(mailServer && { mailServer })
     const response = await other.call('POST', 'otp', { email: await server.organiser(), create_user: false })

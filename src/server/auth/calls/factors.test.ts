@@ -11,7 +11,7 @@ import {
 } from '../../../../testing/sign-in.ts'
 import { resetFactors } from '../organisers.ts'
 
-// The first and the second level are AAL1 and AAL2: a session that has not used a second factor, and one that has.
+// A session has the first level (AAL1) until it has used a second factor, and then the second level (AAL2).
 
 let server: SignInServer
 
@@ -199,7 +199,7 @@ test('a new factor is refused first for its name, then for too many factors, the
   expect(await enrol('telephone')).toMatchObject({ body: { error_code: 'mfa_factor_name_conflict' } })
 })
 
-test('new factors without a challenge are removed after five minutes, for all accounts', async () => {
+test('when a factor is added, unverified ones older than five minutes without a challenge are removed, in all accounts', async () => {
   const { client } = await server.signedIn()
   const [unused, challenged, young] = [
     await enrolFactor(client, 'unused'),
@@ -238,7 +238,7 @@ test('a challenge lasts five minutes, and allows wrong codes before the right on
   expect((await verify(codeOf(secret))).error).toBeNull()
 })
 
-test('a code raises the session to the second level, with new tokens', async () => {
+test('a code raises the session to the second level, with new tokens, and removes unverified factors', async () => {
   const { client, email } = await server.signedIn()
   const before = await claimsOf(client)
   const { id, secret } = await enrolFactor(client)
@@ -413,7 +413,7 @@ test('an access token from before the second level does not open the desk', asyn
   expect((await client.rpc('desk_me')).error).toMatchObject({ code: '42501' })
 })
 
-test('removing a factor needs the second level, and sessions that used the factor return to the first level', async () => {
+test('removing a factor needs the second level, and sessions that used the factor have the first level after their next refresh', async () => {
   const { client, email, id } = await withFactor()
   const { client: firstLevel } = await server.signedIn(email)
   expect((await firstLevel.auth.mfa.unenroll({ factorId: id })).error).toMatchObject({

@@ -212,7 +212,7 @@ test.each(['', 'abc', 'abcdefghijk', 'ABCDEFGHIJKL', 'abcdefghijklm', 'a'.repeat
   },
 )
 
-test('a refresh token of an older format, an ended session or another database is refused, and ends no session', async () => {
+test('a refresh token of an older format, of an ended session or of another database is refused, and ends no session', async () => {
   expect(await refresh('abcdefghijk1')).toEqual({ status: 400, body: tokenNotFound })
   const { client, id, token } = await firstToken()
   const second = (await refreshed(token)).refresh_token
@@ -427,7 +427,7 @@ test('a new key signs the next tokens, and tokens of the old key stay valid unti
   })
 })
 
-test("a server accepts a token that another server's new key signed, and also signs with that key within half a minute", async () => {
+test("a server accepts a token that another server's new key signed, and signs with the newest key within half a minute", async () => {
   let clock = 0
   const ownKeys = createSigningKeys(server.database.signIn, () => clock)
   const claims = { aud: 'authenticated', sub: 'jo' }

@@ -58,7 +58,7 @@ async function lastMail(email: string, number = 1) {
   return mail
 }
 
-/** An account that requested a change of address. `old` is the email to its address, and `fresh` the one to the new address. */
+/** An account that requested a change from `email` to `address`. `old` is the message to `email`, `fresh` that to `address`. */
 async function changing(options?: { emailRedirectTo: string }) {
   const { client, email } = await server.signedIn()
   const address = newAddress()
@@ -211,10 +211,10 @@ test('a token of ours with a wrong audience, account or session is refused', asy
   const { data } = await client.auth.getSession()
   const { exp: _exp, iat: _iat, ...claims } = decodeJwt(data.session?.access_token ?? '')
   const keys = createSigningKeys(server.database.signIn)
-  const getUserWith = async (own: JWTPayload) =>
+  const getUserWith = async (changedClaims: JWTPayload) =>
     readResponse(
       server.call('GET', 'user', undefined, {
-        authorization: `Bearer ${(await keys.sign({ ...claims, ...own })).token}`,
+        authorization: `Bearer ${(await keys.sign({ ...claims, ...changedClaims })).token}`,
       }),
     )
   const { sub: _sub, ...withoutSubject } = claims
@@ -618,7 +618,7 @@ test('both confirmations of a change of address at the same time complete the ch
   expect((await client.auth.getUser()).data.user?.email).toBe(address)
 })
 
-test('only one of five concurrent requests for emails succeeds', async () => {
+test('of five concurrent requests for the same kind of email, only one succeeds', async () => {
   const { client, email } = await server.signedIn()
   const statusesOf = async (responses: Promise<{ status: number }>[]) =>
     (await Promise.all(responses)).map(({ status }) => status).toSorted((one, other) => one - other)
@@ -648,7 +648,7 @@ test('a code for a change of address is valid only for the address that it was s
   }
 })
 
-test('a new address that another account has is refused, even if the account got it during the change', async () => {
+test('a new address that another account has is refused, even if that account got it during the change', async () => {
   const taken = await server.organiser()
   const { client } = await server.signedIn()
   const exists = refusal(422, 'email_exists', 'A user with this email address has already been registered')
@@ -810,7 +810,7 @@ test('linking an identity to an account, or unlinking it, is refused', async () 
   expect((await client.auth.getUserIdentities()).data?.identities).toHaveLength(1)
 })
 
-test('a password is not changed if the account gets a second factor, or the session ends, while it is hashed', async () => {
+test('a password is not changed if, while it is hashed, the account gets a second factor or the session ends', async () => {
   for (const change of ['factor', 'session'] as const) {
     const { client, email } = await server.signedIn()
     const id = (await client.auth.getUser()).data.user?.id ?? ''

@@ -14,7 +14,7 @@ import { changeMessage } from '../mail/messages.ts'
 import { addressChangeEmails, countEmails } from '../mail/sign-in-emails.ts'
 import type { Sql } from '../../database/sql.ts'
 
-/** The most bytes of an account's data, and its deepest nesting: each access token contains the data. */
+/** The most bytes of the data that a person stores in an account, and its deepest nesting: each access token contains it. */
 const maxDataBytes = 4096
 const maxLevels = 20
 /** The age of a session, in milliseconds, from which a new password needs a reauthentication code. */

@@ -33,7 +33,7 @@ async function mailTo(
 const open = (link: string) => fetch(verifyLink(link), { redirect: 'manual' })
 const verify = (body: unknown) => readResponse(server.call('POST', 'verify', body))
 
-/** Opens a link, and returns the address and the parameters of its redirect. */
+/** Opens a link, and returns the address and the parameters of its redirect. `names`: the fragment's parameters, in order. */
 async function redirectOf(link: string) {
   const response = await open(link)
   const target = new URL(response.headers.get('location') ?? '')

@@ -90,7 +90,7 @@ test.each([
   expect(redirectTarget(given, new URL('http://127.0.0.1:3000')).href).toBe(given)
 })
 
-test("a link to the applicants' page leads to the desk, by each name of this machine", () => {
+test("on this machine, a link to the applicants' page leads to the desk, and one to another port is allowed, by each name", () => {
   const here = new URL('http://localhost:3000')
   for (const name of ['localhost', '127.0.0.1', '[::1]']) {
     expect(redirectTarget(`http://${name}:3000/`, here).href).toBe('http://localhost:3000/desk')

@@ -32,8 +32,8 @@ export function redirectTarget(requested: string | undefined, site: URL): URL {
 }
 
 /**
- * The redirect target that a request asks for, if it is allowed. A stranger may request an email to anybody, so a forbidden
- * target is ignored: the link then leads to the button on the desk.
+ * The redirect target that a request asks for, if it is allowed. A stranger may request an email to anybody, and its link must
+ * not lead to the stranger's page. A forbidden target is therefore ignored, as if none was requested.
  */
 export function requestedTarget({ headers, query }: FastifyRequest, site: URL): URL | undefined {
   const requested = headers['redirect_to'] ?? (query as Record<string, unknown>)['redirect_to']
@@ -41,8 +41,8 @@ export function requestedTarget({ headers, query }: FastifyRequest, site: URL): 
 }
 
 /**
- * The address of an email's link. It leads to the desk, unless the client uses PKCE or requested another page. The link then
- * leads to GET verify, which redeems it and redirects to the requested page, or otherwise to the desk.
+ * The address of an email's link. The link leads to the desk, unless the client uses PKCE or requested another page. In these
+ * cases it leads to GET verify, which redeems the link and redirects to the requested page, or otherwise to the desk.
  */
 export function mailLink(
   site: URL,

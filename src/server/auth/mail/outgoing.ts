@@ -48,7 +48,7 @@ export function createOutgoing(
 ): Outgoing {
   const pending = new Set<Promise<void>>()
 
-  // Preload at the start: otherwise the first email would slow down a response.
+  // Loads the mail libraries at the start: otherwise the first email would slow down a response.
   if (mailServer !== undefined) void preload()
 
   /** Sends an email. Returns whether the mail server accepted it. */

@@ -18,8 +18,8 @@ export interface EmailRequest {
 }
 
 /**
- * Writes the sign-in email, and issues its code and link. Undefined if the address has no account, or got ten emails within the
- * hour.
+ * Writes the email for a sign-in or a recovery, and issues its code and link. Undefined if the address has no account, or if the
+ * account got ten emails within the hour.
  */
 export async function signInEmail(
   transaction: Sql,

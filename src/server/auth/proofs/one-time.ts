@@ -21,11 +21,11 @@ export const lifetimes = { mail: 600, operator: 3600 }
 const digits = 6
 /** An arbitrary number that is unlikely to collide with another program's advisory locks. */
 const guessLock = 5_610_742
-/** The number of rows in `private.decoys`. */
+/** The number of rows in `private.decoys`, see `redeemCode`. Their `relates_to` are numbers from 0. */
 const decoyCount = 64
 /** Wrong tries after which a code is invalid. */
 const maxTries = 5
-/** Wrong tries of all codes of one type after which an account's emails with a link have no code until the owner signs in. */
+/** The wrong tries of an account's codes of one type. From this number on, an email with a link has no code until a sign-in. */
 const maxTriesInTotal = 5 * maxTries
 
 /** A code or a link that was redeemed. */
@@ -75,6 +75,7 @@ export async function issue(
   return { code: issued?.has_code ? code : undefined, secret }
 }
 
+/** A code that may be the right one, or a decoy. */
 interface Candidate {
   id: string
   user_id: string
@@ -87,7 +88,7 @@ interface Candidate {
 /**
  * Redeems a code, and locks its account. A wrong code counts as a try of each valid code of the address and these types.
  * After five wrong tries a code is invalid, and its email's link stays valid. Commit the transaction even if the code is
- * wrong: it counts the try. For an address without a valid code, a decoy is read and written instead, which takes as long.
+ * wrong, since it counts the try. For an address without a valid code, a decoy is read and written instead, which takes as long.
  *
  * @param address The address that the code was sent to, in lower case.
  */
@@ -154,8 +155,8 @@ function cleared(transaction: Sql) {
 }
 
 /**
- * The id of an address's decoy. Each guess for an address writes the same row, as for a real code: writing a row again takes
- * longer than writing a different one.
+ * The `relates_to` of an address's decoy. Each guess for an address writes the same row, as for a real code: writing a row again
+ * takes longer than writing a different one.
  */
 function decoyOf(address: string) {
   return String(Number.parseInt(digest(address).slice(0, 8), 16) % decoyCount)

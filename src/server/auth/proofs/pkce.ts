@@ -9,7 +9,7 @@ import type { Sql } from '../../database/sql.ts'
 /** Seconds within which a client has to exchange the code from a link. */
 const codeLifetime = 300
 
-/** Stores a client's challenge until the link of its email redirects back to the client. */
+/** Stores a client's challenge until the client exchanges its code. Deletes challenges older than a day. */
 export async function beginFlow(
   transaction: Sql,
   accountId: string,
@@ -25,7 +25,7 @@ export async function beginFlow(
 /**
  * Issues the code for the client that last requested an email of this kind.
  *
- * @throws {HttpError} if no request for such an email had a challenge.
+ * @throws {HttpError} if no challenge of such a request is stored.
  */
 export async function issueAuthCode(transaction: Sql, accountId: string, occasion: Method): Promise<string> {
   const code = randomUUID()

@@ -61,8 +61,8 @@ export async function addChallenge(
 }
 
 /**
- * Removes a factor of a locked account. Sessions that used the factor fall back to `aal1`, and their access tokens have `aal1`
- * after the next refresh.
+ * Removes a factor of a locked account. Sessions that used the factor fall back to `aal1`, the level without a second factor.
+ * Their access tokens have `aal1` after the next refresh.
  */
 export async function removeFactor(transaction: Sql, factorId: string): Promise<void> {
   await transaction`
@@ -84,9 +84,9 @@ interface Guess {
 }
 
 /**
- * Checks the code for a challenge. A right code verifies the factor and raises the session to `aal2`. It deletes the account's
- * unverified factors, and its sessions that are still at `aal1`. The account has to be locked. Commit the transaction even if
- * the code is wrong: it counts the guess.
+ * Checks the code for a challenge. A right code verifies the factor and raises the session to `aal2`. The account's unverified
+ * factors, and its sessions that are still at `aal1`, are then deleted. The account has to be locked. Commit the transaction
+ * even if the code is wrong, since it counts the guess.
  *
  * @returns The raised session, or the refusal.
  */

@@ -55,7 +55,7 @@ test('a new secret has twenty random bytes, and comes with an address that authe
   })
 })
 
-test('the QR code is unescaped SVG, which a browser shows if data:image/svg+xml;utf-8, precedes it', async () => {
+test('the QR code is SVG without #, which would end an address such as data:image/svg+xml;utf-8,<svg …', async () => {
   const { qrCode } = await newSecret('example.org', 'jo@example.org')
   expect(qrCode).toMatch(/^<\?xml [^>]*\?><svg [\s\S]*<\/svg>$/)
   expect(qrCode).not.toContain('#')

@@ -27,7 +27,7 @@ export interface SigningKeys {
   /**
    * Verifies a token and returns its token claims.
    *
-   * @throws if none of the keys signed the token, or it has expired.
+   * @throws if none of the keys signed the token, or it has expired or is not for signed-in people.
    */
   verify(token: string): Promise<JWTPayload>
   /** The public keys, in the format of RFC 7517. */
@@ -37,7 +37,8 @@ export interface SigningKeys {
 interface LoadedKey {
   kid: string
   isActive: boolean
-  jwk: JWK
+  /** Only the public key. */
+  publishedJwk: JWK
   private: Awaited<ReturnType<typeof importJWK>>
   public: Awaited<ReturnType<typeof importJWK>>
 }
@@ -81,7 +82,7 @@ export function createSigningKeys(sql: Sql, now = () => performance.now()): Sign
       return payload
     },
     async published() {
-      return (await loaded(freshness)).map(({ jwk }) => jwk)
+      return (await loaded(freshness)).map(({ publishedJwk }) => publishedJwk)
     },
   }
 }
@@ -109,13 +110,13 @@ async function loadKey(kid: string, isActive: boolean, jwk: JWK): Promise<Loaded
   return {
     kid,
     isActive,
-    jwk: { ...publicJwk, alg: algorithm, kid, use: 'sig', key_ops: ['verify'] },
+    publishedJwk: { ...publicJwk, alg: algorithm, kid, use: 'sig', key_ops: ['verify'] },
     private: await importJWK(jwk, algorithm),
     public: await importJWK(publicJwk, algorithm),
   }
 }
 
-/** Creates a key, unless another server has done so at the same time. */
+/** Creates the active key, unless another server has created one meanwhile. */
 async function addKey(sql: Sql) {
   const { privateKey } = await generateKeyPair(algorithm, { extractable: true })
   const jwk = await exportJWK(privateKey)

@@ -62,6 +62,7 @@ function varint(value: number): number[] {
   return value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))]
 }
 
+/** Decodes the bytes of `varint`; undefined if they are not exactly one number. */
 function fromVarint(bytes: Buffer) {
   const value = bytes.reduceRight((sum, byte) => sum * 128 + (byte & 127), 0)
   const isOneVarint = bytes.every((byte, index) => byte >= 128 === index < bytes.length - 1)

@@ -29,7 +29,7 @@ interface SessionRow {
 export interface Grant {
   account: Account
   session: SessionRow
-  /** How the person authenticated, the newest first. */
+  /** The methods by which the person authenticated, the newest first. */
   amr: { method: string; timestamp: number }[]
 }
 
@@ -128,7 +128,8 @@ export async function tokensOf(
 
 /**
  * Exchanges a refresh token for the next one. The previous token always gives the active one, which the client may never
- * have received. Older tokens give it only within ten seconds after the last exchange; later they end the session.
+ * have received. Older tokens give it only within ten seconds after the last exchange; later they end the session. Tokens from
+ * before `raiseSession` are refused, and after those ten seconds also end the session.
  *
  * @throws {HttpError} if the token is not ours, or is no longer valid.
  */
