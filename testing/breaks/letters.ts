@@ -160,7 +160,7 @@ export const letters: readonly Break[] = [
     replace: "'answer', answer",
     testFile: 'src/server/rest/questions.test.ts',
     testTitle:
-      'the link never shows a private answer, and blind readers, the table and the webhook do not get it',
+      'the link never shows a private answer, and blind readers, the exported table and the webhook do not get it',
   },
   {
     promise: 'private answers are erased on the day that guests were told, and not earlier',

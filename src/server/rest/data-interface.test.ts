@@ -102,7 +102,7 @@ test.each(columns)(
     const otherValues: Partial<Record<string, unknown>> = {
       paid_solution: 'work',
       team_size: '10+',
-      // Consent has no other valid value.
+      // Consent has no other valid value, so this application is a repeat.
       consent: true,
     }
     const changed = { ...application, [column]: otherValues[column] ?? 'another' }
@@ -129,7 +129,7 @@ test('several rows are all stored, or none of them', async () => {
   expect(await readStored(good.email)).toEqual([])
 })
 
-test('a missing form answer gets its default if the client asks for that, and null otherwise', async () => {
+test('a missing form answer gets its default if the client asks for that, and otherwise null, which is refused', async () => {
   const { team_size, ...incomplete } = anApplication()
   expect(team_size).not.toBe('')
   const rows = () => [anApplication(), { ...incomplete, email: anApplication().email }]
@@ -172,7 +172,7 @@ test('complete rows with named columns are inserted in batches, whether a body i
       return run()
     })
   const app = await createApp({ settings, database: { ...database, as } })
-  const named = (payload: object) =>
+  const postWithColumns = (payload: object) =>
     app.inject({
       method: 'POST',
       url: `/rest/v1/${table}?columns=${columns.join()}`,
@@ -180,15 +180,19 @@ test('complete rows with named columns are inserted in batches, whether a body i
       payload: JSON.stringify(payload),
     })
   const applications = Array.from({ length: 20 }, () => anApplication({ reason: 'Ö "quoted"\n' }))
-  const responses = await Promise.all(applications.map((each, index) => named(index % 2 ? each : [each])))
+  const responses = await Promise.all(
+    applications.map((each, index) => postWithColumns(index % 2 ? each : [each])),
+  )
   expect(responses.map(({ statusCode }) => statusCode)).toEqual(applications.map(() => 201))
   expect(statements).toBeLessThan(10)
   const rows = await database.owner<Application[]>`
     select * from public.retreat_applications where email = any(${applications.map(({ email }) => email)})`
   const inOrder = (all: readonly Application[]) => all.toSorted((a, b) => (a.email < b.email ? -1 : 1))
   expect(inOrder(rows)).toMatchObject(inOrder(applications))
-  // A row with an invalid value is refused alone, with PostgreSQL's code.
-  expect((await named([{ ...anApplication(), consent: 'perhaps' }])).json()).toMatchObject({ code: '22P02' })
+  // A row with an invalid value is refused with PostgreSQL's code.
+  expect((await postWithColumns([{ ...anApplication(), consent: 'perhaps' }])).json()).toMatchObject({
+    code: '22P02',
+  })
 })
 
 test('a lone surrogate is refused by the database', async () => {
@@ -199,7 +203,7 @@ test('a lone surrogate is refused by the database', async () => {
 })
 
 test.each(['', '?columns=email'])(
-  'each row counts against the limit, regardless of the parameters (%s)',
+  'each row counts against the limit, with and without the columns parameter (%s)',
   async (query) => {
     const app = await createApp({ settings: { ...settings, rateLimitPerMinute: 3 }, database })
     const insert = async (count: number) => {

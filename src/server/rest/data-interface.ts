@@ -17,7 +17,7 @@ export interface DataInterfaceOptions {
   anonKey: string
   /** Reads the token of a signed-in caller; undefined if nobody can sign in here. */
   readToken: ReadToken | undefined
-  /** Limits the rows that an address sends. */
+  /** Limits the rows that one IP address sends. */
   allow: Allowance
   /** Queues large bodies. */
   queueParsing: ParseQueue
@@ -90,7 +90,7 @@ export async function dataInterface(
   })
 }
 
-/** Whether the result of a function says that the token is invalid. */
+/** Whether the result of a function says that the token of an applicant's link is invalid. */
 function isInvalid(result: string) {
   return (JSON.parse(result) as { state?: string } | null)?.state === 'invalid'
 }

@@ -104,7 +104,7 @@ test('a template is removed only by an organiser who saw its current version', a
   expect((await remove(second.version)).data).toEqual({ removed: true })
 })
 
-test('a token whose claims are not valid ids has no rights', async () => {
+test('a token whose claims contain invalid ids has no rights', async () => {
   const { as } = server.database
   const claims = { sub: 'nobody', session_id: 'none', aal: 'aal1' }
   await expect(as({ role: 'authenticated', claims })`select public.desk_me()`).rejects.toMatchObject({

@@ -17,7 +17,7 @@ let server: SignInServer
 let postgres: TestPostgres
 let project: Awaited<ReturnType<typeof newProject>>
 
-// Our own database, and the database of a hosted project after `supabase db push`.
+// `server` has our own database. `project` is a hosted Supabase project, whose database is as after `supabase db push`.
 beforeAll(async () => {
   ;[server, postgres] = await Promise.all([startSignIn(), startPostgres()])
   await insertApplications(server.database.as(visitor), rowsOf(anApplication()))
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await store(project.asSupabase)
 })
 
-/** Stores an application as the data interface of a project does. */
+/** Stores an application as the data interface of a hosted project does. */
 const store = (sql: Sql) =>
   sql.begin(async (transaction) => {
     await transaction`set local role anon`
@@ -112,7 +112,7 @@ const validArguments: Record<string, Record<string, unknown>> = {
   desk_set_letters: { version: 0, reply_to: 'hello@example.org', receipts: true },
 } satisfies Record<DeskFunction, object>
 
-/** The error codes for an organiser: there is no such application, no such draft and no running mail sender. */
+/** The error codes that an organiser gets: no application or draft has the id above, and no mail sender is running. */
 const expectedCodes: Record<string, string> = {
   desk_application: 'PT404',
   desk_stamp: 'PT404',
@@ -142,7 +142,7 @@ const indexFunctions = ['folded', 'person', 'search_octets', 'search_vector'].ma
 /** All schemas except PostgreSQL's own. */
 const ourSchemas = `(select oid from pg_namespace where nspname !~ '^(pg_|information_schema$)')`
 
-/** The rights of the data interface's roles in any schema, as PostgreSQL computes them: rights of PUBLIC are included. */
+/** The rights of the data interface's roles in our schemas, as PostgreSQL computes them: rights of PUBLIC are included. */
 async function rightsIn(sql: Sql) {
   const roles = `(values ('anon'), ('authenticated')) as roles (role)`
   const functions = await sql.unsafe<{ role: string; name: string }[]>(`
@@ -191,7 +191,7 @@ type Claims = Record<string, string | undefined> | undefined
 
 const roleOf = (claims: Claims) => (claims === undefined ? 'anon' : 'authenticated')
 
-/** Runs `work` as the data interface of a project does, and rolls it back. Returns the SQLSTATE of its error, if any. */
+/** Runs `work` as the data interface of a hosted project does, and rolls it back. Returns the SQLSTATE of its error, if any. */
 async function codeAs(sql: Sql, claims: Claims, work: (transaction: Sql) => Promise<unknown>) {
   const undo = new Error('to be undone')
   return sql
@@ -229,7 +229,7 @@ async function claimsOf(client: SupabaseClient): Promise<Claims> {
   return data?.claims
 }
 
-/** Starts another session of the same account, without a second factor (aal1). */
+/** Signs in to an existing account without a second factor (aal1), which starts a new session. */
 async function signInAgain(email: string) {
   const client = server.client()
   const token_hash = await operatorSecret(server.database.owner, email)
@@ -238,7 +238,7 @@ async function signInAgain(email: string) {
   return client
 }
 
-/** Callers of our own server: those without rights, each with a correctly signed token, and two organisers. */
+/** Callers of our own server. `refused`: each caller without rights, with their validly signed token, if any, and its claims. */
 async function callersOfOurServer() {
   const { owner } = server.database
   const [stranger, removed, signedOut, organiser] = await Promise.all([
@@ -276,9 +276,10 @@ async function callersOfOurServer() {
   return { refused, organiser, withFactor }
 }
 
-/** Callers of the hosted project, as token claims: those without rights, and an organiser. */
+/** Callers of the hosted project. `refused`: each caller without rights, with their token claims, if any. */
 async function callersOfProject() {
   const { asSupabase } = project
+  /** Stores an account with a session. `factor`: the status of its second factor, if it has one. */
   const account = async ({ isOrganiser, factor }: { isOrganiser: boolean; factor?: string }) => {
     const [id, session] = [crypto.randomUUID(), crypto.randomUUID()]
     await asSupabase`insert into auth.users (id, email) values (${id}, ${`${id}@example.org`})`
@@ -324,7 +325,7 @@ test('on our own server and on a hosted project, the roles of the data interface
     const rights = await rightsIn(sql)
     expect(rights.functions).toEqual({
       anon: [...accounts, ...indexFunctions, ...visitorFunctions.map((name) => `public.${name}`)],
-      // Each function of the desk checks its caller.
+      // Each function of the desk checks that its caller is an organiser.
       authenticated: [
         ...accounts,
         ...[...Object.keys(validArguments), ...visitorFunctions].map((name) => `public.${name}`).toSorted(),
@@ -349,7 +350,7 @@ test('on our own server and on a hosted project, the roles of the data interface
         and relkind in ('r', 'p') and relnamespace::regnamespace::text in ('public', 'private', 'auth')
         and relname <> 'schema_migrations'`)
     expect(await unprotectedTables).toEqual([])
-    // The desk's functions run as their owner, are written in PL/pgSQL, and have an empty search path.
+    // All these functions of `public` run as their owner, are written in PL/pgSQL, and have an empty search path.
     const unsafeFunctions = sql.unsafe(`
       select proname from pg_proc join pg_language on prolang = pg_language.oid
       where pronamespace = 'public'::regnamespace and has_function_privilege('authenticated', pg_proc.oid, 'execute')
@@ -442,5 +443,6 @@ test('visitors learn only whether the door is open and its sentence, on our own 
 test('a visitor of a hosted project can apply, although indexes call functions of the schema private', async () => {
   await store(project.asSupabase)
   const [row] = await project.asSupabase`select count(*)::int as stored from public.retreat_applications`
+  // `beforeAll` stored the first one.
   expect(row).toEqual({ stored: 2 })
 })

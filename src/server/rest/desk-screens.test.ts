@@ -44,7 +44,11 @@ const opened = (application: string, filter: Filter | null = {}, caller = client
   ask<OpenedApplication>('application', { application, filter }, caller)
 const positionOf = async (application: string, filter: Filter) => (await opened(application, filter)).place
 
-/** Stores applications, each a minute later than the one before. Returns their ids, the oldest first. */
+/**
+ * Stores applications, each a minute later than the one before. Returns their ids, the oldest first.
+ *
+ * @param minute The time of the first application, in minutes after the beginning of 2026.
+ */
 async function store(all: readonly Partial<Application>[], minute = 0) {
   const { owner } = server.database
   const rows = all.map((changes, index) => ({
@@ -100,17 +104,17 @@ test('a page of the list has the states of the letters to the applicants on it, 
   await server.database.owner`
     update private.deliveries set state = 'done', done_at = now(), due_at = null
     where application_id = ${first} and kind = 'letter'`
-  // A draft has no state in the list.
+  // The list does not mention drafts.
   await decide(third, 'accepted')
-  const state = { occasion: 'accepted', way: 'mail', otherwise: null }
+  const letter = { occasion: 'accepted', way: 'mail', otherwise: null }
   const { letters } = await ask<ListPage>('list', { filter: {} })
   expect(letters).toHaveLength(2)
-  expect(letters).toContainEqual({ ...state, application: first, state: 'sent' })
-  expect(letters).toContainEqual({ ...state, application: second, state: 'waiting' })
+  expect(letters).toContainEqual({ ...letter, application: first, state: 'sent' })
+  expect(letters).toContainEqual({ ...letter, application: second, state: 'waiting' })
   expect((await ask<ListPage>('list', { filter: {}, after: null })).letters).toEqual(letters)
   const onlyFirst = { filter: { until: '2026-01-01T00:01:00Z' } }
   expect((await ask<ListPage>('list', onlyFirst)).letters).toEqual([
-    { ...state, application: first, state: 'sent' },
+    { ...letter, application: first, state: 'sent' },
   ])
 })
 
@@ -149,6 +153,7 @@ test('an opened application has its letters and its position in the filtered lis
 
 test('an application has a position if it is among the first thousand, and neighbours even beyond them', async () => {
   const ids = await store(people(1102))
+  // Numbers count from the newest application.
   const idAt = (number: number) => ids.at(-number)
   const positionAt = (number: number, filter: Filter = {}) => positionOf(idAt(number) ?? '', filter)
   const many = { count: 1000, more: true }
@@ -222,7 +227,7 @@ test('a list has the oldest first on request, even if more than a thousand appli
   expect(await readAll({ search: 'silence', order: 'oldest' })).toEqual(newestFirst.toReversed())
 })
 
-test('applications that joined a list since it was read are counted, apart if they are newer than all its rows', async () => {
+test('applications that joined a list since it was read are counted, and those newer than all its rows are counted separately', async () => {
   const [first = '', second = '', third = '', fourth = ''] = await store(people(4))
   await setStatus([second, third, fourth], 'accepted')
   await decide(fourth, 'declined', 1)
@@ -261,7 +266,7 @@ test('applications that joined a list since it was read are counted, apart if th
   })
 })
 
-test('new applications in a very long list are counted in either order', async () => {
+test('in a very long list with the oldest first, new applications between its rows and after its end are counted', async () => {
   const ids = await store(people(1010))
   const shown = ids.slice(0, 50).map((id) => ({ id, version: 0 }))
   const oldest = { created_at: '2026-01-01T00:49:00Z', id: ids[49] }
@@ -286,7 +291,7 @@ test('new applications in a very long list are counted in either order', async (
   expect(newer).toBe(1)
 })
 
-test('one call returns the counts and the changes that earlier desks get by two calls', async () => {
+test('one call returns the counts and the changes that desks of earlier versions get by two calls', async () => {
   const [first = '', second = '', third = ''] = await store(people(3))
   await decide(first, 'accepted', 0)
   const filter: Filter = { status: 'new' }
@@ -459,7 +464,7 @@ test("an export has each application's decision with its author, its notes and i
       expect(rows[0]).toMatchObject({ id: second, status: 'new', ...nothing })
     }
   })
-  // The export for an organiser who reads blind has no texts, addresses or replies.
+  // The export for an organiser who reads blind has no texts or addresses of letters, and no RSVPs.
   await ask('set_blind', { blind: true }, other)
   expect(JSON.stringify(await exported(other))).not.toMatch(/subject|body|"to"|address|"answer":"/)
 })

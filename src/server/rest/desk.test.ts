@@ -88,7 +88,7 @@ async function store(changes: Partial<Application> = {}, at?: string, on = serve
   return row?.id ?? ''
 }
 
-/** Inserts form answers without their limits, which earlier versions did not have. */
+/** Inserts form answers that may be too long, as earlier versions without limits did. */
 function withoutLimit(sql: Sql, insert: (transaction: Sql) => Promise<unknown>) {
   return sql.begin(async (transaction) => {
     await transaction`alter table public.retreat_applications disable trigger refuse_too_long`
@@ -243,26 +243,29 @@ const oddTexts = [
   ['a tag and an address', '<a href="https://example.com/?q=1&r=2">&amp; &#x27;</a>'],
 ] as const
 
-test.each(oddTexts)('text with %s is stored unchanged, and a search for it succeeds', async (_what, text) => {
-  const word = aWord()
-  const application = anApplication({
-    first_name: `${text} `,
-    last_name: text,
-    company: `${text} `,
-    linkedin: text,
-    custom_solution: text,
-    reason: `${word} ${text.repeat(20)}`,
-  })
-  expect(await apply(application)).toMatchObject({ status: 201, error: null })
-  const [line] = (await list({ search: word })).applications
-  expect(line).toMatchObject({ first_name: beginning(`${text} `, 200) })
-  expect((await openDetails(line?.id ?? '')).application).toMatchObject(application)
-  for (const search of [text, `${text} ${word}`, `${word} ${text}`, beginning(text, 199)]) {
-    for (const name of ['desk_list', 'desk_overview', 'desk_export']) {
-      expect(await client.rpc(name, { filter: { search } })).toMatchObject({ status: 200, error: null })
+test.each(oddTexts)(
+  'text with %s is stored unchanged, and a search for it does not fail',
+  async (_what, text) => {
+    const word = aWord()
+    const application = anApplication({
+      first_name: `${text} `,
+      last_name: text,
+      company: `${text} `,
+      linkedin: text,
+      custom_solution: text,
+      reason: `${word} ${text.repeat(20)}`,
+    })
+    expect(await apply(application)).toMatchObject({ status: 201, error: null })
+    const [line] = (await list({ search: word })).applications
+    expect(line).toMatchObject({ first_name: beginning(`${text} `, 200) })
+    expect((await openDetails(line?.id ?? '')).application).toMatchObject(application)
+    for (const search of [text, `${text} ${word}`, `${word} ${text}`, beginning(text, 199)]) {
+      for (const name of ['desk_list', 'desk_overview', 'desk_export']) {
+        expect(await client.rpc(name, { filter: { search } })).toMatchObject({ status: 200, error: null })
+      }
     }
-  }
-})
+  },
+)
 
 test.each([
   ['of one word', 'a'],
@@ -274,7 +277,7 @@ test.each([
   async (_what, part) => {
     const word = aWord()
     const long = (bytes: number) => part.repeat(bytes / Buffer.byteLength(part))
-    // The longest reason that is accepted now.
+    // The longest reason that is accepted now: 100,000 characters, in a request of 256 KiB.
     expect(await apply(anApplication({ reason: long(250_000).slice(0, 100_000) }))).toMatchObject({
       status: 201,
       error: null,
@@ -302,7 +305,7 @@ function withoutTriggers(sql: Sql, insert: (transaction: Sql) => Promise<unknown
   })
 }
 
-/** The texts that are the most costly to search in, relative to their length. */
+/** The texts that are the most costly to search in, relative to their length, each after a description. */
 const costlyTexts = [
   ['characters that each fold into eighteen letters', 'ﷺ'.repeat(3_000)],
   ['words of one letter', 'a b c d e f g h i j '.repeat(80)],
@@ -334,6 +337,7 @@ test('two hundred newer applications with costly texts make a search or a count 
     )
   }
   const filter = { search: 'silence' }
+  // Replaces `folded`, which removes accents and case, with a function that also counts the bytes that it gets.
   await owner.unsafe(`
     do $$ begin
       execute replace(pg_get_functiondef('private.folded(text)'::regprocedure), 'private.folded', 'private.fold');
@@ -710,7 +714,7 @@ test('a list reads only the rows that it needs, however many applications have a
       { answer: 'not told' },
     ]) {
       const { scanned, fetched } = await rowsReadFor({ ...filter, order })
-      // To find 100 matches, a call reads some hundred candidates, and a joined row for each.
+      // To find 100 matches, a call reads a few hundred candidates, and a joined row for each.
       expect({ filter, order, scanned, isFew: fetched < 1000 }).toEqual({
         filter,
         order,
@@ -893,8 +897,8 @@ test('a note is added once, replaces no other note, and does not change the stat
   const id = await store()
   const other = await server.signedIn()
   const act = crypto.randomUUID()
-  const note = (text: string | null, key: string = crypto.randomUUID(), caller = client) =>
-    ask<HistoryEntry[]>(caller, 'note', { act: key, application: id, note: text })
+  const note = (text: string | null, actId: string = crypto.randomUUID(), caller = client) =>
+    ask<HistoryEntry[]>(caller, 'note', { act: actId, application: id, note: text })
   const text = '  Met her in Oslo: "quiet" \\ 🌲\r\n\nsecond line '
   const first = await note(text, act)
   expect(first).toEqual([
@@ -912,11 +916,11 @@ test('a note is added once, replaces no other note, and does not change the stat
   expect(await decide([{ id, status: 'declined', version: 1 }])).toMatchObject([{ outcome: 'kept' }])
 
   // Another note with a used act is refused, and so is a blank or too long note.
-  for (const [key, another] of [
+  for (const [usedAct, another] of [
     [act, 'another'],
     [(await openDetails(id)).history[1]?.act, text],
   ]) {
-    const response = await client.rpc('desk_note', { act: key, application: id, note: another })
+    const response = await client.rpc('desk_note', { act: usedAct, application: id, note: another })
     expect(response).toMatchObject({ status: 409, error: { code: 'PT409' } })
   }
   for (const wrong of ['', ' \r\n\t', null, 'x'.repeat(10_001)]) {
@@ -967,7 +971,7 @@ test('an opened application has its unchanged form answers, history and delivery
   })
 })
 
-test('the history keeps its authors after they are removed', async () => {
+test('the history keeps the emails of its authors after their accounts are removed', async () => {
   const id = await store()
   const other = await server.signedIn()
   await decide([{ id, status: 'accepted', version: 0 }], other.client)
@@ -1217,7 +1221,7 @@ test('the search of a blind reader covers only the reason and the custom solutio
     expect([search, await finds(`${word} ${search}`, client)]).toEqual([search, [1, 1, 1, 1]])
   }
   expect(await finds(common)).toEqual([0, 0, 0, 0])
-  // The first page has only the newest match.
+  // Only the newest match is among the applications that the search reads.
   expect(await finds(common, client)).toEqual([1, 1, 1, 1])
   await owner`delete from public.retreat_applications where id = ${id} or created_at = '1975-01-01'`
 })

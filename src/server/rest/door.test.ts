@@ -109,7 +109,7 @@ test('a closed door refuses applications with its sentence, on the page too; a d
   expect(await send()).toEqual([403, 'PT403', 'Applications are closed.'])
   await set({ closed: false, sentence })
   expect(await send(refused)).toBe(201)
-  // The door has only its last change; the history has all changes.
+  // `desk_door` returns only the last change; `desk_history` returns all of them.
   expect((await door()).history).toMatchObject([{ author: email, kind: 'door', detail: { closed: false } }])
   expect(await happenings()).toMatchObject([
     { author: email, kind: 'door', detail: { closed: false, is_open: true } },
@@ -193,6 +193,7 @@ test('an organiser who still sees the door open cannot reopen it after it closed
 })
 
 test('a door closes after exactly its limit of applications, even concurrent ones; reopening resets the count', async () => {
+  /** Sends this many applications, more than the door takes. Returns how many were stored. */
   const sendConcurrently = async (size: number) => {
     const responses = await Promise.all(Array.from({ length: size }, () => send()))
     expect(new Set(responses.map(String))).toEqual(new Set(['201', '403,PT403,Full.']))
@@ -279,6 +280,7 @@ test('an application that is being stored while a limit is set is counted', asyn
     await transaction`insert into public.retreat_applications ${valuesOf({ ...anApplication() })}`
     const pending = set({ closes_after: 2 })
     await Promise.race([pending, somebodyWaits()])
+    // In an object, because the transaction would wait for a promise that it returns.
     return { setting: pending }
   })
   expect(await setting).toMatchObject({ received: 1, is_open: true })
@@ -301,7 +303,7 @@ test('an infinite closing time, which earlier versions stored, is not shown and 
   }
 })
 
-test('the operator can change only the sentence; each opening keeps the sentence, and resets the count and the limits', async () => {
+test('the operator can change the sentence alone; each opening keeps the sentence, and resets the count and the limits', async () => {
   const change = (given: Partial<Parameters<typeof setDoor>[1]>) =>
     setDoor(owner, {
       closed: false,

@@ -26,6 +26,7 @@ async function ask<Result>(name: string, args: object = {}): Promise<Result> {
   return data as Result
 }
 
+// What a new retreat copies from the one before.
 const nothing = { templates: false, questions: false, places: false }
 const everything = { templates: true, questions: true, places: true }
 
@@ -45,6 +46,7 @@ interface Shown {
   waitlisted: number
   questions: { questions: number }
 }
+/** Begins a retreat. `newest`: the newest edition that the organiser has seen. */
 const begin = (newest: number, changes: object = {}) =>
   ask<Shown>('begin_edition', {
     act: crypto.randomUUID(),
@@ -109,7 +111,7 @@ test('an application that is sent again after a lost response counts as a repeat
   expect(await editionOf(application)).toEqual([1, 2, 2])
 })
 
-test('lists, searches, counts, charts, tables and the next application are those of one retreat', async () => {
+test('lists, searches, counts, charts, exported tables and the next application are those of one retreat', async () => {
   const { application: first } = await apply({ reason: 'Silence', team_size: '1-3' })
   await begin(1)
   const { application: second } = await apply({ reason: 'Silence', team_size: '10+' })
@@ -179,7 +181,7 @@ test('decisions, RSVPs, places and the waitlist are those of one retreat', async
     waitlisted: 1,
     waitlist: [{ email: application.email }],
   })
-  // So are the counts of statuses: for applications around the beginning of a retreat, their retreat is looked up.
+  // The counts of statuses are those of one retreat too.
   const counts = async (filter: object) =>
     (await ask<{ overview: Overview }>('refresh', { filter, zone: 'UTC', shown: [], oldest: null })).overview
       .counts
@@ -253,7 +255,7 @@ test('an application shows whether the person applied to an earlier retreat, and
   expect(await rows()).toMatchObject([{ applied_before: false }, { applied_before: false }])
 })
 
-test('questions and places are copied if they are ticked, and answers are not', async () => {
+test('questions and places are copied if an organiser ticks them, and answers are never copied', async () => {
   await sql()`update private.places set places = 40, days = 7`
   const question = {
     kind: 'choice',
@@ -295,7 +297,7 @@ test('templates that are not copied get the texts of a new database, and drafts 
   ])
 })
 
-test('if two organisers begin a retreat at the same time, only one retreat begins, and a repeat begins no second one', async () => {
+test('if a retreat is begun twice at the same time, only one begins, and a repeat begins no second one; an invalid name or day is refused', async () => {
   const args = { act: crypto.randomUUID() }
   const results = await Promise.allSettled([begin(1, args), begin(1), begin(1, args)])
   expect(results.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0)
@@ -308,7 +310,7 @@ test('if two organisers begin a retreat at the same time, only one retreat begin
   await expect(begin(2, { starts_on: '2028-04-07' })).rejects.toMatchObject({ code: '22023' })
 })
 
-test('a door with a limit counts only the applications of the new retreat', async () => {
+test('when a retreat begins, the door keeps its limit, and counts only applications to the new retreat', async () => {
   await apply()
   const door = await ask<{ version: number }>('door')
   await ask('set_door', {

@@ -22,7 +22,7 @@ beforeAll(async () => {
 const authorsOf = (sql: Sql) => sql<{ kind: string; author: string; author_id: string | null }[]>`
   select kind, author, author_id from private.history order by id`
 
-/** Removes the authors' accounts from a backup, as in a backup of a version whose history had no accounts. */
+/** Removes the authors' account ids from a backup, as in a backup of a version whose history did not have them. */
 async function removeAccounts(folder: string) {
   const name = fileOf(history)
   const lines = (await readFile(join(folder, name), 'utf8')).replaceAll(/,"author_id":(null|"[^"]+")/g, '')

@@ -41,7 +41,7 @@ const idsOf = ({ applications }: { applications: { id: string }[] }) => applicat
 const listed = async (filter: object) => idsOf(await ask<ListPage>('list', { filter }))
 const door = () => ask<Door>('door')
 
-test('an application that was put aside is in no other list, count, chart or table, and comes back as New', async () => {
+test('an application that was put aside is only in the list and the count of its status, in no chart or table, until it is New again', async () => {
   const [genuine = '', junk = ''] = await store([{ reason: 'To think.' }, { reason: 'Best casino.' }])
   await decide(junk, 'aside', 0)
   for (const filter of [{}, { status: 'new' }, { order: 'oldest' }])
@@ -85,13 +85,14 @@ test('an application that is put aside no longer counts towards the limit of an 
 
 test('junk is suggested in groups with the same reason, links or domain, and each application is in one group', async () => {
   const minute = (number: number) => new Date(Date.UTC(2026, 0, 1, 0, number))
+  // Not junk: two people of one company with the same reason, a whole day's applicants of one email provider, and a reason
+  // with a link among other words.
   const people = await store([
     ...Array.from({ length: 30 }, (_, index) => ({
       email: `person${index}@company${index}.example`,
       reason: `I want to think about ${index}.`,
       created_at: minute(index),
     })),
-    // Two people of one company with the same reason, and a whole day's applicants of one provider.
     { email: 'a@twins.example', reason: 'We are two.' },
     { email: 'b@twins.example', reason: 'We are two.' },
     ...Array.from({ length: 24 }, (_, index) => ({

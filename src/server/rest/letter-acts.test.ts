@@ -17,7 +17,7 @@ import type { DeliveryResult } from '../deliveries/webhook.ts'
 import type { Sql } from '../database/sql.ts'
 import { valuesOf } from '../../../testing/sql.ts'
 
-/** The number of acts of a seed, which chooses the acts, but not their order. */
+/** The number of acts for each seed. The seed chooses the acts, but not their order, since they run concurrently. */
 const acts = Number(process.env['LETTER_ACTS'] ?? 400)
 /** How many acts run concurrently. */
 const players = 8
@@ -101,20 +101,22 @@ test('each act on a letter locks the application before the letter, as erasing d
     if (draft === undefined || receipt === undefined)
       throw new Error('There is no draft, or no receipt waits.')
     const called = await owner.begin(async (locking) => {
-      // The lock of an act on this application's letters, which is weaker than the one of erasing.
+      // Each act on the letters of an application takes this lock. It is weaker than the lock of erasing.
       await locking`select from public.retreat_applications where id = ${id} for no key update`
       const call = codeOf(name, argsOf(draft, receipt))
       await expect.poll(() => waitingCalls(name), { message: name }).toHaveLength(1)
+      // The waiting call has not locked any of these rows.
       await locking`select from private.statuses where application_id = ${id} for update nowait`
       await locking`select from private.letters where application_id = ${id} for update nowait`
       await locking`select from private.deliveries where application_id = ${id} for update nowait`
+      // In an object, because the transaction would wait for a promise that it returns.
       return { call }
     })
     expect([`${name} `, `${name} PT409`]).toContain(`${name} ${await called.call}`)
   }
 })
 
-test('a letter that becomes a draft again waits while another letter to the same person is being written', async () => {
+test('while a letter to a person is being written, a refused letter to them waits before it becomes a draft again', async () => {
   const id = await store()
   const text = { application: id, subject: 's', body: 'b' }
   const act = crypto.randomUUID()
@@ -192,7 +194,7 @@ test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, 
   const statuses = ['new', 'shortlisted', 'accepted', 'waitlisted', 'declined']
   const text = { subject: 'By train', body: 'Take the train, {{first_name}}.' }
   const sent = { outcome: 'sent', code: 250 } as const
-  const results: RecordedResult[] = [
+  const mailResults: RecordedResult[] = [
     sent,
     { outcome: 'refused', code: 550, reply: '550 no' },
     { outcome: 'retry', code: 450, reply: '450 later', isUncertain: false },
@@ -200,7 +202,7 @@ test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, 
   ]
   const automation = outboxOf('decision')
   const delivered: DeliveryResult = { delivered: true, status: 200, text: '' }
-  const replies: DeliveryResult[] = [
+  const webhookResults: DeliveryResult[] = [
     delivered,
     { delivered: false, status: 410, text: 'Gone' },
     { delivered: false, status: 500, text: 'Later' },
@@ -228,6 +230,7 @@ test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, 
       codeOf(name, argsOf(situation), situation.client)
   const drafts = ({ letters }: Situation) => letters.filter(({ state }) => state === 'draft')
   const ids = (letters: readonly Letter[]) => letters.map(({ id }) => id)
+  /** The kinds of acts. Each returns the SQLSTATE of its refusal, or ''. */
   const kinds: Record<string, (situation: Situation) => Promise<string>> = {
     decide: async ({ client }) => {
       const rows = await owner<{ id: string; version: number }[]>`
@@ -296,7 +299,8 @@ test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, 
     },
     sendEmail: async () => {
       const claim = await (random() < 0.3 ? claimReceipt : claimLetter)(owner)
-      if (claim) await (random() < 0.1 ? giveBack(owner, claim) : record(owner, claim, pick(results) ?? sent))
+      if (claim)
+        await (random() < 0.1 ? giveBack(owner, claim) : record(owner, claim, pick(mailResults) ?? sent))
       return ''
     },
     loseClaim: async () => {
@@ -314,7 +318,7 @@ test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, 
     },
     sendWebhooks: async () => {
       for (const claim of await automation.claimDue(owner, 3)) {
-        await automation.record(owner, claim, pick(replies) ?? delivered)
+        await automation.record(owner, claim, pick(webhookResults) ?? delivered)
       }
       return ''
     },
@@ -335,9 +339,11 @@ test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, 
   }
   await Promise.all(Array.from({ length: players }, play))
 
-  const refusals = done.filter(({ code }) => !['', 'PT409', 'PT404', '22023', 'PT429'].includes(code))
-  expect(refusals).toEqual([])
-  // The test would prove little if most acts were refused.
+  const unexpectedRefusals = done.filter(
+    ({ code }) => !['', 'PT409', 'PT404', '22023', 'PT429'].includes(code),
+  )
+  expect(unexpectedRefusals).toEqual([])
+  // The test would prove little if most kinds of acts were always refused.
   expect(new Set(done.filter(({ code }) => code === '').map(({ name }) => name)).size).toBeGreaterThan(10)
   expect(await findFaults(owner, discarded)).toEqual([])
   // The same holds once all leases have expired and every waiting delivery has arrived.

@@ -43,7 +43,7 @@ interface Person {
   status: string
   version: number
   rsvp: string | null
-  /** Each of these decisions may be the last one that they were told; blank means that they were told none. */
+  /** The decisions that may be the last one that they were told. Blank: they may have been told none. */
   told: Set<string>
 }
 
@@ -52,7 +52,9 @@ interface Attempt {
   person: Person
   /** Blank if the letter has no template. */
   template: string
+  /** Whether it informs the applicant. A webhook that accompanies an email does not. */
   isMain: boolean
+  /** Whether its lease has expired, so that its result may be refused. */
   isLost: boolean
   end: (result: Result) => Promise<string>
 }
@@ -60,11 +62,13 @@ interface Attempt {
 interface Desk {
   people: Person[]
   pending: Attempt[]
+  /** The ids of the letters that organisers discarded. */
   discarded: Set<string>
 }
 
 type Result = 'sent' | 'refused' | 'later' | 'broken off'
-const results: Record<Result, [RecordedResult, DeliveryResult]> = {
+/** For each result, how it is recorded for an email and for a webhook. */
+const results: Record<Result, [mail: RecordedResult, webhook: DeliveryResult]> = {
   sent: [
     { outcome: 'sent', code: 250 },
     { delivered: true, status: 200, text: '' },
@@ -116,7 +120,7 @@ async function checkClaim(desk: Desk, id: string, end: Attempt['end']) {
   const person = desk.people.find((each) => each.id === row.application)
   if (person === undefined) throw new Error('a letter to nobody')
   expect(row.is_recalled).toBe(false)
-  // Only main deliveries are checked, which inform the applicant: a webhook beside an email follows the email.
+  // Only deliveries that inform the applicant are checked: a webhook that accompanies an email follows it.
   if (isDecision(row.template) && row.is_main) expect(row.template).toBe(person.status)
   if (row.template === 'reminder') expect(person.rsvp).toBeNull()
   desk.pending.push({ person, template: row.template, isMain: row.is_main, isLost: false, end })
@@ -144,13 +148,13 @@ const acts = {
       expect(decided).toMatchObject({ outcome: 'kept' })
       Object.assign(person, { status, version: decided?.version ?? version })
       const letters = await lettersOf(person)
-      const isBeside = ({ way, act: actId }: Letter) =>
+      const accompaniesEmail = ({ way, act: actId }: Letter) =>
         way === 'automation' && letters.some((mail) => mail.way === 'mail' && mail.act === actId)
       const undelivered = letters.filter(({ state }) =>
         ['draft', 'waiting', 'refused', 'given up'].includes(state),
       )
       const outdated = undelivered.filter(({ occasion }) => isDecision(occasion) && occasion !== status)
-      expect(outdated.filter((letter) => !isBeside(letter))).toEqual([])
+      expect(outdated.filter((letter) => !accompaniesEmail(letter))).toEqual([])
     },
   }),
   release: actOf('release', [anyPerson], {
@@ -202,7 +206,7 @@ const acts = {
       else if (result === 'broken off') noteTold(ended, false)
     },
   }),
-  /** The leases of all claims expire, since the servers died or are very slow. */
+  /** The leases of all claims expire, since the servers died or are very slow. A slow server still ends its attempts. */
   lose: actOf('lose', [fc.boolean()], {
     can: ({ pending }: Readonly<Desk>) => pending.length > 0,
     async do({ pending }, [isSlow]) {
@@ -246,6 +250,7 @@ const acts = {
       for (const letter of letters) desk.discarded.add(letter)
     },
   }),
+  // `again` writes the letter of the current status. Frequent choices are listed several times.
   write: actOf('write', [anyPerson, fc.constantFrom('again', 'Travel', 'again', 'reminder', '')], {
     async do(desk: Desk, [at, template]) {
       const { id, status, rsvp } = personOf(desk, at)
@@ -285,6 +290,7 @@ const acts = {
       }
     },
   }),
+  /** Sets which servers run. */
   work: actOf('work', [fc.constantFrom('both', 'mail', 'automation', 'both')], {
     async do(_desk: Desk, [running]) {
       await setRunning({ sendsMail: running !== 'automation', sendsWebhooks: running !== 'mail' })
@@ -307,6 +313,7 @@ test(
   { timeout: 2 * timeLimit },
   async () => {
     const done = await playRandomActs({
+      // Frequent acts are listed several times.
       acts: [
         ...Object.values(acts),
         decide,

@@ -87,7 +87,7 @@ function assertDue<Claim>(claimed: Claim | undefined): Claim {
 }
 const claim = async () => assertDue(await claimLetter(owner))
 
-/** Accepts a person, and records that the letter was sent by hand. Returns the id of their application. */
+/** Accepts a person, by default a new one, and records that the letter was sent by hand. Returns their application's id. */
 async function invite(existing?: string) {
   const id = existing ?? (await store())
   await decide(id, 'accepted')
@@ -106,6 +106,7 @@ async function meanwhile<Result>(act: (sql: Sql) => Promise<unknown>, second: ()
     await act(sql)
     const begun = second()
     await expect.poll(waiting).toHaveLength(1)
+    // In an object, because the transaction would wait for a promise that it returns.
     return { result: begun }
   })
   return result
@@ -120,7 +121,7 @@ test.each(['accepted', 'Travel'])(
     await write(id, 'Travel')
     const act = await send(occasion)
     const claimed = await claim()
-    // `left` counts the applicants whose letter had left already.
+    // `left` counts the applicants whose letter was being sent or had been sent already.
     expect(await ask('withdraw', { act })).toEqual({ withdrawn: 0, left: 1 })
     await decide(id, 'declined')
     expect(await record(owner, claimed, deferred)).toBe('withdrawn')
@@ -163,14 +164,15 @@ test('an organiser who erases somebody and a server that sends to them do not de
   const id = await store()
   await decide(id, 'accepted')
   await send('accepted')
-  // PostgreSQL deletes dependent rows in the order of the constraints' ids: here those of `letters` and then of `deliveries`
-  // come last.
+  // PostgreSQL deletes dependent rows in the order of the constraints' ids. New constraints make it delete the rows of
+  // `letters` and then those of `deliveries` last.
   for (const table of ['letters', 'deliveries']) {
     const key = `constraint ${table}_application_id_fkey`
     await owner.unsafe(`alter table private.${table} drop ${key}, add ${key}
       foreign key (application_id) references public.retreat_applications (id) on delete cascade`)
   }
   const { erased, claimed } = await owner.begin(async (sql) => {
+    // The erasure waits for the lock of this row.
     await sql`update private.invitations set rsvp = rsvp where application_id = ${id}`
     const erasing = ask('erase', { applications: [id], email: `a${stored}@example.org` })
     await expect.poll(waiting).toHaveLength(1)
@@ -266,6 +268,7 @@ test('notices to organisers and midnight do not change the stamp of an applicati
   expect(notice).toMatchObject({ to: me })
   await record(owner, notice, { outcome: 'sent', code: 250 })
   expect(await stampOf()).toBe(stamp)
+  // In this zone, it is a later day already, so the deadline has passed.
   await setZone('Pacific/Kiritimati')
   const overdue = { application: { answer_state: 'late' } }
   expect(await ask('application', { application: id })).toMatchObject(overdue)

@@ -72,8 +72,8 @@ const release = (letters: { id: string; seen: string }[], more: object = {}) =>
 const statesOf = (letters: Letter[]) => letters.map(({ occasion, state }) => `${occasion}: ${state}`)
 const outcomesOf = (outcomes: { outcome: string }[]) => outcomes.map(({ outcome }) => outcome)
 
-/** Corrects a template's text. */
-async function correct(occasion: string, body: string) {
+/** Saves a new text of a template, with an unchanged subject. */
+async function correctTemplate(occasion: string, body: string) {
   const { templates } = await ask<LettersOverview>('letters')
   const template = templates.find((each) => each.occasion === occasion)
   return ask('set_template', { occasion, version: template?.version, subject: template?.subject, body })
@@ -141,7 +141,7 @@ test('an edited draft keeps its text if its decision is changed and then made ag
   const [draft] = (await drafts()).letters
   const edited = { letter: draft?.id, seen: draft?.seen, subject: 'For you', body: 'Only for you.' }
   expect(await ask('edit', edited)).toMatchObject({ is_edited: true, subject: 'For you' })
-  // A repeat after a lost response, and an edit by somebody who read the former text.
+  // A repeat after a lost response succeeds. An edit by somebody who read the former text is refused.
   expect(await ask('edit', edited)).toMatchObject({ subject: 'For you' })
   await expect(ask('edit', { ...edited, body: 'Other.' })).rejects.toMatchObject({ code: 'PT409' })
   // An edited letter gets no form answers filled in, so placeholders in it are refused.
@@ -240,13 +240,13 @@ test('letters cannot be released without an act id', async () => {
   expect((await drafts()).letters).toEqual(letters)
 })
 
-test('the released text is the one that the organiser read, even if the organiser reads blind or the template changed meanwhile', async () => {
+test('an organiser who reads blind releases only the text that they read, even while the template is changed', async () => {
   const blind = await server.signedIn()
   await ask('set_blind', { blind: true }, blind.client)
   for (let count = 0; count < 100; count += 1)
     await decide(await store({ email: `a${count}@example.org` }), 'accepted')
   const texts = ['One, {{first_name}}.', 'Two, {{first_name}}.'] as const
-  await correct('accepted', texts[0])
+  await correctTemplate('accepted', texts[0])
   const { letters } = await drafts()
   const seen = letters[0]?.seen ?? ''
   const ids = await server.database.owner<
@@ -254,7 +254,7 @@ test('the released text is the one that the organiser read, even if the organise
   >`select id from private.letters where state = 'draft'`
   let isReleasing = true
   const change = async () => {
-    while (isReleasing) for (const text of [texts[1], texts[0]]) await correct('accepted', text)
+    while (isReleasing) for (const text of [texts[1], texts[0]]) await correctTemplate('accepted', text)
   }
   const releaseAll = async () => {
     try {
@@ -272,12 +272,12 @@ test('the released text is the one that the organiser read, even if the organise
   expect(bodies).toEqual([{ body: 'One, Ada.' }])
 })
 
-test('an organiser who reads blind cannot release a letter that is too long once filled in, not even a part of it', async () => {
+test('an organiser who reads blind cannot release a letter that is too long once it is filled in', async () => {
   const blind = await server.signedIn()
   await ask('set_blind', { blind: true }, blind.client)
   const id = await store({ company: 'x'.repeat(9000) })
   await decide(id, 'accepted')
-  await correct('accepted', '{{company}} {{company}} {{company}}')
+  await correctTemplate('accepted', '{{company}} {{company}} {{company}}')
   expect(
     outcomesOf(
       await ask(
@@ -319,6 +319,7 @@ test('a leftover draft of an outdated decision can be neither released nor recor
   await decide(id, 'accepted')
   const { letters } = await drafts()
   const { owner } = server.database
+  // Without its triggers, a new status does not drop the draft.
   await owner`alter table private.statuses disable trigger user`
   await owner`update private.statuses set status = 'declined', version = version + 1`
   await owner`alter table private.statuses enable trigger user`
@@ -345,6 +346,7 @@ test('a decision waits while letters are being stopped, so that no draft of an o
     const waiting = () =>
       owner`select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%desk_decide%'`
     await expect.poll(waiting).toHaveLength(1)
+    // In an object, because the transaction would wait for a promise that it returns.
     return { decided: deciding }
   })
   await decided
@@ -368,7 +370,7 @@ test('a stopped letter becomes a draft that follows its template again, unless s
   expect(await ask('withdraw', { act })).toEqual({ withdrawn: 2, left: 1 })
   // A repeat after a lost response.
   expect(await ask('withdraw', { act })).toEqual({ withdrawn: 2, left: 1 })
-  await correct('accepted', 'Hello {{first_name}}, this is corrected.')
+  await correctTemplate('accepted', 'Hello {{first_name}}, this is corrected.')
   const { letters: stopped } = await drafts()
   const texts = stopped.map(({ body, is_edited }) => ({ body, is_edited }))
   expect(texts).toHaveLength(2)
@@ -514,7 +516,7 @@ test('a letter that is being sent when the decision changes is marked as withdra
   expect((await drafts()).letters).toEqual([])
 })
 
-test('every form answer has a placeholder, which quotes it in the words that the applicant read', async () => {
+test('every form answer but the consent has a placeholder, which quotes it in the words that the applicant read', async () => {
   const choices = [
     ...Object.keys(paidSolutions).map((value) => ['paid_solution', value, paidSolutions] as const),
     ...Object.keys(teamSizes).map((value) => ['team_size', value, teamSizes] as const),
@@ -548,7 +550,7 @@ test("a placeholder in an applicant's text is not filled in, and a subject stays
   })
 })
 
-test('a template with an unknown placeholder is not saved', async () => {
+test('a template with an unknown placeholder, wrong braces or an invalid subject is not saved', async () => {
   const before = await ask<{ templates: object[] }>('letters')
   for (const body of [
     '{{frist_name}}',
@@ -742,7 +744,7 @@ test('an organiser who reads blind learns no name, address or text from letters'
   expect(await lettersOf(id)).toMatchObject([{ body: expect.stringMatching(/^Hello Grace,/) as string }])
 })
 
-test('an organiser who reads blind gets only the columns listed for them, and no digest of hidden text', async () => {
+test('an organiser who reads blind gets only the columns listed for them, and no digest that reveals hidden text', async () => {
   const { owner } = server.database
   const id = await store({ first_name: 'Grace', email: 'grace@example.org' })
   await decide(id, 'accepted')
@@ -815,7 +817,7 @@ test('a letter that is too long once it is filled in is cut in the preview, and 
 
 test('an organiser who reads blind also sees which placeholders of a letter are blank', async () => {
   const id = await store({ company: 'x' })
-  // White space that the form does not treat as blank can be stored.
+  // The form refuses a blank company, but the database stores one.
   await server.database.owner`update public.retreat_applications set company = ' ' where id = ${id}`
   await decide(id, 'declined')
   const { client: blind } = await server.signedIn()
@@ -995,7 +997,7 @@ test('stopping, releasing, deciding and erasing at the same time do not deadlock
   }
 })
 
-test('a receipt quotes only the first name, and no organiser can write a receipt', async () => {
+test('a receipt quotes only the first name, leaves out one that looks like a link, and cannot be written by an organiser', async () => {
   const id = await store({ first_name: 'http://evil' })
   const [receipt] = (await ask<{ templates: Template[] }>('letters')).templates
   expect(receipt).toMatchObject({ occasion: 'received' })
@@ -1114,6 +1116,7 @@ test('an organiser gets a test of a letter as an applicant would get it, at most
   await expect(ask('send_test', text)).rejects.toMatchObject({ code: 'PT429' })
   const other = await server.signedIn()
   expect(await ask('send_test', text, other.client)).toEqual({ to: other.email })
+  // Twenty for this organiser, and one for the other.
   expect(await readTestLetters()).toHaveLength(21)
   // A waiting test letter is erased with the application that it was filled in for.
   await server.database.owner`delete from public.retreat_applications where id = ${id}`

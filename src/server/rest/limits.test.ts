@@ -76,9 +76,9 @@ const setQuestions = async (questions: Question[]) => {
 /** For each field: writes a text of this many characters into the field. */
 const write: Record<keyof typeof maxCharacters, (length: number) => Promise<unknown>> = {
   sentence: async (length) => {
-    const limits = { closes_at: null, closes_after: null }
+    const noLimits = { closes_at: null, closes_after: null }
     const sentence = '🌲'.repeat(length)
-    return ask('set_door', { version: await versionOf('door'), closed: false, sentence, ...limits })
+    return ask('set_door', { version: await versionOf('door'), closed: false, sentence, ...noLimits })
   },
   why: async (length) =>
     ask('mark', { act: newId(), application: await anId(), mark: 'yes', why: '🌲'.repeat(length) }),
@@ -148,6 +148,7 @@ test('the mail sender accepts addresses as long as the desk does, and no longer'
   expect(isAddress(anAddress(maxCharacters.address + 1))).toBe(false)
 })
 
+/** Letters that do not exist. A call still counts them. */
 const letters = (count: number) => ids(count).map((id) => ({ id, seen: 'never' }))
 
 test.each<[string, (count: number) => object]>([
@@ -172,7 +173,7 @@ test.each<[string, (count: number) => object]>([
   await expect(ask(name, argsOf(maxPerCall + 1))).rejects.toMatchObject({ code: '22023' })
 })
 
-test('without a stated count, the database releases as many letters as the desk does, and no more', async () => {
+test('without a stated count, a call may release as many letters as the desk allows, and no more', async () => {
   const release = (count: number) =>
     ask('release', { act: newId(), letters: letters(count), number: null, again: false })
   await release(maxUnconfirmed)

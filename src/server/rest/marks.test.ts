@@ -40,7 +40,7 @@ async function ask<Result>(client: SupabaseClient, name: string, args: object = 
   return data as Result
 }
 
-/** Stores applications, each a minute younger than the one before. Returns their ids, the oldest first. */
+/** Stores applications, each a minute later than the one before. Returns their ids, the oldest first. */
 async function store(count: number) {
   const rows = Array.from({ length: count }, (_, index) => ({
     ...anApplication({ first_name: `Person ${index}` }),
@@ -59,6 +59,7 @@ const listed = async (client: SupabaseClient, filter: Filter) =>
   (await ask<ListPage>(client, 'list', { filter })).applications.map(({ id }) => id)
 const decide = (client: SupabaseClient, id: string, status: string, version: number) =>
   ask(client, 'decide', { act: crypto.randomUUID(), decisions: [{ id, status, version }] })
+/** `others`: the author of each mark, the mark, and whether it says that its author could see marks of others. */
 const summarise = (marks: Marks | null) => ({
   own: marks?.own?.mark ?? null,
   others:
@@ -80,7 +81,7 @@ test('marks of others are hidden until an organiser has marked the application t
   expect((await ask<ListPage>(ada, 'list', { filter: {} })).marks).toEqual({})
 })
 
-test('a decision shows all marks, and the status New hides them again', async () => {
+test('the status Waitlisted shows all marks, and New and Shortlisted hide them again', async () => {
   const [id = ''] = await store(1)
   await mark(grace, id, 'maybe')
   await decide(ada, id, 'waitlisted', 0)
@@ -93,7 +94,7 @@ test('a decision shows all marks, and the status New hides them again', async ()
   expect((await marksOf(ada, id))?.others).toBeNull()
   await decide(ada, id, 'shortlisted', 2)
   expect((await marksOf(ada, id))?.others).toBeNull()
-  // Ada could see Grace's mark in between.
+  // Ada could see Grace's mark while the application was waitlisted.
   expect((await mark(ada, id, 'maybe')).own?.after_seeing).toBe(true)
 })
 
@@ -240,7 +241,7 @@ test('until an organiser may see the marks of others, all responses are the same
   expect(await readEverything()).toContain('Cold.')
 })
 
-/** Replaces times, and numbers ids and stamps by their first occurrence, so that two plays can be compared. */
+/** Replaces times, and numbers ids and stamps by their first occurrence, so that responses of two runs can be compared. */
 function comparable() {
   const numbers = new Map<string, number>()
   const numberOf = (id: string) => {

@@ -92,15 +92,15 @@ async function allAbout(email: string, from: Sql = sql): Promise<AllAbout> {
 }
 const ask = (application: string, client = organiser) => client.rpc('desk_all_about', { application })
 
-/** The tables that have nothing about a person who applied, each with the reason. */
-const otherTables: Record<string, string> = {
+/** The tables that the result leaves out, each with the reason. */
+const leftOutTables: Record<string, string> = {
   'private.announcements': 'the days on which servers announced an erasing',
   'private.door': 'the door, for everybody',
   'private.erasures': 'digests of random ids of applications that are gone',
   'private.installation': 'the id of the database',
   'private.letter_settings': 'settings of all letters',
   'private.places': 'settings of the retreat',
-  'private.postman': 'the state of the mail server',
+  'private.postman': 'the state of the mail sender',
   'private.retention': 'how long applications are kept',
   'private.templates': 'texts for everybody',
   'private.visits': 'numbers of visits, without anything about a person',
@@ -110,7 +110,7 @@ const otherTables: Record<string, string> = {
   'private.mail_requests': 'digests of addresses that asked for a sign-in email, for a minute',
   'private.password_tries': 'digests of addresses at which a password was tried, for a quarter of an hour',
   'private.search_vectors': 'the words of the form answers, which the result has',
-  // A person who also organises signs in. `account` has what the desk shows of that.
+  // The rest is about the account of a person who is an organiser too. The result's `account` has what the desk shows of it.
   'private.account_counts': 'tries to sign in to an account, for an hour',
   'auth.identities': 'repeats the email of the account',
   'auth.flow_state': 'a sign-in that is not finished, with secrets',
@@ -121,8 +121,8 @@ const otherTables: Record<string, string> = {
   'auth.sessions': 'secrets of an account',
 }
 
-/** The columns that are left out of the other tables, by the reason. */
-const leftOut: Record<string, readonly string[]> = {
+/** The columns of all other tables that the result leaves out, by the reason. */
+const leftOutColumns: Record<string, readonly string[]> = {
   'a secret: whoever has it can answer for the person; `has_link` says that there is one': [
     'private.invitations.token',
   ],
@@ -198,9 +198,9 @@ const readColumns = (from: Sql) => from<Column[]>`
 
 /** Changes each column, in one row after the other. Returns the columns of which no change appears in the result. */
 async function missingColumns(from: Sql, email: string) {
-  const excluded = new Set(Object.values(leftOut).flat())
+  const excluded = new Set(Object.values(leftOutColumns).flat())
   const columns = (await readColumns(from)).filter(
-    ({ table, name }) => otherTables[table] === undefined && !excluded.has(`${table}.${name}`),
+    ({ table, name }) => leftOutTables[table] === undefined && !excluded.has(`${table}.${name}`),
   )
   // Without constraints, any value fits. The transaction is rolled back.
   await from.unsafe(`
@@ -230,7 +230,7 @@ async function missingColumns(from: Sql, email: string) {
 
 /** Runs `work` in a transaction that is rolled back. */
 async function runAndUndo<Result>(work: (transaction: Sql) => Promise<Result>): Promise<Result> {
-  const undo = new Error('to be runAndUndo')
+  const undo = new Error('to be undone')
   let result: Result | undefined
   await sql
     .begin(async (transaction) => {
@@ -271,7 +271,9 @@ test('every table and column that is left out exists', async () => {
   const columns = await readColumns(sql)
   const names = new Set(columns.flatMap(({ table, name }) => [table, `${table}.${name}`]))
   expect(
-    [...Object.keys(otherTables), ...Object.values(leftOut).flat()].filter((name) => !names.has(name)),
+    [...Object.keys(leftOutTables), ...Object.values(leftOutColumns).flat()].filter(
+      (name) => !names.has(name),
+    ),
   ).toEqual([])
 })
 
@@ -373,5 +375,6 @@ test('an organiser gets the newest hundred applications of a person, and the num
       .map(({ id }) => id)
       .toReversed(),
   )
+  // The operator gets all of them.
   expect(await allAbout(person)).toMatchObject({ left_out: 0 })
 })

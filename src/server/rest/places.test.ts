@@ -72,7 +72,7 @@ async function decide(id: string, status: string) {
 
 const lettersOf = (id: string) => ask<Letter[]>('letters_of', { applications: [id] })
 
-/** Releases the draft of an application. Returns the outcome. */
+/** Releases the drafts of an application. Returns the first outcome. */
 async function release(id: string, again = false) {
   const letters = (await lettersOf(id)).filter(({ state }) => state === 'draft')
   const [outcome] = await ask<ReleaseOutcome[]>('release', {
@@ -84,7 +84,7 @@ async function release(id: string, again = false) {
   return outcome?.outcome
 }
 
-/** Hands over a due letter, as a server does. Returns it. */
+/** Sends a due letter, as a mail sender does. Returns the claim, which has the letter. */
 async function send() {
   await sql()`update private.postman set next_at = '-infinity'`
   const claim = await claimLetter(sql())
@@ -324,7 +324,7 @@ test('organisers record RSVPs that people gave another way, and the newest RSVP 
   await expect(set('coming')).rejects.toMatchObject({ code: 'PT409' })
 })
 
-test('organisers set the deadline, and the reminder quotes it', async () => {
+test('organisers set the deadline, the reminder quotes it, and nobody is reminded twice in three days or after an RSVP', async () => {
   const { id, token } = await invite()
   await passDeadline(id)
   expect(await places()).toMatchObject({ no_answer: 1, late: 1, to_remind: 1 })
@@ -358,7 +358,7 @@ test('organisers set the deadline, and the reminder quotes it', async () => {
   expect(await places()).toMatchObject({ to_remind: 0 })
   await passThreeDays()
   expect(await places()).toMatchObject({ to_remind: 1 })
-  // A repeat after a lost response. Desks of version 1.0 send no id.
+  // A repeat after a lost response gets the same result. The other calls have no act id, like those of desks of version 1.0.
   const reminding = { act: crypto.randomUUID() }
   for (let time = 0; time < 2; time += 1)
     expect(await ask<ReminderOutcome>('remind', reminding)).toMatchObject({ drafted: 1, late: 0 })
@@ -393,7 +393,7 @@ async function actAsOrganiser(transaction: Sql) {
   const { data } = await client.auth.getClaims()
   await transaction`select set_config('request.jwt.claims', ${JSON.stringify(data?.claims)}, true)`
 }
-/** Resolves when somebody waits for a lock. */
+/** Resolves when a call waits for a lock. */
 async function somebodyWaits() {
   await expect.poll(() => sql()`select from pg_stat_activity where wait_event_type = 'Lock'`).toHaveLength(1)
 }
@@ -403,15 +403,16 @@ test('a letter quotes the deadline that an organiser sets while the letter is be
   await decide(id, 'accepted')
   expect(await release(id)).toBe('released')
   const day = await dayIn(3)
-  const { claiming } = await sql().begin(async (setting) => {
+  const { sent } = await sql().begin(async (setting) => {
     await actAsOrganiser(setting)
     await setting`select desk_keep_until(gen_random_uuid(), ${id}, ${day})`
     const sending = send()
     await somebodyWaits()
-    return { claiming: sending }
+    // In an object, because the transaction would wait for a promise that it returns.
+    return { sent: sending }
   })
   const [row] = await sql()<[{ shown: string }]>`select to_char(${day}::date, 'FMDD FMMonth YYYY') as shown`
-  expect((await claiming).body).toContain(`until ${row.shown}.`)
+  expect((await sent).body).toContain(`until ${row.shown}.`)
   expect((await details(id)).application).toMatchObject({ kept_until: day })
 })
 
@@ -439,6 +440,7 @@ test('an acceptance after a rejection gets a new deadline, counted from the hand
   expect(await release(id, true)).toBe('released')
   const claim = await claimDue()
   expect(await record(sql(), claim, deferred)).toBe('retry')
+  // As if the deferred attempt, which set the deadline, was eight days ago.
   await sql()`
     update private.invitations set deadline = private.today() + 2 where application_id = ${id}`
   await sql()`update private.deliveries set due_at = now() where kind = 'letter' and state = 'waiting'`
@@ -530,7 +532,7 @@ test('a reminder that does not quote the deadline is sent even after the deadlin
 
 test('a reminder that is being sent when the RSVP arrives is not retried, and nothing is drafted', async () => {
   const { id, token } = await inviteAndRemind()
-  // The letter that told them of the acceptance had no template.
+  // As if a letter without a template had told them of the acceptance.
   await sql()`
     update private.letters set template = null, subject = 'Welcome', body = 'You have a place.'
     where application_id = ${id} and template = 'accepted'`
@@ -578,7 +580,7 @@ test('the numbers of places add up, and the waitlist begins with those who have 
     free: 4,
     days: 7,
   })
-  // A repeat, and a change by somebody who saw an older version.
+  // A repeat succeeds. A change by somebody who saw an older version is refused.
   expect(await ask('set_places', { version, places: 4, days: 7 })).toMatchObject({ version: version + 1 })
   await expect(ask('set_places', { version, places: 5, days: 7 })).rejects.toMatchObject({ code: 'PT409' })
   const [coming, declining] = [await invite(), await invite(), await invite()]
@@ -594,12 +596,12 @@ test('the numbers of places add up, and the waitlist begins with those who have 
   await decide(first, 'accepted')
   await decide(second, 'accepted')
   expect(await places()).toMatchObject({ not_told: 3, free: -1, waitlisted: 0, waitlist: [] })
-  const filtered = async (wanted: string) =>
+  const countListed = async (wanted: string) =>
     (await ask<{ applications: { id: string }[] }>('list', { filter: { answer: wanted } })).applications
       .length
-  expect(await Promise.all(['coming', 'not coming', 'no answer', 'late', 'not told'].map(filtered))).toEqual([
-    1, 1, 1, 0, 3,
-  ])
+  expect(
+    await Promise.all(['coming', 'not coming', 'no answer', 'late', 'not told'].map(countListed)),
+  ).toEqual([1, 1, 1, 0, 3])
 })
 
 test('a person who was accepted before there were invitations gets a link with their next letter', async () => {
@@ -608,6 +610,7 @@ test('a person who was accepted before there were invitations gets a link with t
   await decide(toldOfRejection.id, 'declined')
   await release(toldOfRejection.id)
   await send()
+  // As in a restored backup from before there were invitations. The times of its decisions are in the history alone.
   await sql()`delete from private.invitations`
   await sql()`update private.statuses set set_at = now() + interval '1 day'`
   await sql().begin(inviteAccepted)
@@ -657,7 +660,7 @@ test('reminding reads only the letters that were not sent, however many were sen
   expect(read).toBe(3)
 })
 
-test("a letter for an organiser's own mail program contains the link, and the history records that", async () => {
+test("a letter for an organiser's own mail program contains the link, and the history records that the organiser got it", async () => {
   const id = await store()
   await decide(id, 'accepted')
   await sql()`update private.places set site = '', zone = null`
@@ -706,7 +709,7 @@ test('organisers set the time zone of deadlines; reading the places never sets o
   })
   const saved = { version: version + 1, zone: 'Pacific/Kiritimati', is_zone_set: true }
   expect(await set('Pacific/Kiritimati')).toMatchObject(saved)
-  // A repeat, and a change by somebody who saw an older version.
+  // A repeat succeeds. A change by somebody who saw an older version is refused.
   expect(await set('Pacific/Kiritimati')).toMatchObject(saved)
   await expect(set('Europe/Berlin')).rejects.toMatchObject({ code: 'PT409' })
   const [row] = await sql()<[{ is_equal: boolean }]>`
@@ -772,12 +775,13 @@ interface Guest {
   isLate: boolean
   /** The tokens of the links that they were sent, the newest last. */
   links: string[]
-  /** Whether they have no valid link: none was sent, or a rejection was sent after it. */
+  /** Whether they have no valid link: none was sent, or another decision was sent after the newest. */
   hasNoLink: boolean
 }
 
 interface Retreat {
   guests: Guest[]
+  /** The number of places, if it is set. */
   total: number | null
 }
 
@@ -813,6 +817,7 @@ async function deliverTo({ guests }: Retreat) {
       guest.hasNoLink = false
       guest.isTold = true
     } else {
+      // The letter tells them that they are not accepted.
       Object.assign(guest, { isTold: false, answer: null, isLate: false, hasNoLink: true })
     }
   }
@@ -849,7 +854,7 @@ const retreatActs = {
       if (isValid && !guest.isLate) guest.answer = given
     },
   }),
-  note: actOf('note', [anyGuest, fc.constantFrom('coming', 'not coming', null)], {
+  recordRsvp: actOf('recordRsvp', [anyGuest, fc.constantFrom('coming', 'not coming', null)], {
     can: (retreat: Readonly<Retreat>, [index]) => guestOf(retreat, index).status === 'accepted',
     async do(retreat, [index, given]) {
       const guest = guestOf(retreat, index)

@@ -60,12 +60,14 @@ const more = question('What else?', { kind: 'long' })
 const allergies = question('Allergies?', { is_private: true })
 const all = [arrival, diet, car, more, allergies]
 
+/** The questions as the page of a link shows them. */
 interface Asked {
   until: string | null
   is_open: boolean
   private_days: number | null
   list: (Question & { is_answered: boolean; answer: string | null })[]
 }
+/** The response to the page of a link. */
 interface Seen {
   state: string
   answer?: string | null
@@ -78,6 +80,7 @@ async function ask<Result>(name: string, args: object = {}, caller = client): Pr
   return data as Result
 }
 
+/** The questions as the desk shows them. `answers`: how many guests have answered. */
 interface Listed {
   version: number
   due: number
@@ -98,7 +101,7 @@ async function visit(name: string, args: object): Promise<Seen> {
 const read = ({ token }: AcceptedApplicant) => visit('place_by_token', { token })
 const giveRsvp = ({ token }: AcceptedApplicant, answer: string) =>
   visit('answer_place', { token, answer, act: crypto.randomUUID() })
-const give = ({ token }: AcceptedApplicant, answers: object, act: string = crypto.randomUUID()) =>
+const giveAnswers = ({ token }: AcceptedApplicant, answers: object, act: string = crypto.randomUUID()) =>
   visit('answer_questions', { token, answers, act })
 
 /** Stores somebody who is coming. */
@@ -135,7 +138,7 @@ test('guests are asked in order, and their answers are stored, changed and remov
   expect(questions).toMatchObject({ until: null, is_open: true, private_days: 30 })
   expect(questions?.list).toEqual(all.map((each) => ({ ...each, is_answered: false, answer: null })))
   const given = { [arrival.id]: ' On Friday ', [diet.id]: 'Vegan', [car.id]: 'no', [more.id]: 'A\nB' }
-  const after = await give(guest, given)
+  const after = await giveAnswers(guest, given)
   expect(after.questions?.list.map(({ answer }) => answer)).toEqual([
     'On Friday',
     'Vegan',
@@ -143,7 +146,7 @@ test('guests are asked in order, and their answers are stored, changed and remov
     'A\nB',
     null,
   ])
-  await give(guest, { [diet.id]: '', [car.id]: 'yes' })
+  await giveAnswers(guest, { [diet.id]: '', [car.id]: 'yes' })
   expect(await stored(guest)).toEqual({
     [arrival.text]: 'On Friday',
     [car.text]: 'yes',
@@ -159,15 +162,15 @@ test('only guests are asked: not people without an RSVP, people who cannot come,
   await setQuestions([arrival])
   const invited = await storeAcceptedApplicant(sql())
   expect((await read(invited)).questions).toBeNull()
-  await give(invited, { [arrival.id]: 'Friday' })
+  await giveAnswers(invited, { [arrival.id]: 'Friday' })
   const guest = await storeGuest()
-  await give(guest, { [arrival.id]: 'Friday' })
+  await giveAnswers(guest, { [arrival.id]: 'Friday' })
   expect((await giveRsvp(guest, 'not coming')).questions).toBeNull()
-  await give(guest, { [arrival.id]: 'Saturday' })
+  await giveAnswers(guest, { [arrival.id]: 'Saturday' })
   expect(await stored(invited)).toEqual({})
   expect(await stored(guest)).toEqual({ [arrival.text]: 'Friday' })
   const stranger = { ...guest, token: crypto.randomUUID() }
-  expect(await give(stranger, { [arrival.id]: 'Friday' })).toEqual({ state: 'invalid' })
+  expect(await giveAnswers(stranger, { [arrival.id]: 'Friday' })).toEqual({ state: 'invalid' })
   await sql()`delete from private.questions`
   expect((await giveRsvp(guest, 'coming')).questions).toBeNull()
 })
@@ -185,11 +188,12 @@ test('an answer has to fit its question, and required questions have to be answe
     { [diet.id]: 'Vegan' },
     { [arrival.id]: ' ' },
   ]
-  for (const answers of refused) await expect(give(guest, answers)).rejects.toMatchObject({ code: '22023' })
+  for (const answers of refused)
+    await expect(giveAnswers(guest, answers)).rejects.toMatchObject({ code: '22023' })
   for (const answers of [null, [], 'Friday'])
-    await expect(give(guest, answers as object)).rejects.toMatchObject({ code: '22023' })
+    await expect(giveAnswers(guest, answers as object)).rejects.toMatchObject({ code: '22023' })
   const gone = { [arrival.id]: 'Friday', [crypto.randomUUID()]: 'Friday' }
-  await expect(give(guest, gone)).rejects.toMatchObject({
+  await expect(giveAnswers(guest, gone)).rejects.toMatchObject({
     message: expect.stringContaining('reload') as string,
   })
   expect(await stored(guest)).toEqual({})
@@ -200,13 +204,13 @@ test('a repeat of an act stores nothing more, and there are at most twenty chang
   await setQuestions([arrival])
   const guest = await storeGuest()
   const act = crypto.randomUUID()
-  await give(guest, { [arrival.id]: 'Friday' }, act)
-  await give(guest, { [arrival.id]: 'Saturday' })
-  await give(guest, { [arrival.id]: 'Friday' }, act)
+  await giveAnswers(guest, { [arrival.id]: 'Friday' }, act)
+  await giveAnswers(guest, { [arrival.id]: 'Saturday' })
+  await giveAnswers(guest, { [arrival.id]: 'Friday' }, act)
   expect(await stored(guest)).toEqual({ [arrival.text]: 'Saturday' })
   // The RSVP and the two changes above count as three.
-  for (let change = 3; change < 20; change += 1) await give(guest, { [arrival.id]: `Day ${change}` })
-  await expect(give(guest, { [arrival.id]: 'Monday' })).rejects.toMatchObject({
+  for (let change = 3; change < 20; change += 1) await giveAnswers(guest, { [arrival.id]: `Day ${change}` })
+  await expect(giveAnswers(guest, { [arrival.id]: 'Monday' })).rejects.toMatchObject({
     message: 'There were too many changes. Please try again in an hour.',
   })
 })
@@ -220,20 +224,20 @@ test('answers can be changed until the day that organisers set, or until the ret
     state: 'over',
     questions: { is_open: true, until: await dayIn(0) },
   })
-  await give(guest, { [arrival.id]: 'Friday' })
+  await giveAnswers(guest, { [arrival.id]: 'Friday' })
   await setQuestions([arrival], { until: await dayIn(-1) }, 1)
-  expect((await give(guest, { [arrival.id]: 'Sunday' })).questions).toMatchObject({ is_open: false })
+  expect((await giveAnswers(guest, { [arrival.id]: 'Sunday' })).questions).toMatchObject({ is_open: false })
   await setRetreat(sql(), { starts_on: await dayIn(-2), ends_on: await dayIn(5) })
   await setQuestions([arrival], {}, 2)
   expect(await listQuestions()).toMatchObject({ closes_on: await dayIn(-2) })
-  expect((await give(guest, { [arrival.id]: 'Sunday' })).questions).toMatchObject({ is_open: false })
+  expect((await giveAnswers(guest, { [arrival.id]: 'Sunday' })).questions).toMatchObject({ is_open: false })
   expect(await stored(guest)).toEqual({ [arrival.text]: 'Friday' })
 })
 
-test('the link never shows a private answer, and blind readers, the table and the webhook do not get it', async () => {
+test('the link never shows a private answer, and blind readers, the exported table and the webhook do not get it', async () => {
   await setQuestions([arrival, allergies])
   const guest = await storeGuest()
-  await give(guest, { [arrival.id]: 'Friday', [allergies.id]: 'Peanuts' })
+  await giveAnswers(guest, { [arrival.id]: 'Friday', [allergies.id]: 'Peanuts' })
   const shown = (await read(guest)).questions?.list.at(-1)
   expect(shown).toMatchObject({ is_answered: true, answer: null })
   const call = (name: string, args: object, caller: SupabaseClient) =>
@@ -276,7 +280,7 @@ test('an organiser enters answers that came by email, even if required answers a
 test('a list of questions is saved as a whole, and does not overwrite another organiser’s list', async () => {
   await setQuestions([arrival, diet])
   const guest = await storeGuest()
-  await give(guest, { [arrival.id]: 'Friday', [diet.id]: 'All' })
+  await giveAnswers(guest, { [arrival.id]: 'Friday', [diet.id]: 'All' })
   expect((await listQuestions()).questions.map(({ answers }) => answers)).toEqual([1, 1])
   // The organiser saves again, because the response was lost.
   expect(await setQuestions([arrival, diet])).toMatchObject({ version: 1 })
@@ -296,7 +300,7 @@ test('a list of questions is saved as a whole, and does not overwrite another or
 test('a list of questions that cannot be asked is refused with the reason', async () => {
   await setQuestions([allergies, arrival])
   const guest = await storeGuest()
-  await give(guest, { [arrival.id]: 'Friday', [allergies.id]: 'Nuts' })
+  await giveAnswers(guest, { [arrival.id]: 'Friday', [allergies.id]: 'Nuts' })
   const refusals: [object[], object, RegExp][] = [
     [Array.from({ length: 11 }, (_, index) => question(`Question ${index}`)), {}, /at most 10/],
     [[question(' ')], {}, /one line of 1 to 200/],
@@ -325,7 +329,7 @@ test('a list of questions that cannot be asked is refused with the reason', asyn
 test('the table of guests has everybody who is coming, in pages', async () => {
   await setQuestions([diet])
   const guest = await storeGuest('Zoë')
-  await give(guest, { [diet.id]: 'Vegan' })
+  await giveAnswers(guest, { [diet.id]: 'Vegan' })
   await giveRsvp(await storeAcceptedApplicant(sql()), 'not coming')
   const page = await ask<{ guests: object[]; next: object | null }>('guests')
   expect(page).toMatchObject({
@@ -359,7 +363,7 @@ test('guests who have not answered all required questions get a separate reminde
     await storeGuest('Ben'),
     await storeAcceptedApplicant(sql()),
   ]
-  await give(answered, { [arrival.id]: 'Friday' })
+  await giveAnswers(answered, { [arrival.id]: 'Friday' })
   expect(await ask('places')).toMatchObject({ questions: { questions: 2, open: 1 } })
   await sql()`update private.invitations set deadline = private.today() - 1 where application_id = ${unanswered.id}`
   expect(await ask('remind', { act: crypto.randomUUID() })).toMatchObject({
@@ -390,7 +394,7 @@ test('guests who have not answered all required questions get a separate reminde
 })
 
 test.each([
-  ['after they have answered', (guest: AcceptedApplicant) => give(guest, { [arrival.id]: 'Friday' })],
+  ['after they have answered', (guest: AcceptedApplicant) => giveAnswers(guest, { [arrival.id]: 'Friday' })],
   ['after they have said that they cannot come', (guest: AcceptedApplicant) => giveRsvp(guest, 'not coming')],
 ])('a reminder of questions is dropped %s', async (_, change) => {
   await setQuestions([arrival])
@@ -416,7 +420,7 @@ test('private answers are erased once they are due and were announced on seven d
   await setQuestions([arrival, allergies])
   const guest = await storeGuest()
   const answers = { [arrival.id]: 'Friday', [allergies.id]: 'Nuts' }
-  await give(guest, answers)
+  await giveAnswers(guest, answers)
   await announceAndEraseOnDays(8)
   expect(await stored(guest)).toHaveProperty(allergies.text)
   await setRetreat(sql(), { starts_on: await dayIn(-33), ends_on: await dayIn(-30) })
@@ -434,7 +438,7 @@ test('private answers are erased once they are due and were announced on seven d
 test('a clock that jumps ahead, and back again, erases nothing', async () => {
   await setQuestions([arrival, allergies])
   const guest = await storeGuest()
-  await give(guest, { [arrival.id]: 'Friday', [allergies.id]: 'Nuts' })
+  await giveAnswers(guest, { [arrival.id]: 'Friday', [allergies.id]: 'Nuts' })
   await setRetreat(sql(), { starts_on: await dayIn(-33), ends_on: await dayIn(-30) })
   await announceAndEraseOnDays(6)
   // Announcements that are a year ahead, or a year old, do not count.
@@ -448,7 +452,7 @@ test('a clock that jumps ahead, and back again, erases nothing', async () => {
 test('an organiser erases by hand the private answers that are due, and nothing else', async () => {
   await setQuestions([arrival, allergies])
   const guest = await storeGuest()
-  await give(guest, { [arrival.id]: 'Friday', [allergies.id]: 'Nuts' })
+  await giveAnswers(guest, { [arrival.id]: 'Friday', [allergies.id]: 'Nuts' })
   await setRetreat(sql(), { starts_on: await dayIn(-32), ends_on: await dayIn(-29) })
   expect(await ask('erase_answers')).toEqual({ erased: 0 })
   await setRetreat(sql(), { starts_on: await dayIn(-32), ends_on: await dayIn(-30) })
@@ -459,7 +463,7 @@ test('an organiser erases by hand the private answers that are due, and nothing 
 test('erasing an application erases its answers', async () => {
   await setQuestions([arrival])
   const guest = await storeGuest()
-  await give(guest, { [arrival.id]: 'Friday' })
+  await giveAnswers(guest, { [arrival.id]: 'Friday' })
   await sql()`delete from public.retreat_applications where id = ${guest.id}`
   expect(await sql()`select from private.question_answers`).toEqual([])
 })

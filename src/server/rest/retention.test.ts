@@ -46,9 +46,9 @@ const detailsOf = (application: string, as = client) =>
   ask<ApplicationDetails>('application', { application }, as)
 const setHold = (application: string, reason = 'Comes again') =>
   ask<ApplicationDetails>('hold', { act: act(), application, reason })
-async function keepFor(months: number | null, came: number | null) {
+async function keepFor(months: number | null, monthsForGuests: number | null) {
   const { version } = await readRetention()
-  return ask<Retention>('set_retention', { version, months, months_for_guests: came })
+  return ask<Retention>('set_retention', { version, months, months_for_guests: monthsForGuests })
 }
 
 /** A day such as `2026-12-31`, some days from today and some months before that. */
@@ -63,7 +63,7 @@ async function endRetreat(days: number) {
   await setRetreat(sql(), { starts_on: ends_on, ends_on })
 }
 
-/** Stores somebody who applied long before the retreat. */
+/** Stores an application, by default from long before the retreat. */
 async function apply(created_at = '2020-01-01') {
   const [{ id }] = await sql()<[{ id: string }]>`
     insert into public.retreat_applications ${valuesOf({ ...anApplication(), created_at: new Date(created_at) })}
@@ -93,7 +93,7 @@ async function announceAndErase(most = 100): Promise<number> {
     erased += step.erased
   }
 }
-/** Does the same on this many days, of which today is the last. */
+/** Does this twice a day on this many days, of which today is the last. */
 async function announceAndEraseOnDays(days: number, most?: number) {
   let erased = 0
   for (let day = 1; day <= days; day += 1) {
@@ -140,6 +140,7 @@ test('an application is erased the set months after its retreat; a guest’s, an
     detail: { edition: 1, erased: 3 },
   })
   expect(await sql()`select from private.erasures`).toHaveLength(3)
+  // Without months for guests, their applications are kept. The late one is due twelve months after it was sent.
   await keepFor(12, null)
   await endRetreat(-3_000)
   expect(await announceAndEraseOnDays(8)).toBe(0)
@@ -297,8 +298,8 @@ test('blind readers learn who holds an application, but not the applicant’s na
 test('months, from 1 to 120, are saved unless somebody changed them since they were read, and the history says so', async () => {
   const seen = await readRetention()
   expect(await keepFor(12, null)).toMatchObject({ version: 1, months: 12, months_for_guests: null })
-  const again = { version: seen.version, months: 6, months_for_guests: null }
-  await expect(ask('set_retention', again)).rejects.toMatchObject({ code: 'PT409' })
+  const stale = { version: seen.version, months: 6, months_for_guests: null }
+  await expect(ask('set_retention', stale)).rejects.toMatchObject({ code: 'PT409' })
   // A repeat of the same change is no conflict.
   expect(await ask('set_retention', { version: 0, months: 12, months_for_guests: null })).toMatchObject({
     version: 1,

@@ -33,7 +33,7 @@ async function save(args: RetreatDays) {
   return (data as Places).retreat
 }
 
-/** Calls as the holder of a link, with only the public key. */
+/** Calls as the holder of a link, with only the public key. Returns the retreat of the response. */
 async function visit(name: 'place_by_token' | 'answer_place', args: object) {
   const { data, error } = await server.client().rpc(name, args)
   if (error) throw error
@@ -41,18 +41,18 @@ async function visit(name: 'place_by_token' | 'answer_place', args: object) {
   return retreat
 }
 const read = ({ token }: { token: string }) => visit('place_by_token', { token })
-const give = ({ token }: { token: string }, answer: string) =>
+const giveRsvp = ({ token }: { token: string }, answer: string) =>
   visit('answer_place', { token, answer, act: crypto.randomUUID() })
 
 test('people who are coming read the days and the venue, also after the deadline, and nobody else does', async () => {
   const guest = await storeAcceptedApplicant(sql())
-  expect(await give(guest, 'coming')).toBeNull()
+  expect(await giveRsvp(guest, 'coming')).toBeNull()
   await save({ version: 0, ...days })
   const retreat = { name: '', sequence: 1, ...days }
   expect(await read(guest)).toMatchObject(retreat)
-  expect(await give(guest, 'not coming')).toBeNull()
+  expect(await giveRsvp(guest, 'not coming')).toBeNull()
   expect(await read(guest)).toBeNull()
-  expect(await give(guest, 'coming')).toMatchObject(retreat)
+  expect(await giveRsvp(guest, 'coming')).toMatchObject(retreat)
   await sql()`update private.invitations set deadline = private.today() - 1`
   expect(await read(guest)).toMatchObject(retreat)
   const other = await storeAcceptedApplicant(sql())
@@ -63,9 +63,9 @@ test('people who are coming read the days and the venue, also after the deadline
 
 test('the calendar’s event has the same id after each change of the days or the venue, and a higher sequence number', async () => {
   const [guest, other] = [await storeAcceptedApplicant(sql()), await storeAcceptedApplicant(sql())]
-  await give(other, 'coming')
+  await giveRsvp(other, 'coming')
   await save({ version: 0, ...days })
-  const first = await give(guest, 'coming')
+  const first = await giveRsvp(guest, 'coming')
   expect(first?.uid).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
   const { version: _, ...unchanged } = (await save({ version: 1, ...days })) ?? {}
   expect(unchanged).toEqual(days)
@@ -82,7 +82,7 @@ test('the calendar’s event has the same id after each change of the days or th
 
 test('the retreat of an earlier edition stays the same for the people who applied to it', async () => {
   const guest = await storeAcceptedApplicant(sql())
-  await give(guest, 'coming')
+  await giveRsvp(guest, 'coming')
   await save({ version: 0, ...days })
   const before = await read(guest)
   await sql()`insert into private.editions (id, name, began_at) values (2, 'In autumn', now())`

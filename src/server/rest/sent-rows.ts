@@ -6,8 +6,8 @@ import { HttpError } from '../http/errors.ts'
 import { isObject, textOf } from '../http/json.ts'
 
 /**
- * The most rows of a request: comparing the keys of 100,000 rows would block the server. The limit concerns only incomplete
- * rows, since this many complete applications do not fit into the 256 KiB of a request.
+ * The most rows of a request that does not name its columns: comparing the keys of 100,000 rows would block the server. The
+ * limit concerns only incomplete rows, since this many complete applications do not fit into the 256 KiB of a request.
  */
 const maxRows = 2_500
 
@@ -28,7 +28,7 @@ export function readRows(request: FastifyRequest, usesDefaults: boolean): SentRo
     const names = knownColumns(requestedColumns)
     const complete = usesDefaults ? undefined : completeRow(json, names)
     if (complete !== undefined) return complete
-    // The request names the columns, so only PostgreSQL parses the body. There are at least as many braces as rows.
+    // The request names the columns, so only PostgreSQL parses the body. Each row has a brace, so the count is never too low.
     const isArray = !json.trimStart().startsWith('{')
     const count = isArray ? json.split('{').length - 1 || 1 : 1
     return { json, isArray, count, columns: names, usesDefaults }
@@ -55,8 +55,8 @@ export function readRows(request: FastifyRequest, usesDefaults: boolean): SentRo
 const maxParsedLength = 16_384
 
 /**
- * Finds one complete application, bare or alone in an array, which can be inserted together with others. Returns undefined
- * for any other body.
+ * Finds one complete application: an object, or an array with one object. It can be inserted together with applications of
+ * other requests. Returns undefined for any other body.
  */
 function completeRow(json: string, names: InsertColumn[]): SentRows | undefined {
   if (
@@ -115,7 +115,7 @@ function malformed() {
   return new HttpError(400, 'PGRST102', 'Empty or invalid json')
 }
 
-/** The `columns` parameter: names, quoted or not, joined by commas. */
+/** Reads the `columns` parameter: names, quoted or not, joined by commas. Returns undefined if there are none. */
 function columnsParameter({ query }: FastifyRequest) {
   const given = (query as Record<string, unknown>)['columns']
   if (typeof given !== 'string' || given === '') return undefined

@@ -40,6 +40,7 @@ const stored = () =>
   server.database.owner<
     BatchEntry[]
   >`select source, visits, starts from private.visits order by visits desc, source`
+/** Makes a batch in which each name has one visit less than the one before. */
 const batchOf = (names: string[]) =>
   names.map((source, index) => ({ source, visits: 1000 - index, starts: 0 }))
 const names = (length: number, prefix = 'name') => Array.from({ length }, (_, index) => `${prefix}-${index}`)
@@ -72,6 +73,7 @@ test('a day has at most 200 names, over all servers; the rest count as `other`',
     ),
   )
   const rows = await stored()
+  // 200 names, the blank source of visits without a name, and `other`.
   expect(rows).toHaveLength(202)
   expect(rows.find(({ source }) => source === 'name-0')?.visits).toBe(1004)
   const sent = [
@@ -93,7 +95,7 @@ test('a day has at most 200 names, over all servers; the rest count as `other`',
 test('a batch waits until another server’s batch is counted, and the limit holds for the names of both', async () => {
   const { owner } = server.database
   const batch = JSON.stringify(batchOf(names(150, 'first')))
-  const second = await owner.begin(async (transaction) => {
+  const { counting: secondCounting } = await owner.begin(async (transaction) => {
     await transaction`select private.count_visits(${batch}::text::jsonb)`
     let isDone = false
     const counting = Promise.resolve(count(batchOf(names(150, 'second')))).finally(() => (isDone = true))
@@ -102,9 +104,11 @@ test('a batch waits until another server’s batch is counted, and the limit hol
         select from pg_locks where relation = 'private.visits'::regclass and not granted`
       return isDone || waiting.length > 0
     })
+    // In an object, because the transaction would wait for a promise that it returns.
     return { counting }
   })
-  await second.counting
+  await secondCounting
+  // 200 names and `other`.
   expect(await stored()).toHaveLength(201)
 })
 
@@ -139,6 +143,7 @@ test('an organiser gets the last 90 days, and the 20 sources with the most visit
 
 test('applications count on their day in the time zone of deadlines, and not while they are put aside', async () => {
   const { owner } = server.database
+  // Noon of yesterday.
   const [{ noon } = { noon: '' }] = await owner<{ noon: string }[]>`
     select ((private.today() - 1)::timestamp at time zone 'UTC' + interval '12 hours')::text as noon`
   const at = (hours: number) => new Date(new Date(noon).getTime() + hours * 3_600_000)
@@ -155,7 +160,7 @@ test('applications count on their day in the time zone of deadlines, and not whi
     return { last: all.slice(-3), first: all[0], sum: all.reduce((sum, each) => sum + each) }
   }
   expect(await summarise()).toEqual({ last: [0, 3, 0], first: 1, sum: 4 })
-  // In a time zone eleven hours behind UTC, only 00:30 is on an earlier day.
+  // In a time zone eleven hours behind UTC, only the application of 00:30 is on an earlier day.
   await owner`update private.places set zone = 'Etc/GMT+11'`
   const [{ daysAgo } = { daysAgo: 0 }] = await owner<{ daysAgo: number }[]>`
     select private.today() - (${noon}::timestamptz at time zone 'Etc/GMT+11')::date as "daysAgo"`
