@@ -1060,7 +1060,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
   expect(await ask(blind.client, 'set_blind', { blind: true })).toMatchObject({ blind: true })
   expect(await ask(blind.client, 'blind')).toMatchObject({ blind: true })
 
-  const act = () => crypto.randomUUID()
+  const newId = () => crypto.randomUUID()
   const calls: Record<
     DeskFunction | 'answer_place' | 'answer_questions' | 'door_is_open' | 'place_by_token',
     object[]
@@ -1083,14 +1083,14 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     desk_junk: [{}],
     desk_stamp: [{ application: id }],
     desk_blind: [{}],
-    desk_mark: [{ act: act(), application: id, mark: 'yes', why: 'Warm.' }],
+    desk_mark: [{ act: newId(), application: id, mark: 'yes', why: 'Warm.' }],
     desk_set_blind: [{ blind: true }],
     desk_set_reads_only: [{ reads_only: true }],
     desk_decide: [
-      { act: act(), decisions: [{ id, status: 'accepted', version: 0 }] },
-      { act: act(), decisions: [{ id, status: 'declined', version: 0 }] },
+      { act: newId(), decisions: [{ id, status: 'accepted', version: 0 }] },
+      { act: newId(), decisions: [{ id, status: 'declined', version: 0 }] },
     ],
-    desk_note: [{ act: act(), application: id, note: 'Convincing.' }],
+    desk_note: [{ act: newId(), application: id, note: 'Convincing.' }],
     desk_door: [{}],
     desk_history: [{}],
     desk_set_door: [{ version: 0, closed: false, sentence: '' }],
@@ -1107,11 +1107,11 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     desk_set_notices: [{ notices: 'each' }, { notices: 'off' }],
     desk_set_template: [{ occasion: 'Travel', version: null, subject: 'By train', body: 'At noon.' }],
     desk_write: [{ applications: [id], occasion: 'Travel' }],
-    desk_release: [{ act: act(), letters: [{ id: act(), seen: '' }] }],
-    desk_withdraw: [{ act: act() }],
-    desk_discard: [{ letters: [act()] }],
-    desk_retry: [{ letters: [act()] }],
-    desk_settle: [{ letters: [act()] }],
+    desk_release: [{ act: newId(), letters: [{ id: newId(), seen: '' }] }],
+    desk_withdraw: [{ act: newId() }],
+    desk_discard: [{ letters: [newId()] }],
+    desk_retry: [{ letters: [newId()] }],
+    desk_settle: [{ letters: [newId()] }],
     desk_stop: [{ stopped: true }, { stopped: false }],
     desk_set_letters: [{ version: 0, reply_to: 'desk@example.org' }],
     desk_remove_template: [{ occasion: 'Travel', version: 0 }],
@@ -1123,22 +1123,22 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     desk_places: [{}, { zone: 'Europe/Berlin' }],
     desk_set_places: [{ version: 0, places: 40, days: 10 }],
     desk_set_retreat: [{ version: 0, starts_on: '2027-03-12', ends_on: '2027-03-15', venue: 'Bernau' }],
-    desk_set_answer: [{ act: act(), application: id, answer: 'coming' }],
-    desk_keep_until: [{ act: act(), application: id, until: '2100-01-01' }],
+    desk_set_answer: [{ act: newId(), application: id, answer: 'coming' }],
+    desk_keep_until: [{ act: newId(), application: id, until: '2100-01-01' }],
     desk_remind: [{}],
     desk_questions: [{}],
     desk_guests: [{}],
     desk_set_questions: [{ version: 0, questions: [], until: null, private_days: null }],
-    desk_answer_questions: [{ act: act(), application: id, answers: {} }],
+    desk_answer_questions: [{ act: newId(), application: id, answers: {} }],
     desk_erase_answers: [{}],
     desk_retention: [{}],
     desk_set_retention: [{ version: 0, months: null, months_for_guests: null }],
-    desk_hold: [{ act: act(), application: id, reason: '' }],
-    desk_erase_due: [{ act: act() }],
+    desk_hold: [{ act: newId(), application: id, reason: '' }],
+    desk_erase_due: [{ act: newId() }],
     desk_name_edition: [{ edition: 1, name: 'Autumn' }],
-    place_by_token: [{ token: act() }],
-    answer_place: [{ token: act(), answer: 'coming', act: act() }],
-    answer_questions: [{ token: act(), answers: {}, act: act() }],
+    place_by_token: [{ token: newId() }],
+    answer_place: [{ token: newId(), answer: 'coming', act: newId() }],
+    answer_questions: [{ token: newId(), answers: {}, act: newId() }],
     desk_edit: [],
     desk_write_to: [],
     desk_readdress: [],
@@ -1146,7 +1146,14 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     desk_hand_over: [],
     // The last call: those after it would list the applications of the next retreat.
     desk_begin_edition: [
-      { act: act(), newest: 1, name: 'Spring', starts_on: null, ends_on: null, copied: { templates: true } },
+      {
+        act: newId(),
+        newest: 1,
+        name: 'Spring',
+        starts_on: null,
+        ends_on: null,
+        copied: { templates: true },
+      },
     ],
   }
   await owner`update private.postman set seen_at = now()`

@@ -75,6 +75,7 @@ const editionOf = async ({ email }: Application) => {
     select edition from public.retreat_applications where email = ${email} order by 1`
   return rows.map(({ edition }) => edition)
 }
+/** Lets the hour pass in which an application to the former retreat counts as a repeat. */
 const passAnHour = () => sql()`update private.door set repeats_until = repeats_until - interval '1 hour'`
 
 test('a retreat begins at once, and applications belong to it from then on', async () => {

@@ -143,6 +143,7 @@ test('a reminder that is stopped while it is being sent is not drafted again aft
   expect(await drafts('reminder')).toEqual([])
 })
 
+// A blank occasion is that of a letter to one person, without a template.
 test.each(['accepted', 'Travel', 'reminder', ''])(
   'a letter that is stopped while it is being sent, and does not arrive, is a draft again, even twice: %s',
   async (occasion) => {

@@ -108,7 +108,7 @@ const sendRsvp = (token: string, rsvp: string, actId: string = crypto.randomUUID
   visit('answer_place', { token, answer: rsvp, act: actId })
 const details = (id: string) => ask<ApplicationDetails>('application', { application: id })
 const places = () => ask<Places>('places')
-/** The date in this many days, by the database. */
+/** The date in this many days, in the time zone of deadlines. */
 async function dayIn(days: number) {
   const [row] = await sql()<[{ day: string }]>`select (private.today() + ${days}::integer)::text as day`
   return row.day

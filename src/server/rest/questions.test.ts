@@ -125,7 +125,7 @@ async function stored({ id }: AcceptedApplicant) {
 const historyOf = ({ id }: AcceptedApplicant) => sql()<{ author: string; detail: object }[]>`
   select author, detail from private.history where application_id = ${id} and kind = 'questions' order by id`
 
-/** The date in this many days, by the database. */
+/** The date in this many days, in the time zone of deadlines. */
 async function dayIn(days: number) {
   const [row] = await sql()<[{ day: string }]>`select (private.today() + ${days}::integer)::text as day`
   return row.day

@@ -40,12 +40,12 @@ async function ask<Result>(name: string, args: object = {}, as = client): Promis
   if (error) throw error
   return data as Result
 }
-const act = () => crypto.randomUUID()
+const newActId = () => crypto.randomUUID()
 const readRetention = (as = client) => ask<Retention>('retention', {}, as)
 const detailsOf = (application: string, as = client) =>
   ask<ApplicationDetails>('application', { application }, as)
 const setHold = (application: string, reason = 'Comes again') =>
-  ask<ApplicationDetails>('hold', { act: act(), application, reason })
+  ask<ApplicationDetails>('hold', { act: newActId(), application, reason })
 async function keepFor(months: number | null, monthsForGuests: number | null) {
   const { version } = await readRetention()
   return ask<Retention>('set_retention', { version, months, months_for_guests: monthsForGuests })
@@ -265,7 +265,7 @@ test('an organiser erases at once what is due, and a repeat erases nothing more'
   await apply()
   const guest = await storeGuest()
   await keepFor(12, 24)
-  const first = act()
+  const first = newActId()
   expect(await ask('erase_due', { act: first })).toEqual({ erased: 1, due: 0 })
   await apply()
   expect(await ask('erase_due', { act: first })).toEqual({ erased: 1, due: 0 })
@@ -280,7 +280,7 @@ test('an organiser erases at most five hundred due applications at a time', asyn
   await sql()`
     insert into public.retreat_applications ${valuesOf(Array.from({ length: 501 }, () => ({ ...anApplication(), created_at: new Date('2020-01-01') })))}`
   await keepFor(12, 12)
-  expect(await ask('erase_due', { act: act() })).toEqual({ erased: 500, due: 1 })
+  expect(await ask('erase_due', { act: newActId() })).toEqual({ erased: 500, due: 1 })
 })
 
 test('blind readers learn who holds an application, but not the applicant’s name and not the reason', async () => {
