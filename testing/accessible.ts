@@ -11,14 +11,14 @@ import { resize } from './resize.ts'
 const axeWidths = extent({ quick: [320], long: [1440, 390, 320] })
 
 /**
- * Selects the elements that may overflow: drawings, and parts of the desk that scroll sideways (tabs, and the bar in low
- * windows).
+ * Selects the elements that may overflow: drawings, visually hidden parts, and parts of the desk that scroll sideways (tabs, and
+ * the bar in low windows).
  */
 const allowedToOverflow = 'svg, .visually-hidden, thead, .skip, .list-tabs, .announce-words, .decisions-bar'
 
 /**
- * Expects that nothing overflows in any window, that all targets are large enough, and that axe finds no problem. In dark
- * and forced colours axe checks only the colours, because nothing else differs there.
+ * Expects that nothing overflows in any window, that all targets on a phone are large enough, and that axe finds no problem. In
+ * dark and forced colours axe checks only the colours, because nothing else differs there.
  *
  * @param name The state of the page. The application form in dark colours needs contrasts of level AAA.
  */

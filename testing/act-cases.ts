@@ -24,7 +24,7 @@ export interface ActCase {
   failure: string
   /** The message when the outcome is unknown, if this act has its own. */
   unconfirmed?: string
-  /** Whether the decision queue sends the act: the screen shows it at once, and it is retried for as long as reads are. */
+  /** Whether the decision queue sends the act. The screen then shows the act at once, and retries it as often as a read. */
   isQueued?: true
   /** A query with one row for each time that the act was done. */
   query: string

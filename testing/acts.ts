@@ -37,7 +37,7 @@ interface PlayOptions<State extends object> {
   sequences: number
   /** The largest number of acts in a sequence. The smallest is half of it. */
   maxActs: number
-  /** Milliseconds after which playing and shrinking stop. */
+  /** Milliseconds after which playing and shrinking stop, which is a failure. */
   timeLimit: number
   begin: () => Promise<State>
   /** Checks the invariants after each act. */

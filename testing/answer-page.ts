@@ -71,7 +71,7 @@ const questionsOf = (list: AnsweredQuestion[], changes: Partial<GuestQuestions> 
   ...changes,
 })
 
-/** The states of an invitation of somebody who is asked questions. */
+/** Invitations of somebody who is asked questions: before the deadline, after it, and before it with the questions closed. */
 const askedInvitations = {
   open: {
     state: 'open',
@@ -94,7 +94,7 @@ const askedInvitations = {
   },
 } satisfies Record<string, Invitation>
 
-/** Answers each request for an invitation with the result of `invitationOf` for its token. */
+/** Responds to each request for an invitation with the result of `invitationOf` for the requested token. */
 export async function mockInvitations(
   page: Page,
   invitationOf: (token: string) => Invitation,

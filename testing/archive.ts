@@ -10,11 +10,11 @@ import { until } from './until.ts'
 const run = promisify(execFile)
 
 /**
- * Makes the release archive from a copy of this checkout. All test files of a run share one archive, which the first of them
- * makes.
+ * Makes the release archive from a copy of this checkout. All test files of a run share one archive: the first file that calls
+ * this makes it.
  *
  * @returns The path of the archive.
- * @throws {Error} The archive could not be made, by this test file or by the first.
+ * @throws {Error} This or the first test file could not make the archive.
  */
 export async function packRelease(): Promise<string> {
   const { TEST_RUN = '' } = process.env

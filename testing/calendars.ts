@@ -44,7 +44,7 @@ export const hostileTexts: readonly string[] = [
   '👩‍🚀'.repeat(18),
 ]
 
-/** The text that a parser has to return for a name or a venue. */
+/** The text that a parser of calendars has to return for this name or venue. */
 export const readable = (text: string): string => text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 
 /** The columns of an edition that calendars need. */

@@ -18,10 +18,10 @@ const accountsFile = '02_sign_in.sql'
  * Makes the schema in an empty database from the files that declare it, in the order of their numbers.
  *
  * @param sql A connection of the database's owner. The roles of the data interface must exist.
- * @param kind `server`: our own server's database. `project`: a hosted project. `server before a project`: a hosted project whose
+ * @param kind `server`: our own server's database. `project`: a hosted project. `project with a server`: a hosted project whose
  * database our own server uses.
  */
-export async function declareSchema(sql: Sql, kind: 'server' | 'project' | 'server before a project') {
+export async function declareSchema(sql: Sql, kind: 'server' | 'project' | 'project with a server') {
   const folders = kind === 'project' ? schemaFolders.slice(0, 1) : schemaFolders
   const files = await Promise.all(
     folders.map(async (folder) => (await readdir(folder)).map((name) => ({ folder, name }))),
@@ -189,7 +189,7 @@ export async function differencesInProject(
   const migrated = await newProject(server, `${migratedBy}_migrated`)
   const declared = await newProject(server, `${migratedBy}_declared`)
   await (migratedBy === 'push' ? pushMigrations(migrated.owner) : migrate(migrated.owner))
-  await declareSchema(declared.owner, migratedBy === 'push' ? 'project' : 'server before a project')
+  await declareSchema(declared.owner, migratedBy === 'push' ? 'project' : 'project with a server')
   const differences = await compare(migrated.owner, declared.owner)
   await Promise.all([migrated.end(), declared.end()])
   return differences

@@ -24,6 +24,6 @@ export const claimReceipt = async (sql: Sql, options: PaceOptions = {}) =>
 export const claimNotice = async (sql: Sql) =>
   (await claimMail(sql, { siteTitle: defaultLook.title, kinds: ['notice'] })) as NoticeClaim | undefined
 
-/** Claims the test of a letter that has waited longest. */
+/** Claims the test email that has waited longest. */
 export const claimTest = async (sql: Sql) =>
   (await claimMail(sql, { siteTitle: defaultLook.title, kinds: ['test'] })) as NoticeClaim | undefined

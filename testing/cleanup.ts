@@ -1,6 +1,6 @@
 type Cleanup = () => Promise<unknown> | void
 
-/** Each scope has the cleanups of the test file or, while a test runs, of that test. The last scope is the current one. */
+/** The cleanups of each scope: of the test file and, while a test runs, of that test. The last scope is the current one. */
 const scopes: Cleanup[][] = [[]]
 
 /**

@@ -38,7 +38,7 @@ export interface Image {
 export interface RunningContainer extends Output {
   /** Runs a program in the container as the image's user. Returns the output. */
   exec(...programAndArguments: string[]): Promise<string>
-  /** Sends the image's stop signal, and kills the container after this many seconds. Returns its exit code. */
+  /** Sends the image's stop signal, and kills a container that still runs after this many seconds. Returns its exit code. */
   stop(seconds: number): Promise<number | null>
   /** Resolves with the exit code when the container ends. */
   exited: Promise<number | null>
@@ -93,7 +93,7 @@ async function makeSystem(directory: string, codename: string, major: string) {
   ])
   const [mirror = ''] = stdout.split('\n')
   await run('debootstrap', ['--variant=minbase', codename, directory, mirror], { maxBuffer: 2 ** 26 })
-  // Docker's images of Debian lack these folders, too.
+  // Docker's images of Debian do not have these folders either.
   await run('rm', ['-r', join(directory, 'var/lib/apt/lists'), join(directory, 'var/cache/apt/archives')])
   const prefix = join(directory, 'usr', 'local')
   const node = `node-linux-${process.arch}`
@@ -108,6 +108,7 @@ async function makeSystem(directory: string, codename: string, major: string) {
 /** This machine's settings for Debian's mirror and npm's registry, which a build needs. The image does not get them. */
 async function machineVolumes() {
   const setting = async (name: string) => (await run('npm', ['config', 'get', name])).stdout.trim()
+  // By the path in the build, the path on this machine.
   const paths = {
     '/etc/apt': '/etc/apt',
     '/etc/ssl/certs': '/etc/ssl/certs',
@@ -115,8 +116,8 @@ async function machineVolumes() {
     '/usr/local/etc/npmrc': await setting('globalconfig'),
   }
   return Object.entries(paths)
-    .filter(([, here]) => existsSync(here))
-    .flatMap(([there, here]) => ['--volume', `${here}:${there}:ro`])
+    .filter(([, source]) => existsSync(source))
+    .flatMap(([destination, source]) => ['--volume', `${source}:${destination}:ro`])
 }
 
 /**

@@ -124,7 +124,7 @@ export function deskForTestFile(
   return desk
 }
 
-/** Names of this many people, numbered from 1. */
+/** Names and reasons of this many people, numbered from 1. */
 export function people(count: number): { first_name: string; last_name: string; reason: string }[] {
   return Array.from({ length: count }, (_, index) => ({
     first_name: 'Person',

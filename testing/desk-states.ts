@@ -451,7 +451,7 @@ async function turnOnBlindReading(page: Page) {
   await page.getByRole('status').getByText('Blind reading is on.').waitFor()
 }
 
-/** Sets the days of the first retreat long ago, so that its applications are due to be erased. */
+/** Moves the first retreat and its twelve oldest applications years back. They are then due to be erased, except guests'. */
 async function endFirstRetreat(sql: Sql) {
   await sql`update private.editions set starts_on = '2024-03-12', ends_on = '2024-03-15'`
   await sql`update private.retention set months = 12, months_for_guests = 120`

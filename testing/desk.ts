@@ -73,7 +73,7 @@ export async function signInOrganiser(sql: Sql, origin: string, email: string): 
 const clientsByDesk = new WeakMap<object, Map<string, Promise<SupabaseClient>>>()
 
 /**
- * Signs a person in at a server. Later calls return the same client, because sign-ins a minute are limited for each address.
+ * Signs a person in at a server. Later calls return the same client, because each IP address may sign in only so often.
  *
  * @param person A name for the person. Without `signIn` it is an organiser's email address.
  */
@@ -103,7 +103,7 @@ export function signPageIn(client: SupabaseClient): (page: Page) => Promise<void
     await page.addInitScript(
       ([key, session]) => {
         localStorage.setItem(key, session)
-        // A returning organiser has closed the first hints.
+        // As for a returning organiser, the hints for the first visit are closed.
         localStorage.setItem('unplugged-desk-welcome', 'off')
       },
       [storageKey, JSON.stringify(data.session)] as const,

@@ -36,8 +36,8 @@ export interface EngineBrowser {
 }
 
 /**
- * Functions that find an engine. Each returns a function that starts the engine, or undefined if it is not installed.
- * Playwright's build takes precedence over the system's.
+ * Functions that find an engine. Each returns a function that starts the engine, or undefined if it is not installed. For Firefox
+ * and WebKit, Playwright's build takes precedence over the system's.
  */
 export const engines: Record<string, () => (() => Promise<Engine>) | undefined> = {
   chromium() {
@@ -89,7 +89,7 @@ function browserOfPage(page: Page): EngineBrowser {
   return {
     open: async (url) => void (await page.goto(url)),
     type: (selector, text) => page.locator(selector).pressSequentially(text),
-    // It retries if the page replaces the element meanwhile.
+    // A locator tries again if the page replaces the element meanwhile.
     click: (selector) => page.locator(selector).click(),
     press: (key, shift) => page.keyboard.press(shift ? `${shift}+${key}` : key),
     waitFor: async (selector) => void (await page.waitForSelector(selector, { state: 'attached' })),
@@ -112,7 +112,7 @@ async function browserOfContext(context: BrowserContext): Promise<EngineBrowser>
   return {
     open: async (url) => void (await page.goto(url)),
     type: (selector, text) => page.type(selector, text),
-    // It retries if the page replaces the element meanwhile.
+    // A locator tries again if the page replaces the element meanwhile.
     click: (selector) => page.locator(selector).click(),
     async press(key, shift) {
       if (shift) await page.keyboard.down(shift)

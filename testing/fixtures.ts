@@ -118,7 +118,10 @@ function describeLetter(letter: Letter) {
   ].join(' ')
 }
 
-/** Reads all rows, by table, without the record of applied migrations. Times are in UTC, as in a backup. */
+/**
+ * Reads all rows, by table, without the record of applied migrations. In the current schema, the tables that 1.0.0 had are made
+ * from the current ones (`formerTables`). Times are in UTC, as in a backup.
+ */
 export const rowsOf = (sql: Sql) =>
   sql.begin(async (transaction) => {
     await transaction`set local time zone 'UTC'`
@@ -251,7 +254,7 @@ async function startReceivers() {
       WEBHOOK_URL: `${receiver.origin}/application`,
       WEBHOOK_DECISIONS_URL: `${receiver.origin}/decision`,
     },
-    /** All deliveries so far. */
+    /** All emails and requests so far, a line each. */
     received: () =>
       [
         ...mailServer.received.map(({ to, subject }) => `mail: ${to.join()} ${subject}`),
@@ -261,7 +264,10 @@ async function startReceivers() {
   }
 }
 
-/** Resolves when no delivery is due or being sent. */
+/**
+ * Resolves when no delivery is due or being sent, except RSVPs behind an earlier RSVP that waits longer. While a delivery is
+ * being sent, `due_at` is the end of its lease: of 30 seconds for webhooks, and of 90 for emails.
+ */
 async function waitForDeliveries(sql: Sql) {
   const findDueSoon = () => sql`
     select from private.deliveries as delivery
@@ -279,7 +285,7 @@ async function clientOfServers(url: string) {
   return { settings: { DATABASE_URL: url, PORT: port }, client: clientOf(`http://127.0.0.1:${port}`) }
 }
 
-/** The passwords and second factors of the organisers in the fixtures. */
+/** The credentials in the fixtures: a password, the secret of a second factor, a refresh token, and a link to sign in. */
 const readSecrets = async () =>
   JSON.parse(await readFile(`${folder}/secrets.json`, 'utf8')) as {
     password: string
@@ -294,7 +300,7 @@ async function apply(origin: string) {
   if (status !== 201) throw new Error(`The application was answered with ${status}.`)
 }
 
-/** The RSVPs that were not delivered to the automation. The desk does not show them. */
+/** The RSVPs that were not delivered to the automation. The desk does not show these deliveries. */
 async function rsvpsToDeliver(sql: Sql) {
   const rows = await sql<{ line: string }[]>`
     select split_part(email, '@', 1) || ': ' || attempts || 'x, ' || case state when 'failed' then 'given up, ' else '' end
@@ -320,6 +326,7 @@ export async function migrateDump({ url, admin }: Postgres) {
   let server = await startServer(settings)
   const changed = changedTables(before, await rowsOf(admin))
   const { password, factor, refreshToken: refresh_token, olgasLink } = await readSecrets()
+  // The errors of a refresh token, a link, a password and a second factor.
   const refused = [
     (await clientOf(server.origin).auth.refreshSession({ refresh_token })).error,
     (await signInByLink(server.origin, olgasLink)).refused,
@@ -453,6 +460,7 @@ export async function restoreBackup({ url, admin }: Postgres) {
   const receivers = await startReceivers()
   const server = await startServer({ ...settings, ...receivers.settings })
   const { password } = await readSecrets()
+  // The errors of a password, and of resuming letters.
   const refused = [
     (await client.auth.signInWithPassword({ email: 'ines@example.org', password })).error,
     (await client.rpc('desk_stop', { stopped: false })).error,

@@ -8,12 +8,12 @@ export interface Gate {
   /** The number of requests for the script so far. */
   scriptRequests: () => number
   /** Sets whether further requests for the script pass, wait until `pass` is set again, or lose their connection. */
-  setScriptBehaviour: (fate: 'pass' | 'hold' | 'cut') => void
+  setScriptBehaviour: (behaviour: 'pass' | 'hold' | 'cut') => void
   close(): void
 }
 
 export async function startGate(target: string): Promise<Gate> {
-  let fate: 'pass' | 'hold' | 'cut' = 'pass'
+  let behaviour: 'pass' | 'hold' | 'cut' = 'pass'
   let count = 0
   let held: (() => void)[] = []
 
@@ -29,8 +29,8 @@ export async function startGate(target: string): Promise<Gate> {
   const server = createServer((request, response) => {
     if (!request.url?.endsWith('.js')) return pass(request, response)
     count += 1
-    if (fate === 'cut') response.destroy()
-    else if (fate === 'hold') held.push(() => pass(request, response))
+    if (behaviour === 'cut') response.destroy()
+    else if (behaviour === 'hold') held.push(() => pass(request, response))
     else pass(request, response)
   })
   server.listen(0, '127.0.0.1')
@@ -39,8 +39,8 @@ export async function startGate(target: string): Promise<Gate> {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     scriptRequests: () => count,
     setScriptBehaviour(next) {
-      fate = next
-      if (fate !== 'pass') return
+      behaviour = next
+      if (behaviour !== 'pass') return
       for (const release of held) release()
       held = []
     },

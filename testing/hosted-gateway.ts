@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 
 import { atTestEnd } from './cleanup.ts'
 
-/** The stand-in's two keys, as a project has them: a publishable key, and the older JWT of the role `anon`. */
+/** The two keys of the stand-in, as a hosted project has them: a publishable key, and the older JWT of the role `anon`. */
 export const publishableKey = 'sb_publishable_of-the-tests_12345678'
 export const olderKey = 'eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiYW5vbiJ9.c2lnbmF0dXJl'
 
@@ -15,7 +15,7 @@ export interface HostedGateway {
 }
 
 /**
- * A stand-in for the gateway before a hosted project, which is not available here. As documented, it requires the key in `apikey`
+ * A stand-in for the gateway of a hosted project, which is not available here. As documented, it requires the key in `apikey`
  * and refuses a publishable key as a bearer token. Supabase's gateway tolerates a bearer token equal to `apikey`, but does
  * not promise to.
  *
@@ -68,6 +68,7 @@ function needsNoKey(url: string) {
 function problemOf({ apikey, authorization }: IncomingHttpHeaders, mayLackKey: boolean) {
   if (apikey === undefined && !mayLackKey) return 'No API key found in request'
   if (apikey !== undefined && apikey !== publishableKey && apikey !== olderKey) return 'Invalid API key'
+  // A request without this header is treated like one with a well-formed JWT.
   const [, bearer] = /^Bearer (.*)$/.exec(authorization ?? 'Bearer a.b.c') ?? []
   return bearer?.split('.').length === 3 ? undefined : 'Invalid JWT'
 }

@@ -3,8 +3,8 @@ import type { Sql } from '../src/server/database/sql.ts'
 import { connectTo } from './sql.ts'
 
 /**
- * Creates a database like that of a new hosted project, which is not available here. It has the project's roles, and the
- * used parts of its schema `auth`. Its default privileges give the roles of the data interface all rights on new objects.
+ * Creates a database like that of a new hosted project, which is not available here. It has the project's roles, and the parts of
+ * the schema `auth` that we use. Its default privileges give the roles of the data interface all rights on new objects.
  *
  * @param name The name of the database.
  * @returns The database's address for the project's owner, a connection of the owner, and one with Supabase's rights.

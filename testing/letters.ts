@@ -63,7 +63,7 @@ async function storeDeliveries(
   }
 }
 
-/** Releases the drafts of one application or of all, as an organiser would, and stores deliveries with these properties. */
+/** Releases the drafts of one application or (null) of all, as an organiser would. Their deliveries get these properties. */
 export async function releaseDrafts(
   sql: Sql,
   options: DeliveryOptions,

@@ -44,6 +44,7 @@ export interface Load extends RepeatedWork {
   acknowledged: string[]
   /** The times of the acknowledgements, in milliseconds of `performance.now()`. */
   times: number[]
+  /** The HTTP statuses of all responses, and `no answer` if a request had none. */
   statuses: Set<number | string>
 }
 

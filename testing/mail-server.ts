@@ -43,8 +43,8 @@ export interface MailServer {
  *
  * @param options.user The user whose sign-in it requires, if any.
  * @param options.refusesRecipients Whether it refuses every recipient.
- * @param options.refusalAt Returns the refusal of a step, or undefined to accept it. At `DATA`, the end of the email, it
- * gets the recipient's address.
+ * @param options.refusalAt Returns the refusal of a step, or undefined to accept it. It gets the sender's address at `MAIL FROM`,
+ * the recipient's at `RCPT TO` and at `DATA` (the end of the email), and '' at the greeting.
  * @param options.pause Milliseconds before the reply at the end of an email.
  * @param options.startTls Whether it offers STARTTLS, with a self-signed certificate.
  */

@@ -4,7 +4,7 @@ import { Resolver } from 'node:dns/promises'
 
 import { atTestEnd } from './cleanup.ts'
 
-/** The records of each name, by type. Queries for a `silence` get no reply, those for a `failure` an error. */
+/** The records of each name, by type. A query gets no reply if the name has `silence`, and an error if it has `failure`. */
 export type Zone = Readonly<
   Record<string, Partial<Record<'MX' | 'TXT' | 'A', string[]>> | 'silence' | 'failure'>
 >

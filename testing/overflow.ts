@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 /**
  * Measures by how many CSS pixels the page is wider than its window, and finds the elements that overflow.
  *
- * @param allowedToOverflow Selects elements that may overflow: drawings, and parts with their own scrolling.
+ * @param allowedToOverflow Selects elements that may overflow: drawings, hidden parts, and parts with their own scrolling.
  */
 export function overflow(
   page: Page,

@@ -1,8 +1,8 @@
 import type { Sql } from '../src/server/database/sql.ts'
 
 /**
- * Stores something of every kind about a guest, Émile Lovelace: marks, a note, a letter that was sent to another address, a
- * receipt.
+ * Stores something of every kind about a guest, Émile Lovelace: marks, a note, an RSVP, a draft, a receipt, and a letter that was
+ * sent to another address.
  */
 export async function storeExamplesAboutGuest(sql: Sql): Promise<void> {
   const guest = `

@@ -38,7 +38,7 @@ export async function startPooler(
     `listen_port = ${listenPort}`,
     'unix_socket_dir =',
     'pool_mode = transaction',
-    // Fewer connections than our servers open, so that they have to share them.
+    // Fewer connections than our servers open, so that the servers have to share them.
     'default_pool_size = 3',
     'auth_type = trust',
     `auth_file = ${join(directory.path, 'users')}`,

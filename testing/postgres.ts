@@ -94,8 +94,8 @@ export async function startPostgres(kind: 'database' | 'cluster' = 'cluster'): P
       isFrozen = false
       for (const socket of sockets()) socket.resume()
     },
-    closeConnections(by) {
-      for (const { outside } of links) void (by === 'FIN' ? outside.end() : outside.resetAndDestroy())
+    closeConnections(packet) {
+      for (const { outside } of links) void (packet === 'FIN' ? outside.end() : outside.resetAndDestroy())
     },
     cutMidData(at) {
       for (const link of links) link.cutAt = at

@@ -1,4 +1,4 @@
-/** Returns a generator of numbers from 0 to 1 (Mulberry32). The same seed gives the same numbers. */
+/** Returns a generator of numbers from 0 up to but not including 1 (Mulberry32). The same seed gives the same numbers. */
 export function randomFrom(seed: number): () => number {
   let state = seed
   return () => {

@@ -5,7 +5,11 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'nod
 
 const [, , folder = ''] = process.argv
 
-/** @param {string} pid A process of the run has the run's folder in its environment or, as PostgreSQL, works in it. */
+/**
+ * Whether a process belongs to the run: it has the run's folder in its environment or, like PostgreSQL, works in that folder.
+ *
+ * @param {string} pid
+ */
 function isOfRun(pid) {
   const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
   return environment.includes(`TEST_RUN=${folder}`) || readlinkSync(`/proc/${pid}/cwd`).startsWith(folder)

@@ -20,7 +20,11 @@ export interface Receiver {
   close(): Promise<void>
 }
 
-/** Starts a receiver on a free port of the loopback address. `respond` writes the response, by default 200 and "ok". */
+/**
+ * Starts a receiver on a port of the loopback address, by default a free one.
+ *
+ * @param respond Writes the response, by default 200 and "ok".
+ */
 export async function startReceiver(
   respond: (request: ReceivedRequest, response: ServerResponse) => void = (_request, response) =>
     response.end('ok'),

@@ -12,7 +12,7 @@ export function cannotRun(skip: (why: string) => never, missing: string): never 
   return skip(missing)
 }
 
-/** The message of a test that needs a full disk. */
+/** The message of a test that needs a small or an unresponsive disk. */
 export const noMount = 'This user may not mount: run the test as root, on a machine where root may mount.'
 
 /**

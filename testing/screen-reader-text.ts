@@ -7,6 +7,7 @@ const placeholders: [RegExp, string][] = [
     /\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*(?: \d{4})?(?:, \d\d:\d\d)?|\b\d{4}-\d\d-\d\d(?:T\d\d:\d\d)?\b|\b(?:[01]\d|2[0-3]):[0-5]\d\b/g,
     'WHEN',
   ],
+  // The time in which released letters can still be stopped.
   [/\b\d:[0-5]\d\b/g, 'CLOCK'],
   // The tests number their invented applicants.
   [/\bada\.\d+@/g, 'ada.N@'],
@@ -42,7 +43,7 @@ export async function screenReaderText(page: Page): Promise<string> {
   return `${placeholders.reduce((text, [pattern, placeholder]) => text.replaceAll(pattern, placeholder), lines.join('\n'))}\n`
 }
 
-/** The same text, after it has not changed for two seconds. */
+/** The result of {@link screenReaderText}, once it has not changed for two seconds. */
 export async function settledText(page: Page): Promise<string> {
   let previous = ''
   let current = await screenReaderText(page)

@@ -112,6 +112,7 @@ export async function startServer(settings: Environment, checkout = '.'): Promis
 /**
  * Runs `node start.js` with arguments to its end, as the npm scripts do.
  *
+ * @param input The command's standard input.
  * @param meanwhile A step to run while the command runs.
  */
 export async function runCommand(

@@ -34,7 +34,7 @@ export function valuesOf<Row extends object>(rowOrRows: Row | readonly Row[]): T
   )
 }
 
-/** A copy of `sql` that runs each statement inside `around`. */
+/** A copy of `sql` that runs each statement, and each transaction as a whole, inside `around`. */
 export function wrapStatements(
   sql: Sql,
   around: <Result>(

@@ -15,7 +15,7 @@ export async function copyCheckout(directory: string): Promise<string> {
   return directory
 }
 
-/** Builds a copy for a hosted project, with these `VITE_` settings. */
+/** Builds the copy in this directory for a hosted project, with these `VITE_` settings. */
 export async function buildCopy(directory: string, settings: Record<string, string>): Promise<void> {
   const { PATH = '', HOME = '' } = process.env
   await promisify(execFile)('npm', ['run', 'build'], { cwd: directory, env: { PATH, HOME, ...settings } })

@@ -129,8 +129,8 @@ export async function startSupabaseLite(
 }
 
 /**
- * Answers a browser's preflight request in place of Lite, whose sign-in allows no header. Its functions with arguments respond to
- * a preflight request with 404. In a hosted project the gateway answers preflight requests.
+ * Responds to a browser's preflight request in place of Lite. Lite's sign-in allows no header, and its functions with arguments
+ * respond to a preflight request with 404. In a hosted project the gateway responds to preflight requests.
  */
 function answerPreflight({ headers }: Request): Response {
   const response = new Response(null, { status: 204 })

@@ -168,7 +168,7 @@ export async function accessibilityProblems(
   )
 }
 
-/** Signals to the page that a person is about to type. Resolves when its script has hydrated the form. */
+/** Signals to the page that a person is about to type. Resolves when the page's script has hydrated the form. */
 export async function waitForHydration(page: Page): Promise<void> {
   await page.locator('form').dispatchEvent('pointerdown')
   await page.waitForFunction(() =>

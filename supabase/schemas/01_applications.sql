@@ -66,9 +66,9 @@ create table public.retreat_applications (
   edition integer not null default 1
 );
 
--- An edition stores each application once, so that a repeated request is safe. Two applications are the same if all eleven
--- form answers are, byte for byte. The index has a digest, since its entries hold at most 2,704 bytes. Each answer has its
--- own digest in it, since plain concatenation would not distinguish ('ab', 'c') from ('a', 'bc').
+-- An edition stores each application once, so that a repeated request is safe. Two applications are the same if all eleven form
+-- answers are, byte for byte. The index has a digest, since its entries hold at most 2,704 bytes. That digest is made of each
+-- answer's own digest, since plain concatenation would not distinguish ('ab', 'c') from ('a', 'bc').
 create unique index retreat_applications_once on public.retreat_applications (
   edition,
   md5(

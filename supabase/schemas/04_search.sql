@@ -1,8 +1,8 @@
 -- Search: the words of an application, and the applications that have the wanted words.
 
 -- Folds a text: removes accents and case, and splits addresses into words. Some characters fold into eighteen others. Texts in
--- real languages need at most three each, so the result is cut at three times the longest text. Earlier versions indexed rows
--- without this cut.
+-- real languages need at most three each, so the result is cut at three times the longest text that is indexed. Earlier versions
+-- indexed rows without this cut.
 create function private.folded(said text) returns text
   language plpgsql immutable parallel safe
 as $$

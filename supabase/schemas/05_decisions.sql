@@ -1,7 +1,7 @@
 -- Decisions: what organisers decide about applications. They are stored apart from the form answers and never change them.
 -- Organisers have no rights on tables: they call the desk's functions.
 
--- The status of an application. No row means New, so that an insert writes nothing else.
+-- The status of an application. No row means New, so that storing an application writes no second row.
 create table private.statuses (
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
   -- A copy of the application's `created_at`, so that a list of one status has the same order as the list of all.
@@ -70,8 +70,8 @@ $$;
 
 -- Sets statuses, each only if its version is still the one that the caller saw. `decisions` is an array of {id, status, version,
 -- takes_back}. The result has the outcome of each. `kept`: it is saved. `stale`: not saved, since somebody else changed it; the
--- result says who, and to what. `told`: not saved, since it would take back a decision whose letter is sent or being sent.
--- `gone`: the application was erased. Repeating the act changes nothing.
+-- result says who, and to what. `told`: not saved, since it would undo (`takes_back`) a decision whose letter was sent or is
+-- being sent. `gone`: the application was erased. Repeating the act changes nothing.
 create function public.desk_decide(act uuid, decisions jsonb) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -148,8 +148,8 @@ begin
 end
 $$;
 
--- A page of at most fifty history entries that belong to no application, the newest first: about the door, places, letters in
--- general, blind reading and erasures. The result names them `happenings`.
+-- A page of at most fifty history entries that belong to no application, the newest first, such as entries about the door,
+-- places, retreats, letters in general and erasures. The result names them `happenings`.
 create function public.desk_history(after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

@@ -1,5 +1,5 @@
--- Marks: each organiser's opinion of an application. Organisers see the marks of others once they have marked the application,
--- too, or once it is decided.
+-- Marks: each organiser's opinion of an application. Organisers see the marks of others once they have marked the application
+-- themselves, or once it is decided.
 
 create table private.marks (
   application_id uuid not null references public.retreat_applications (id) on delete cascade,
@@ -61,8 +61,8 @@ as $$
   ) as of_application
 $$;
 
--- An organiser's own mark of an application, those of others, and the emails of those who have not marked it. `others` and
--- `missing` are null while they are hidden. The whole result is null if there is only one organiser.
+-- An organiser's own mark of an application, those of others, and the emails of those who have not marked it (without those who
+-- only read). `others` and `missing` are null while they are hidden. The whole result is null if there is only one organiser.
 create function private.marks_shown(application uuid, account uuid) returns jsonb
   language sql stable set search_path = ''
 as $$

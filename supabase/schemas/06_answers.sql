@@ -1,9 +1,9 @@
 -- Form answers: what organisers see of an application.
 
--- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named
--- here. The function sets no search path, so that PostgreSQL can inline it. Like each function that takes a row of
--- applications, it is stored as text. Newer minor versions of PostgreSQL refuse to add a column to a table whose row type a
--- parsed expression uses.
+-- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named here. The
+-- function sets no search path, so that PostgreSQL can inline it. Like each function that takes a row of applications, it has its
+-- body in quotes, not as a parsed expression. Newer minor versions of PostgreSQL refuse to add a column to a table whose row type
+-- a parsed expression uses.
 create function private.form_answers(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable
 as $$

@@ -26,22 +26,23 @@ as $$
   select edition from public.retreat_applications where id = application
 $$;
 
--- Whether an application is of an edition. It sets no search path, so that PostgreSQL can inline it.
+-- Whether an application is of an edition. `is_only`: there is no other edition. The function sets no search path, so that
+-- PostgreSQL can inline it.
 create function private.is_of(application uuid, edition integer, is_only boolean) returns boolean
   language sql stable
 as $$
   select is_only or private.edition_of(application) = edition
 $$;
 
--- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A
--- call reads up to `look` candidates, for up to a second. So it may return fewer than `most` ids, even none, before the end
--- of the list.
+-- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A call
+-- reads up to `look` candidates, for up to a second, and fewer if they are costly to search. So it may return fewer than `most`
+-- ids, even none, before the end of the list.
 --
--- Without an edition, it finds those of the newest. Without a status, it leaves out the applications that were put aside. All
--- keys of the filter are optional: edition, status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks
--- and order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are first. Other
--- orders are `oldest`, `most yes` (the most visible Yes first) and `shuffled` (its own order for each account, the same at each
--- call).
+-- Without an edition, it finds those of the newest. Without a status, or with `all`, it leaves out the applications that were put
+-- aside. All keys of the filter are optional: edition, status, search, team_size, paid_solution, answer (an RSVP state), since,
+-- until, marks and order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are
+-- first. Other orders are `oldest`, `most yes` (the most visible Yes first) and `shuffled` (for each account another order, which
+-- stays the same).
 create function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, account uuid, out ids uuid[], out next jsonb
 )

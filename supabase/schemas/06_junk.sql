@@ -1,9 +1,9 @@
 -- Junk: applications that look as if a program had sent them. The desk suggests them, and an organiser puts them aside.
 
 -- The 20 largest groups among the newest 20,000 applications that are New in the newest edition, the largest first. If finding
--- them takes a second, fewer applications are grouped. `reason`: at least three addresses sent the same reason, apart from blanks
+-- them takes a second, fewer applications are grouped. `reason`: at least three addresses sent the same reason, ignoring blanks
 -- and case. `links`: the reason is nothing but links. `domain`: 20 or more applied within one hour with addresses of the same
--- domain. Each application is in at most one group.
+-- domain, which is no large provider's. Each application is in at most one group.
 create function public.desk_junk() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

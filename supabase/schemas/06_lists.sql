@@ -5,8 +5,8 @@ create function private.up_to_thousand(counted bigint) returns jsonb
   language sql immutable parallel safe
   return jsonb_build_object('count', least(counted, 1000), 'more', counted > 1000);
 
--- Up to `most` applications with the state of their letters, and the cursor for the next call. Long form answers are cut, and the
--- reason ends with its first line.
+-- Up to `most` applications with the state of their letters, and the cursor for the next call. Long form answers are cut, the
+-- reason after its first line.
 create function public.desk_list(filter jsonb default '{}', after jsonb default null, most integer default 50) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -34,11 +34,11 @@ begin
 end
 $$;
 
--- The changes of a list that is shown. `shown` has its rows, {id, version}, at most the first thousand. `oldest` is the
--- position of the last row in any order, null if the list was read to its end. The result has the changed statuses, the ids of
+-- The changes of a list that is shown. `shown` has its rows, {id, version}, at most the first thousand. `oldest` is the position
+-- of the last row, whatever the order, and null if the list was read to its end. The result has the changed statuses, the ids of
 -- erased applications, the state of all letters, and the RSVPs by id. It also counts the applications that pass the filter and
 -- are not shown: those `newer` than all rows, and the others (`older`). `more`: there may be more such applications. `unseen`,
--- their ids, is for desks that were opened before an update.
+-- their ids and times, is for desks that were opened before an update.
 create function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -130,8 +130,8 @@ end
 $$;
 
 -- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day in
--- the given time zone, and by the form answers to the two choices. `more`: there are more than were counted. A filter by RSVP
--- applies only to `accepted` and `all`: no other list of the desk has this filter.
+-- the given time zone, by team size and by paid solution. `more`: there are more than were counted. A filter by RSVP applies only
+-- to `accepted` and `all`: no other list of the desk has this filter.
 create function private.overview(filter jsonb, zone text, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$

@@ -89,7 +89,7 @@ end
 $$;
 
 -- One application with everything that is known about it, its letters, and the state of all letters. `place` is its position in
--- the list of a filter, null without a filter. The name stays for desks that were opened before an update.
+-- the list of a filter, null without a filter. The name `place` stays for desks that were opened before an update.
 create function public.desk_application(application uuid, filter jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -106,7 +106,7 @@ begin
 end
 $$;
 
--- Only the stamp, which changes whenever the application does, for a desk that shows it and polls for changes.
+-- Only the stamp, which changes whenever the application does, for a desk that shows the application and polls for changes.
 create function public.desk_stamp(application uuid) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

@@ -1,6 +1,6 @@
 -- The door: whether applications are taken.
 
--- One row.
+-- One row: the state of the door.
 create table private.door (
   is_only boolean primary key default true check (is_only),
   -- Incremented by each change, and once more if the door had closed automatically before the change.
@@ -23,8 +23,8 @@ create table private.door (
 insert into private.door default values;
 alter table private.door enable row level security;
 
--- Refuses an application while the door is closed, with the organisers' sentence. It runs after the insert, so that the index
--- refuses a repeat first: a repeat is a success even when the door is closed.
+-- Refuses an application while the door is closed, with the organisers' sentence, and counts it while a limit is set. It runs
+-- after the insert, so that the index refuses a repeat first: a repeat is a success even when the door is closed.
 create function private.refuse_when_closed() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -65,8 +65,8 @@ $$;
 create trigger keep_door after insert on public.retreat_applications
   for each row execute function private.refuse_when_closed();
 
--- While an open door counts, an application that is put aside no longer counts. It counts again if it gets another status. A door
--- that has closed stays closed.
+-- While an open door has a limit, an application that is put aside no longer counts. It counts again if it gets another status. A
+-- door that has closed stays closed.
 create function private.count_aside() returns trigger
   language plpgsql set search_path = ''
 as $$

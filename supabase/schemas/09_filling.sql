@@ -43,7 +43,8 @@ begin
 end
 $$;
 
--- Subject and body for one application. The RSVP link and the deadline stay placeholders.
+-- Subject and body filled in for one application, and what `private.fill` reports about them. The RSVP link and the deadline stay
+-- placeholders.
 create function private.filled(
   subject text, body text, application public.retreat_applications, blind boolean, invitation_values jsonb default null
 ) returns jsonb

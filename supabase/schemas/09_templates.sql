@@ -1,7 +1,7 @@
 -- Templates: the texts of letters.
 
 -- The templates. Each of the three decisions has one that is named like its status. The receipt and the reminder to people
--- without an RSVP have one each. Guests get the confirmation and the reminder of questions. Organisers add others.
+-- without an RSVP have one each. So have the confirmation and the reminder of questions, which guests get. Organisers add others.
 create table private.templates (
   name text primary key check (name <> ''),
   kind text not null default 'other' check (kind in ('receipt', 'decision', 'reminder', 'confirmation', 'other')),

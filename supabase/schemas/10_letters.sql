@@ -1,6 +1,6 @@
 -- Letters to applicants: their texts. 11_deliveries.sql sends them.
 
--- One row: what organisers set for all letters.
+-- One row: the organisers' settings for all letters.
 create table private.letter_settings (
   is_only boolean primary key default true check (is_only),
   version integer not null default 0,
@@ -72,7 +72,8 @@ alter table private.letters enable row level security;
 -- Finds drafts at once, regardless of how many letters were sent.
 create index letters_drafts on private.letters (coalesce(template, ''), drafted_at, id) where state = 'draft';
 
--- The addresses with which organisers replaced those that applicants gave. All letters to the applicant are sent there.
+-- The addresses with which organisers replaced those that applicants gave. Letters to such an applicant are sent to the
+-- replacement.
 create table private.addresses (
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
   address text not null
@@ -98,8 +99,8 @@ begin
 end
 $$;
 
--- Locks letters and their templates, which cannot be removed meanwhile. Takes ids of letters and of deliveries. For a
--- receipt, which has no letter, it locks the application.
+-- Locks letters, their applications, and their templates, which cannot be removed meanwhile. Takes ids of letters and of
+-- deliveries. For a receipt, which has no letter, it locks only the application.
 create function private.lock_letters(ids uuid[]) returns void
   language plpgsql set search_path = ''
 as $$

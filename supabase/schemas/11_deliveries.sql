@@ -1,6 +1,6 @@
--- Deliveries: what has to reach somebody, by webhook or email, and the state of sending it. An application and its delivery
--- are stored together or not at all. In a hosted project no server delivers: the page calls the webhook itself. Nothing is
--- queued there until one of our servers uses its database and creates the trigger
+-- Deliveries: what has to reach somebody, by webhook or email, and the state of sending it. An application and its delivery are
+-- stored together or not at all. In a hosted project no server delivers: the page calls the webhook itself. Nothing is queued
+-- there until one of our servers uses the project's database and creates the trigger
 -- (src/server/database/schemas/16_deliveries.sql).
 
 -- One row for each delivery. It is deleted with its application.
@@ -118,8 +118,8 @@ create index deliveries_of_domain on private.deliveries (domain, queued_at) wher
 -- | failed           | done      | an organiser told the applicant another way                               |
 -- | waiting, failed  | cancelled | it is recalled, or a later RSVP or decision of the same person was delivered |
 
--- Whether a delivery informs the applicant: an email, or a decision that replaces the email. `has_told`: whether it arrived,
--- or may have arrived.
+-- Whether a delivery brings a letter to the applicant: as an email, or as a decision that replaces the email. `has_told`: whether
+-- it arrived, or may have arrived.
 create function private.is_main(delivery private.deliveries) returns boolean
   language sql immutable
 as $$
@@ -140,8 +140,8 @@ as $$
     else (earlier.queued_at, earlier.id) < (later.queued_at, later.id) end
 $$;
 
--- Claims one delivery, whose row the caller has locked, for the duration of the lease. If an earlier try has no result yet, it
--- may have arrived.
+-- Claims one delivery, whose row the caller has locked, for the duration of the lease. An earlier try that has no result counts
+-- in `may_have_arrived`.
 create function private.claim_one(delivery uuid, lease interval) returns private.deliveries
   language sql set search_path = ''
 as $$
@@ -249,9 +249,9 @@ begin
 end
 $$;
 
--- Erases an application's deliveries, including its own, before the application, as in the lock order of servers. A server
--- that claims a delivery, or records its result, locks the delivery, then the invitation and earlier RSVPs. It does not lock
--- the application.
+-- Erases the deliveries about an application, and that of the application itself, before the application, as in the lock order of
+-- servers. A server that claims a delivery, or records its result, locks the delivery, then the invitation and earlier RSVPs. It
+-- does not lock the application.
 create function private.erase_deliveries() returns trigger
   language plpgsql security definer set search_path = ''
 as $$

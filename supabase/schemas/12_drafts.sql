@@ -28,8 +28,9 @@ as $$
 $$;
 
 -- Creates the draft of a template, unless there is one, or its letter is pending or has failed. Skips a letter that the applicant
--- already got, unless `again` is set, or the last decision that they were told is another one. Skips a reminder if one was sent
--- in the last three days. Returns the letter's id, null if it was skipped. A dropped letter becomes a draft with its former text.
+-- already got, unless `again` is set, or the letter tells a decision and they were last told another one. Skips a reminder if one
+-- was sent in the last three days. Returns the letter's id, null if it was skipped. A dropped letter becomes a draft with its
+-- former text.
 create function private.draft_from_template(application uuid, template text, again boolean default false) returns uuid
   language plpgsql set search_path = ''
 as $$
@@ -81,8 +82,8 @@ begin
 end
 $$;
 
--- Drops an application's letters that have not arrived, of one template or of all, and recalls pending ones. A letter to one
--- person becomes or stays a draft, since its text is nowhere else. The caller has locked the application.
+-- Drops an application's letters that have not arrived, of one template or of all, and recalls pending and failed ones. A letter
+-- to one person becomes or stays a draft, since its text is nowhere else. The caller has locked the application.
 create function private.drop_letters(application uuid, template text default null) returns void
   language plpgsql set search_path = ''
 as $$

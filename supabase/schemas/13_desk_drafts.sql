@@ -39,7 +39,7 @@ $$;
 
 -- Drafts letters of a template; with `again`, even if it was sent before. The result has the outcome of each: drafted, written (a
 -- draft or a letter exists already, in the returned `state`), undecided (another decision is current) or gone. Repeating the act
--- drafts none and returns the first result. A desk of version 1.0 sends no id.
+-- drafts none and returns the first result. A desk of version 1.0 sends no `act`.
 create function public.desk_write(applications uuid[], occasion text, again boolean default false, act uuid default null)
   returns jsonb
   language plpgsql security definer set search_path = ''
@@ -190,9 +190,9 @@ begin
 end
 $$;
 
--- Returns a draft with its link, so that an organiser can open it in their own mail program. The history records that the organiser
--- got the link. `site` is used if no server has stored the site's address. Older desks also send the time zone. A letter with a
--- deadline is refused until a time zone is set.
+-- Returns a draft with its link, so that an organiser can open it in their own mail program. The history records that the
+-- organiser got the link. `site` is used if no server has stored the site's address. Older desks also send the time zone. A
+-- letter with the link or the deadline is refused until a time zone is set.
 create function public.desk_hand_over(act uuid, letter uuid, seen text, site text default null, zone text default null)
   returns jsonb
   language plpgsql security definer set search_path = ''

@@ -1,6 +1,6 @@
 -- The organisers' calls that send, stop and retry letters. The server's part is in src/server/letters/.
 
--- Queues a released letter, which can be stopped for a minute. `text` is its text.
+-- Queues a released letter, which can be stopped for a minute. `text` has its subject and body.
 create function private.queue_letter(letter private.letters, kind text, text jsonb, act uuid, author text) returns uuid
   language sql set search_path = ''
 as $$
@@ -13,10 +13,10 @@ $$;
 
 -- Releases drafts, an array of {id, seen}: they are sent after a minute. `seen` identifies the text that the organiser read: a
 -- digest of the template's text, or the version of an edited letter (`draft_text`). For more than thirty letters, `number` must
--- equal their count. Letters that were sent before need `again`. The result has the outcome of each. `released`: it is queued.
--- `gone`: it is no longer a draft, or its decision is no longer current. `changed`: since it was read. `missing`: a placeholder
--- is blank or unknown. `long`: too long once filled in. `again`: sent before. Without a mail server the decision goes to the
--- automation, which emails the applicant.
+-- equal their count. Letters that were sent before need `again`, except reminders. The result has the outcome of each.
+-- `released`: it is queued. `gone`: it is no longer a draft, or its decision is no longer current. `changed`: since it was read.
+-- `missing`: a placeholder is blank or unknown. `long`: too long once filled in. `again`: sent before. Without a mail server the
+-- decision goes to the automation, which emails the applicant.
 create function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb

@@ -1,4 +1,4 @@
--- Letters as organisers see them, and what they set for all letters.
+-- Letters as organisers see them, with the settings for all letters.
 
 -- One row for each delivery of a letter, a decision or a receipt, in the desk's terms.
 create view private.letter_deliveries as
@@ -23,7 +23,8 @@ as $$
       btrim(left(application.first_name, 200) || ' ' || left(application.last_name, 200)) end)
 $$;
 
--- Drafts as an organiser may see them, in the order of `ids`.
+-- Drafts as an organiser may see them, in the order of `ids`. In the result, `edition` is no retreat: it is 1 when a letter is
+-- sent for the first time, 2 for the second, and so on. `answer` is the receiver's reply. Deliveries below have the same keys.
 create function private.drafts_shown(ids uuid[], blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -235,7 +236,7 @@ begin
 end
 $$;
 
--- For desks that were opened before an update. Newer desks get this with the list.
+-- For desks that were opened before an update. Newer desks get these states with the list.
 create function public.desk_letter_states(applications uuid[]) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

@@ -36,8 +36,8 @@ as $$
   )
 $$;
 
--- Writes the daily emails that are due, except those with nothing to report. They report applications and RSVPs since the last
--- daily email that had no notice, and applications that will be erased.
+-- Writes the daily emails that are due, except those with nothing to report. They report the applications and RSVPs since the
+-- last daily email, except those with a notice of their own, and the applications that will be erased.
 create function private.write_day_notices() returns void
   language plpgsql set search_path = ''
 as $$
@@ -65,7 +65,7 @@ end
 $$;
 
 -- Deletes notices and tests after a day, sent or not, and writes the daily emails that are due. A notice about one application or
--- RSVP, sent or failed, stays until the daily email has skipped that one.
+-- RSVP, sent or failed, stays until the daily email has left out that application or RSVP.
 create function private.keep_notices() returns void
   language plpgsql set search_path = ''
 as $$

@@ -104,8 +104,8 @@ begin
 end
 $$;
 
--- Invites an accepted person, or ends the invitation of one who no longer is. The names of its triggers sort after `redraft`, so
--- that letters are locked before invitations.
+-- Invites an accepted person, or ends the invitation of somebody who is no longer accepted. The names of its triggers sort after
+-- `redraft`, so that letters are locked before invitations.
 create function private.sync_invitation() returns trigger
   language plpgsql security definer set search_path = ''
 as $$

@@ -118,9 +118,9 @@ begin
 end
 $$;
 
--- Sets the deadline of the recipient of a letter that is about to be sent. The result is their link, null if the site's address is
--- unknown, and their deadline. Until they were told, or an organiser set it, the days count from the last sending. The update
--- reads only its own row: a subquery would read the row as it was before the lock.
+-- Sets the deadline of the recipient of a letter that is about to be sent. The result is their link, null if the site's address
+-- is unknown, and their deadline. Until they were told, or an organiser set it, the days count from the latest handover. The
+-- update reads only its own row: a subquery would read the row as it was before the lock.
 create function private.set_deadline_at_handover(application uuid, site text default null, out link text, out deadline date)
   language plpgsql set search_path = ''
 as $$

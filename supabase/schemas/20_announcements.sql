@@ -1,4 +1,4 @@
--- Announcements: servers announce on seven days what they erase automatically.
+-- Announcements: on seven days, servers tell organisers what they are going to erase automatically.
 
 -- One row for the applications of an edition, and one for its private answers, while they are announced.
 create table private.announcements (
@@ -15,9 +15,10 @@ create table private.announcements (
 );
 alter table private.announcements enable row level security;
 
--- Counts today as a day of announcement of everything that is due within six days. `erasable_until`: from the seventh day on,
--- everything that is due up to this day may be erased; null before. `is_new`: today was not counted before. A clock that jumps
--- ahead erases nothing: more than a month after the last day, the count starts again.
+-- Counts today as a day of announcement. The first day announces everything that is due within six days, and the later days
+-- announce the same. `erasable_until`: from the seventh day on, everything that is due up to this day may be erased; null before.
+-- `is_new`: today was not counted before. A clock that jumps erases nothing: if the last announcement was more than a month ago,
+-- or is in the future, the count starts again.
 create function private.announce(
   edition integer, subject text, out erasable_until date, out is_new boolean
 )

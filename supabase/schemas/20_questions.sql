@@ -35,7 +35,7 @@ as $$
   from private.editions where id = are_questions_open.edition
 $$;
 
--- Whether an edition has a required question. Asked once, it spares reading each person of a retreat without one.
+-- Whether an edition has a required question. Without one, a caller need not read each person of the retreat.
 create function private.has_required_questions(edition integer) returns boolean
   language sql stable set search_path = ''
 as $$
@@ -54,8 +54,8 @@ as $$
   )
 $$;
 
--- The questions of an edition with the answers of an application, in order: [{id, kind, text, choices, is_required,
--- is_private, is_answered, answer}]. `answer` is null for a private question, unless the reader may see it.
+-- The questions of an edition with the answers of an application, in order: [{id, kind, text, choices, is_required, is_private,
+-- is_answered, answer}]. `answer` is null for a private question, unless `shows_private` is set.
 create function private.questions_of(application uuid, edition integer, shows_private boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -68,8 +68,8 @@ as $$
 $$;
 
 -- Stores answers by the id of their question. A blank text removes an answer. Questions that are left out keep their answers. A
--- reminder of questions is dropped if none is open any more. The result is the number of changes. The caller has locked the
--- application.
+-- reminder of questions is dropped if no required question is open any more. The result is the number of changes. The caller has
+-- locked the application.
 create function private.store_answers(application uuid, answers jsonb) returns integer
   language plpgsql set search_path = ''
 as $$

@@ -1,4 +1,4 @@
--- RSVPs: those that people give through their link, and those that organisers note.
+-- RSVPs: those that people give through their link, and those that organisers record.
 
 -- Sets an RSVP, null for none. The caller has locked the application. The newest RSVP counts, and the history has all. A
 -- person with an RSVP gets no more reminders. Only a person who is coming gets a confirmation and a reminder of questions.

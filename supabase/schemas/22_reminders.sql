@@ -33,7 +33,7 @@ as $$
       and (select letters.template from private.letters where id = letter_id) = with_unsent_letter.template
 $$;
 
--- How many of the people to remind with a template, of an edition, already have such a reminder that is not sent yet.
+-- Counts the people of an edition to remind with a template for whom a reminder of this template exists, but is not sent yet.
 create function private.count_with_reminder(template text, edition integer, is_only boolean, today date) returns bigint
   language sql stable set search_path = ''
 as $$
@@ -97,7 +97,8 @@ $$;
 -- guests with open questions. It drafts at most 1,000 of each at once. Nobody is reminded twice in three days. The result is
 -- {drafted, questions, late, waiting, reminded, more}. `questions` counts the drafted ones about questions, and `late` those
 -- whose deadline has to be moved first. `waiting` counts people with a reminder that is not sent yet, and `reminded` those who
--- got one in the last three days. Repeating the act drafts none and returns the first result. A desk of version 1.0 sends no id.
+-- got one in the last three days. Repeating the act drafts none and returns the first result. A desk of version 1.0 sends no
+-- `act`.
 create function public.desk_remind(act uuid default null, edition integer default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

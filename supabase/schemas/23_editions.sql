@@ -1,7 +1,7 @@
 -- The next retreat: an edition that begins while the earlier ones go on.
 
 -- Waits until nobody reads or writes applications, and blocks reading and writing until the transaction ends. It also locks the
--- door. A waiting lock request blocks all later applicants, so each attempt waits only briefly.
+-- door's row. A waiting lock request blocks all later applicants, so each attempt waits only briefly.
 create function private.hold_applications() returns void
   language plpgsql set search_path = '' set lock_timeout = '100ms'
 as $$

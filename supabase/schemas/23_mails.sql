@@ -179,8 +179,8 @@ begin
 end
 $$;
 
--- Requests a check of the mail server and the sender's domain; `desk_letters` has its findings. A request during a check gets the
--- result of that check.
+-- Requests a check of the mail server and the sender's domain; `desk_letters` has its findings. Within ten seconds of a request,
+-- another request starts no further check.
 create function public.desk_check_mail() returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -13,8 +13,8 @@ create table private.visits (
 );
 alter table private.visits enable row level security;
 
--- Adds what a server counted to today: `counts` has the visits and starts of each source. A day has at most 200 different names,
--- of all servers together.
+-- Adds a server's counts to those of today: `counts` has the visits and starts of each source. A day has at most 200 different
+-- names, of all servers together.
 create function private.count_visits(counts jsonb) returns void
   language plpgsql set search_path = ''
 as $$

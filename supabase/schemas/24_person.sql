@@ -57,7 +57,8 @@ begin
 end
 $$;
 
--- The acts of the last day that name an application: those of its history, and those whose result has it or one of its letters.
+-- The acts of the last day that name an application: those of its history, and those whose result has it, one of its letters or
+-- one of its deliveries.
 create function private.acts_about(application uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$

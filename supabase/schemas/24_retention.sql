@@ -38,7 +38,7 @@ as $$
     and not exists (select from private.holds where application_id = application.id)
 $$;
 
--- Up to `most` applications of an edition that are due on a day, the oldest first.
+-- Up to `most` applications of an edition that are due on or before a day, the oldest first.
 create function private.due_applications(edition integer, day date, most integer) returns setof uuid
   language sql stable set search_path = ''
 as $$
@@ -56,7 +56,7 @@ as $$
   order by created_at, id limit most
 $$;
 
--- The number of applications that are due today, counted up to 10,001.
+-- The number of applications that are due by today, counted up to 10,001.
 create function private.count_due_applications() returns bigint
   language sql stable set search_path = ''
 as $$
@@ -78,7 +78,7 @@ as $$
   where subject = 'applications' and counted.applications > 0
 $$;
 
--- Erases up to `most` applications of an edition that are due on a day. Returns their number.
+-- Erases up to `most` applications of an edition that are due on or before a day. Returns their number.
 create function private.erase_due_applications(edition integer, day date, most integer) returns integer
   language plpgsql set search_path = ''
 as $$
@@ -98,7 +98,7 @@ $$;
 
 -- Announces applications that will be erased within six days, and erases up to `most` of those that were announced on seven days.
 -- Servers call this regularly, and again at once as long as it erases some: each call is short, and no insert waits for it. The
--- result is {erased, announced}. `announced`: what `private.announced_applications` says, once a day, otherwise null.
+-- result is {erased, announced}. `announced`: the result of `private.announced_applications` once a day, otherwise null.
 create function private.keep_applications(most integer) returns jsonb
   language plpgsql set search_path = ''
 as $$

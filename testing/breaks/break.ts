@@ -1,4 +1,4 @@
-/** A deliberate break of the product, which somebody has tried by hand, and the test that has to fail with it. */
+/** A deliberate break of the product, and the test that has to fail with it. `npm run test:breaks` makes each. */
 export interface Break {
   /** The broken promise, in its document's words. */
   promise: string

@@ -11,6 +11,6 @@ declare module 'vitest' {
 
 /** Runs before browser tests. Finds or installs a browser. */
 export default function setup(project: TestProject): void {
-  // This is Chromium without windows, which opens a page in a third of the time.
+  // chromium-headless-shell is Chromium without windows. It opens a page in a third of the time.
   project.provide('chromium', findExecutable(['chromium-headless-shell']) ?? ensureChromium())
 }

@@ -7,6 +7,7 @@ const strict = 'build.strict'
 
 /** Runs before tests of whole programs. Builds the sources, if they changed. */
 export default function setup(): void {
+  // start.js builds the sources before it runs any command.
   run('start.js', 'applications', '--help')
   const stamp = join(strict, 'complete')
   if (changedAt(stamp) < changedAt(join('dist', 'assets', 'complete'))) {

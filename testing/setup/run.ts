@@ -21,6 +21,6 @@ export default async function setup(): Promise<void> {
     detached: true,
   }).unref()
   process.env['TEST_RUN'] = folder
-  // A teardown of Vitest would run before the workers end. After this the reaper normally finds nothing.
+  // Not a teardown of Vitest, which would run before the workers end. The reaper then normally finds nothing.
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 }
