@@ -30,7 +30,7 @@ const blank: ListedApplication = {
 
 const nobody: Me = { account: '', email: '', callDesk: never }
 
-/** The desk with one blank row, rendered into the document as a template. The inline script replaces the blank row. */
+/** The desk with one blank row, rendered into a `<template>` element of the document. The inline script replaces the row. */
 export function BlankList({ version }: { version: string }) {
   const filters = filtersFrom('')
   const queries = new QueryClient()

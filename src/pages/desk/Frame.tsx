@@ -27,7 +27,7 @@ export function Frame({ session, version, children }: FrameProps) {
   const edition = editionOf(route)
   const queries = useQueryClient()
   // Never fetches: each screen reads the overview itself, after its own data.
-  const { data: counts } = useQuery({ ...letters(), enabled: false, select: countsOf })
+  const { data: letterAttributes } = useQuery({ ...letters(), enabled: false, select: letterAttributesOf })
   return (
     <div className="desk-frame">
       <header className="desk-top">
@@ -41,7 +41,7 @@ export function Frame({ session, version, children }: FrameProps) {
               key={name}
               href={hrefOf(edition === undefined ? to : inEdition(to, edition))}
               aria-current={screens.some((screen) => screen === route.screen) ? 'page' : undefined}
-              {...(to.screen === 'letters' && counts)}
+              {...(to.screen === 'letters' && letterAttributes)}
             >
               {name}
             </a>
@@ -86,7 +86,7 @@ function mountKeyOf(route: Route) {
  * The numbers of drafts and refused letters, as attributes of a link. `!` shows refused letters if there are no drafts. The
  * link's accessible name does not change.
  */
-function countsOf({ templates, personal, states }: LettersOverview) {
+function letterAttributesOf({ templates, personal, states }: LettersOverview) {
   const drafts = templates.reduce((sum, template) => sum + template.drafts.count, personal.count)
   const refused = states.refused.count
   if (drafts + refused === 0) return {}

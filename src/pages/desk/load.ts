@@ -40,7 +40,7 @@ const fetchScript = () => document.head.append(preload)
 
 const stored = storedSession()
 const firstRows = stored && !needsSecondFactor(stored) ? startFirstCalls(stored.access_token) : undefined
-// Without a session nothing is preloaded: the sign-in form is shown without the script, and loading it delays the document.
+// Without a session nothing is preloaded: the form is shown without the script, and loading it would delay the document.
 if (firstRows) void firstRows.then(fetchScript)
 else if (stored !== null) fetchScript()
 // Other fragments come from sign-in links.

@@ -55,7 +55,7 @@ export function FactorEdit({ auth, asMe }: AccountPartProps) {
         const { error: refused } = await client.mfa.unenroll({ factorId: id })
         if (refused) return sentenceOfFactor(refused)
       }
-      // The old token still claims a second factor.
+      // The claims of the old token still say that a second factor was used.
       await client.refreshSession()
       return finish('The second factor is off.')
     }),

@@ -58,7 +58,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
     ...(!isAlone && !list && { Escape: () => go({ screen: 'list', filters }) }),
   })
   useScreenLoaded(list !== undefined || error !== null)
-  // Beside an application the rows are not refreshed, so they are read again afterwards.
+  // Returning to the list reads it again. Beside an application the list stays mounted, so the read must be started here.
   const wasAlone = useRef(isAlone)
   const onAlone = useEffectEvent(() => {
     const former = previousRoute()

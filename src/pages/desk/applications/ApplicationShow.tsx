@@ -89,7 +89,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
   useKeys({
     n: () => note.current?.focus(),
     ...(!isBeside && {
-      // They replace the address, so that Back returns to the list in one step.
+      // `j` and `k` replace the address, so that Back returns to the list in one step.
       j: () => toNext && go(toNext, { replace: true }),
       k: () => toPrevious && go(toPrevious, { replace: true }),
       '/': () => {

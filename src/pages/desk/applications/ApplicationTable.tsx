@@ -123,6 +123,7 @@ interface RowProps {
   isErased: boolean
   /** Today. Applications received today show the time instead of the day. */
   day: string
+  /** The listeners, in a ref, so that new ones do not render all rows again. */
   latest: RefObject<RowListeners>
 }
 

@@ -53,7 +53,7 @@ function Plot({ caption, heads, rows, children }: PlotProps) {
 
 interface BarsPlotProps {
   caption: string
-  /** The heads of the names and of the number. */
+  /** The heads of the table's two columns: of the names, and of the number. */
   heads: readonly [string, string]
   rows: readonly { name: string; count: number }[]
 }

@@ -27,7 +27,7 @@ export interface EarlyInput {
   isPointerDown: boolean
 }
 
-/** The id of the template for the list. */
+/** The id of the `<template>` element with the list. */
 export const blankListId = 'blank-list'
 
 /** Minimum height of a row in pixels. */

@@ -29,8 +29,13 @@ test('an application opened by a link has the position from the database', () =>
   expect(neighboursIn(openedList, 'a').position).toBe('11 of 148')
   const many = withOpened(undefined, undefined, 'b', position({ number: 12, count: 1000, more: true }))
   expect(neighboursIn(many, 'b').position).toBe('12 of more than 1,000')
-  const behind = withOpened(undefined, undefined, 'b', position({ count: 1000, more: true, previous: 'a' }))
-  expect(neighboursIn(behind, 'b')).toEqual({ previous: 'a', next: undefined, position: '' })
+  const uncounted = withOpened(
+    undefined,
+    undefined,
+    'b',
+    position({ count: 1000, more: true, previous: 'a' }),
+  )
+  expect(neighboursIn(uncounted, 'b')).toEqual({ previous: 'a', next: undefined, position: '' })
   expect(neighboursIn(withOpened(undefined, page([], true), 'a', position({})), 'b')).toEqual({
     previous: undefined,
     next: undefined,
@@ -104,7 +109,7 @@ test('neighbours follow the former order of the list, and continue after the las
   })
 })
 
-test('the position is unknown after an application was added before the first one', () => {
+test('the position is unknown if another application now precedes the one at position 1', () => {
   const first = withOpened(undefined, page(['a'], true), 'a', position({ number: 2, previous: 'new' }))
   expect(neighboursIn(first, 'a')).toEqual({ previous: 'new', next: undefined, position: '' })
 })

@@ -48,7 +48,7 @@ export function selectAllMatching(allMatching: readonly SelectedApplication[]): 
   return { ticked: new Map(allMatching.map(({ id, version }) => [id, version])), allMatching, last: null }
 }
 
-/** The ids from the row ticked last to this one, in that order. If the row ticked last is not shown, only this id. */
+/** The ids from the row ticked last to the given one, in that order. If the row ticked last is not shown, only the given id. */
 export function rangeTo({ last }: Selection, rows: readonly Versioned[], id: string): readonly string[] {
   const ids = rows.map((row) => row.id)
   const [from, to] = [last === null ? -1 : ids.indexOf(last), ids.indexOf(id)]

@@ -12,7 +12,7 @@ import { timelineOf } from './ApplicationTimeline.tsx'
  * Keeps a shown application up to date and finds its new events.
  *
  * @param filter The filter of the list that it was opened from.
- * @returns `data`, `error` and `refetch` of the query; `isErased`, whether it failed because the application was erased;
+ * @returns `data`, `error` and `refetch` of the query; `isErased`, whether the query failed because of an erasure;
  *   `newKeys`, the keys of new events; `changedBy`, the other organiser who set the shown status meanwhile.
  */
 export function useApplicationUpdates(id: string, filter: Filter) {

@@ -8,9 +8,9 @@ import { useDesk } from '../kit/useDesk.tsx'
  * Reads a list and follows its changes. The list is refetched when the organiser returns to it. Its rows keep their order
  * while it is shown. While another search or filter loads, the former list stays visible.
  *
- * @returns `list`, undefined until it was read; `key`, which is the same for each read of a list; `isStale`, whether it is the
- * former list; `overview`, the last counts that were read; `matchCounts`, these counts if they are of this list; `changes` since
- * it was read: erased and new applications, letters, RSVPs and marks.
+ * @returns `list`, undefined until it was read; `key`, which is the same for each read of a list; `isStale`, whether `list` is
+ *   the former list; `overview`, the last counts that were read; `matchCounts`, these counts if they are of this list; `changes`
+ *   since it was read: erased and new applications, letters, RSVPs and marks.
  */
 export function useList(filters: Filters) {
   const desk = useDesk()

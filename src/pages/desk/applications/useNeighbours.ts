@@ -19,9 +19,9 @@ export function useNeighbours(filter: Filter, id: string) {
   const { data: openedList } = useQuery(desk.openedList(filter))
   const { data: list } = useQuery({ ...desk.list(filter), enabled: false })
   // Reads the next page before the end. A failure is retried at the end; the list also has its More button.
-  const last = list?.applications.slice(-nearEnd) ?? []
-  const isNearEnd = last.some((each) => each.id === id)
-  const isAtEnd = last.at(-1)?.id === id
+  const lastRows = list?.applications.slice(-nearEnd) ?? []
+  const isNearEnd = lastRows.some((each) => each.id === id)
+  const isAtEnd = lastRows.at(-1)?.id === id
   const readMore = useEffectEvent(() => desk.readMore(filter).catch(() => {}))
   useEffect(() => {
     if (isNearEnd || isAtEnd) void readMore()

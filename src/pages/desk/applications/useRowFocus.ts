@@ -66,15 +66,15 @@ function useFocusOnOpenedRow(openId: string | null) {
 }
 
 /**
- * Delays an act until the pointer is up. Otherwise something that the act shows, such as the decision bar, could move under the
- * pointer before the click.
+ * Delays calls of a function until the pointer is up. Otherwise something that a call shows, such as the decision bar, could
+ * move under the pointer before the click.
  */
-function useAfterPress<Args>(act: (args: Args) => void) {
+function useAfterPress<Args>(call: (args: Args) => void) {
   const press = useRef({ isDown: false, waiting: [] as Args[] })
   const onUp = useEffectEvent(() => {
     const { waiting } = press.current
     press.current = { isDown: false, waiting: [] }
-    for (const args of waiting) act(args)
+    for (const args of waiting) call(args)
   })
   useEffect(() => {
     const endDown = listenTo('pointerdown')(() => (press.current.isDown = true))
@@ -84,5 +84,5 @@ function useAfterPress<Args>(act: (args: Args) => void) {
       endUp()
     }
   }, [])
-  return (args: Args) => (press.current.isDown ? void press.current.waiting.push(args) : act(args))
+  return (args: Args) => (press.current.isDown ? void press.current.waiting.push(args) : call(args))
 }

@@ -56,7 +56,7 @@ export function DecisionBar({ applications, about, children, ...listeners }: Dec
           <Button
             key={status}
             data-status={status}
-            // "New" is no decision, so its button is disabled instead of pressed.
+            // "Back to new" only takes a decision back, so its button is disabled instead of pressed.
             aria-pressed={status === 'new' ? undefined : allHave(status)}
             aria-disabled={status === 'new' ? allHave(status) : undefined}
             aria-keyshortcuts={keysAreOn ? key : undefined}

@@ -13,9 +13,9 @@ import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersione
 import { changeFrom, doorSentence, entriesOf, type Entries } from './door.ts'
 
 /** The state of the door, and who changed it last. */
-type DoorState = Door & { history: GeneralHistoryEntry[] }
+type DoorWithHistory = Door & { history: GeneralHistoryEntry[] }
 
-/** The screen that shows and changes whether applications are accepted. */
+/** The screen that shows and changes whether applications are taken. */
 export function DoorEdit() {
   const { call } = useDesk()
   const query = useQuery({
@@ -44,7 +44,7 @@ export function DoorEdit() {
 }
 
 interface DoorFormProps {
-  door: DoorState
+  door: DoorWithHistory
   /** When the door was read, in milliseconds since 1970. The closing time cannot be earlier. */
   now: number
 }
@@ -133,7 +133,7 @@ function countHint({ is_open: isOpen, opened_at: openedAt }: Door) {
 }
 
 /** The notice that the door was changed while the organiser typed, with its current state. */
-function conflictNotice(door: DoorState, baseVersion: number) {
+function conflictNotice(door: DoorWithHistory, baseVersion: number) {
   // An automatic closing adds exactly one version. More versions mean that somebody changed the door too.
   const isAutomatic = !door.is_open && !door.closed && door.version === baseVersion + 1
   const last = isAutomatic ? undefined : door.history[0]

@@ -18,7 +18,7 @@ interface DraftEditProps {
   setIsOpen: (isOpen: boolean) => void
 }
 
-/** The form that edits a draft for one person. */
+/** The form that edits one draft. The template does not change. */
 export function DraftEdit({ letter, input, setIsOpen }: DraftEditProps) {
   const { id, seen, subject, body } = letter
   // A form that opens together with its screen does not take the focus.

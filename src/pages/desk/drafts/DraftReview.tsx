@@ -68,7 +68,7 @@ export function DraftReview({ occasion, drafts: unsorted, isByHand, more, childr
   })
   const onChosen = useEffectEvent((id: string | undefined) => {
     if (position === 0) return
-    // In a single column the letter is below its row, so the row moves to the top. The former letter above it has disappeared.
+    // In a single column the letter is below its row. The row moves to the top, because a letter above it has just disappeared.
     const block = isBeside ? 'nearest' : 'start'
     document.getElementById(`recipient-${id}`)?.closest('li')?.scrollIntoView({ block })
   })
@@ -155,7 +155,7 @@ export function DraftReview({ occasion, drafts: unsorted, isByHand, more, childr
   )
 }
 
-/** Puts those drafts first that were already edited when they were read first. Editing a draft later does not move its row. */
+/** Puts the drafts first that were edited before this screen read them. Editing a draft later does not move its row. */
 function useEditedFirst(drafts: readonly Letter[]): readonly Letter[] {
   const [wasEdited, setWasEdited] = useState<Readonly<Record<string, boolean>>>({})
   const isNew = ({ id }: Letter) => !(id in wasEdited)

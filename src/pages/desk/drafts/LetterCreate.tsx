@@ -66,7 +66,7 @@ export function letterTextName(application: string): string {
 function LetterForm({ application, letters, mayAnswer }: Omit<LetterCreateProps, 'isBlind'>) {
   // The act id is stored with the text, so that a retry after a lost response creates no second letter.
   const [typed, setUnsent] = useUnsentText<LetterContent & { act: string }>(letterTextName(application))
-  // The draft may have been saved although this screen was left before the response arrived.
+  // The new draft has the act's id. It may have been saved although this screen was left before the response arrived.
   const isSaved = letters.some(({ id }) => id === typed?.act)
   const { subject = '', body = '', act = '' } = (isSaved ? null : typed) ?? {}
   const [isOpen, setIsOpen] = useState(false)

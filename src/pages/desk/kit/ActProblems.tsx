@@ -1,6 +1,6 @@
 import { Alert, isOutdated, isUncertain, reload, sentenceOf } from './Problem.tsx'
 
-/** The failures of acts, one message each, for the space under their buttons. */
+/** The failures of acts, one message each, to show near their buttons. */
 export function ActProblems({ acts }: { acts: readonly { error: Error | null; failure: string }[] }) {
   return acts.map(({ error, failure }) =>
     error === null ? null : (

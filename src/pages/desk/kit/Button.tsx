@@ -32,7 +32,7 @@ interface ApplicationLinkProps {
   id: string
   /** The filters of the list that the application is opened from; by default, none. */
   filters?: Filters
-  /** The applicant's name, or another text that identifies it. */
+  /** The applicant's name, or another text that identifies the application. */
   children: ReactNode
 }
 

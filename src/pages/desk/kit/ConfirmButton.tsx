@@ -6,14 +6,14 @@ import { focus, useOnHidden } from './focus.ts'
 
 interface ConfirmButtonProps {
   children: string
-  /** The thing that it is about, if several buttons share the words. */
+  /** The thing that the button is about, if several buttons share the words. */
   about?: string | undefined
   /** The question, and the words of the buttons that confirm and cancel. */
   question: ReactNode
   confirm: string
   cancel: string
   isPending: boolean
-  /** Called before it asks; false if there is something to correct first. */
+  /** Called before the question is asked. Returns false if there is something to correct first. */
   mayAsk?: () => boolean
   onConfirm: () => void
 }

@@ -26,7 +26,7 @@ interface DialogProps {
   onOpen?: () => void
   /** Called when it closes; twice if the close button was pressed. */
   onClose?: () => void
-  /** Called after it has closed. Its button must not disappear before this call. */
+  /** Called after it has closed. The button that opens it must not disappear before this call. */
   onClosed?: () => void
   /** Rendered only while it is open. */
   children: ReactNode

@@ -22,12 +22,12 @@ export interface FieldProps extends FieldTexts, Omit<ComponentProps<'input'>, 'c
 export function Field({ id, label, hint, problem, onText, takesFocus = false, ...input }: FieldProps) {
   return (
     <Labelled {...{ id, label, hint, problem }}>
-      {(ids) => (
+      {(attributes) => (
         <input
           type="text"
           {...(takesFocus && { ref: focus })}
           {...(onText && { onChange: ({ target }) => onText(target.value) })}
-          {...ids}
+          {...attributes}
           {...input}
         />
       )}
@@ -43,7 +43,9 @@ interface TextFieldProps extends FieldTexts, Omit<ComponentProps<'textarea'>, 'c
 export function TextField({ id, label, hint, problem, onText, ...textarea }: TextFieldProps) {
   return (
     <Labelled {...{ id, label, hint, problem }}>
-      {(ids) => <textarea onChange={({ target }) => onText(target.value)} {...ids} {...textarea} />}
+      {(attributes) => (
+        <textarea onChange={({ target }) => onText(target.value)} {...attributes} {...textarea} />
+      )}
     </Labelled>
   )
 }
@@ -59,8 +61,8 @@ export function Choice<Value extends string>(props: ChoiceProps<Value>) {
   const { label, hint, problem, options, value, onChoose } = props
   return (
     <Labelled {...{ label, hint, problem }}>
-      {(ids) => (
-        <select {...ids} value={value} onChange={({ target }) => onChoose(target.value as Value)}>
+      {(attributes) => (
+        <select {...attributes} value={value} onChange={({ target }) => onChoose(target.value as Value)}>
           {options.map(([option, words]) => (
             <option key={option} value={option}>
               {words}
@@ -73,19 +75,20 @@ export function Choice<Value extends string>(props: ChoiceProps<Value>) {
 }
 
 interface LabelledProps extends FieldTexts {
-  children: (ids: object) => ReactNode
+  /** Renders the field with the attributes that connect it to its label, hint and problem. */
+  children: (attributes: object) => ReactNode
 }
 
 function Labelled({ id: givenId, label, hint, problem, children }: LabelledProps) {
   const generatedId = useId()
   const id = givenId ?? generatedId
-  const about = [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ')
+  const descriptionIds = [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ')
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
       {children({
         id,
-        'aria-describedby': about || undefined,
+        'aria-describedby': descriptionIds || undefined,
         ...(problem !== undefined && { 'aria-invalid': problem !== '' }),
       })}
       {hint && (

@@ -5,7 +5,7 @@ import type { CallDesk } from '../../../client/desk.ts'
 import { RefusedCall } from '../../../client/rest.ts'
 import { OfflineError } from '../../../client/session.ts'
 
-// By default the library trusts the browser, which reports offline even when a server on this machine responds.
+// By default TanStack Query trusts the browser, which reports offline even when a server on this machine responds.
 onlineManager.setEventListener(() => undefined)
 
 /** Wraps the calls of the desk so that each one updates the connection state. Queries refetch when a server responds again. */

@@ -59,7 +59,7 @@ test.each([
   expect(linkedInLink(input)).toBe(link)
 })
 
-test('a letter opens unchanged in an email program, addressed to its recipient only', () => {
+test('a letter opens in an email program with its whole text, addressed to its recipient only', () => {
   const letter = { to: 'a?bcc=all@example.org', subject: 'Zoë & 50% = ?', body: 'Hello\n\n&bcc=b@c.d\r\n#' }
   expect(mailProgramLink(letter)).toBe(
     'mailto:a%3Fbcc%3Dall@example.org?subject=Zo%C3%AB%20%26%2050%25%20%3D%20%3F' +

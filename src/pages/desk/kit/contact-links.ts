@@ -28,8 +28,8 @@ export function linkedInLink(input: string): string | undefined {
       : `https://${text}`
   if (/\s/.test(text) || !URL.canParse(address)) return undefined
   const { protocol, hostname, username, password, href } = new URL(address)
-  const isTheirs = /^(?:[a-z\d-]+\.)*linkedin\.com$/.test(hostname) && username === '' && password === ''
-  return /^https?:$/.test(protocol) && isTheirs ? href : undefined
+  const isLinkedIn = /^(?:[a-z\d-]+\.)*linkedin\.com$/.test(hostname) && username === '' && password === ''
+  return /^https?:$/.test(protocol) && isLinkedIn ? href : undefined
 }
 
 /** The address that opens a letter in the organiser's own email program; undefined if the recipient has no usable email. */

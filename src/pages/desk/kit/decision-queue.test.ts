@@ -87,7 +87,7 @@ test('acts are sent one after another, each with its own id, and reported when t
   expect(calls[2]?.decisions[1]).toEqual({ id: '2', status: 'new', version: 1, takes_back: true })
 })
 
-test('acts that are refused together are reported in order', async () => {
+test('acts that are refused together are each reported', async () => {
   const { queue, finished, idle } = runQueue({ isOffline: true })
   queue.decide([application('1')], 'accepted')
   queue.decide([application('1')], 'declined')

@@ -63,11 +63,13 @@ function finished(state: QueueState, others: Outcomes = {}) {
 /** The states of each act's decisions, such as `1: saved`. */
 const statesOf = ({ acts }: QueueState) =>
   acts.map((act) => [...act.values()].map((decision) => `${decision.application.id}: ${decision.state}`))
-const baseOf = (state: QueueState) =>
+/** The base versions of the decisions that the next call sends. */
+const baseVersionsOf = (state: QueueState) =>
   decisionsInCall(reduce(state, send)).map(({ baseVersion }) => baseVersion)
+/** Each refusal as an id, the wanted status and the kind of the reason. */
 const reasonsOf = ({ refusals }: QueueState) =>
   [...refusals.values()].map(({ application: { id }, wanted, reason }) => [id, wanted, reason.kind])
-const undoneBy = (state: QueueState) => undoableDecisions(state).map(({ application: { id } }) => id)
+const undoableIds = (state: QueueState) => undoableDecisions(state).map(({ application: { id } }) => id)
 
 test('a decision is queued, sent and saved, and is shown immediately', () => {
   const read3 = application('1', 'new', 3)
@@ -96,7 +98,7 @@ test('an act is sent after the previous act, based on the version that the previ
   expect(statesOf(reduce(both, send))).toEqual([['1: sent'], ['1: queued']])
   const first = finished(both, { '1': { version: 8 } })
   expect(currentStatusIn(first, application('1'))).toMatchObject({ status: 'declined', isPending: true })
-  expect(baseOf(first)).toEqual([8])
+  expect(baseVersionsOf(first)).toEqual([8])
   expect(currentStatusIn(finished(first), application('1'))).toEqual({
     status: 'declined',
     version: 9,
@@ -124,12 +126,12 @@ test('a decision repeated after a conflict is based on the newer version', () =>
   expect([...state.refusals.values()]).toMatchObject([{ reason: { author: 'bob@example.org' } }])
   const again = reduce(state, repeat(state))
   expect(again.refusals.size).toBe(0)
-  expect(baseOf(again)).toEqual([5])
+  expect(baseVersionsOf(again)).toEqual([5])
 })
 
 test('a conflict with an equal decision is not reported as a refusal', () => {
   const state = finished(after(decide('declined', application('1'))), { '1': stale })
-  expect([reasonsOf(state), undoneBy(state)]).toEqual([[], []])
+  expect([reasonsOf(state), undoableIds(state)]).toEqual([[], []])
 })
 
 test('a refused decision is not reported if the next decision wanted the status that somebody else set meanwhile', () => {
@@ -147,7 +149,7 @@ test.each([{ outcome: 'gone' } as const, undefined])(
     })
     // The application is reported as gone even if the last decision wanted its original status.
     expect(reasonsOf(state)).toEqual([['1', 'new', 'gone']])
-    expect(undoneBy(state)).toEqual([])
+    expect(undoableIds(state)).toEqual([])
     expect(currentStatusIn(state, application('1'))).toEqual({ status: 'new', version: 0, isPending: false })
   },
 )
@@ -159,7 +161,7 @@ test('a failed decision restores the former status and can be repeated', () => {
   expect([...state.refusals.values()]).toMatchObject([
     { reason: { kind: 'failed', message: 'The disk is full.', isUncertain: false } },
   ])
-  expect(baseOf(reduce(state, repeat(state)))).toEqual([7])
+  expect(baseVersionsOf(reduce(state, repeat(state)))).toEqual([7])
 })
 
 test('a new decision removes the refusal of its application only', () => {
@@ -219,42 +221,42 @@ test('Undo undoes the saved decisions of the last act, once, based on their save
   const state = finished(after(decide('declined', application('9')), act), { '9': {} })
   const saved = finished(state, { '3': { outcome: 'gone' } })
   expect(statesOf(saved)[1]).toEqual(['1: saved', '2: saved', '3: refused'])
-  expect(undoneBy(saved)).toEqual(['1', '2'])
+  expect(undoableIds(saved)).toEqual(['1', '2'])
   const undone = play(saved, read('1', 'declined', 7), undo)
   expect(decisionsInCall(reduce(undone, send))).toMatchObject([
     { application: { id: '1' }, wanted: 'new', baseVersion: 1, isUndo: true },
     { application: { id: '2' }, wanted: 'waitlisted', baseVersion: 3, isUndo: true },
   ])
-  expect(undoneBy(undone)).toEqual([])
+  expect(undoableIds(undone)).toEqual([])
   expect(reduce(undone, undo)).toBe(undone)
-  expect(undoneBy(finished(undone))).toEqual([])
+  expect(undoableIds(finished(undone))).toEqual([])
 })
 
-test.each(['1', '2'])('after a failed decision on %s, Undo undoes the act before it', (id) => {
+test.each(['1', '2'])('after a failed decision on application %s, Undo undoes the previous act', (id) => {
   const before = finished(after(decide('accepted', application('1'))))
   const pending = play(before, decide('declined', application(id)), send)
-  expect(undoneBy(pending)).toEqual([id])
+  expect(undoableIds(pending)).toEqual([id])
   const failed = reduce(pending, fail)
-  expect(undoneBy(failed)).toEqual(['1'])
-  expect(undoneBy(finished(reduce(before, decide('declined', application(id))), { [id]: stale }))).toEqual([
-    '1',
-  ])
+  expect(undoableIds(failed)).toEqual(['1'])
+  expect(undoableIds(finished(reduce(before, decide('declined', application(id))), { [id]: stale }))).toEqual(
+    ['1'],
+  )
   const undone = reduce(failed, undo)
   expect(decisionsInCall(reduce(undone, send))).toMatchObject([
     { wanted: 'new', baseVersion: 1, isUndo: true },
   ])
-  expect(undoneBy(finished(undone))).toEqual([])
-  expect(undoneBy(play(undone, send, fail))).toEqual([])
+  expect(undoableIds(finished(undone))).toEqual([])
+  expect(undoableIds(play(undone, send, fail))).toEqual([])
 })
 
 test('decisions on an erased application are forgotten', () => {
   const forget: QueueEvent = { type: 'forget', ids: ['1'] }
   const first = finished(after(decide('accepted', application('3'))))
   const saved = finished(reduce(first, decide('accepted', application('1'), application('2'))))
-  expect(undoneBy(reduce(saved, forget))).toEqual(['2'])
-  // Undo now applies to the act before.
+  expect(undoableIds(reduce(saved, forget))).toEqual(['2'])
+  // Undo now applies to the previous act.
   const alone = finished(reduce(first, decide('accepted', application('1'))))
-  expect(undoneBy(reduce(alone, forget))).toEqual(['3'])
+  expect(undoableIds(reduce(alone, forget))).toEqual(['3'])
   expect(reduce(first, forget)).toEqual(first)
   const pending = play(first, decide('accepted', application('1')), send)
   expect(reduce(pending, forget)).toEqual(pending)
@@ -268,20 +270,20 @@ test('forgetting without ids forgets everything except pending decisions', () =>
   const saved = finished(after(decide('accepted', application('1'), application('2'))))
   const pending = play(saved, decide('declined', application('3')), send)
   const remaining = reduce(pending, { type: 'forget', ids: undefined })
-  expect(undoneBy(remaining)).toEqual(['3'])
+  expect(undoableIds(remaining)).toEqual(['3'])
   expect(decisionsInCall(remaining)).toEqual(decisionsInCall(pending))
 })
 
 test('Undo skips an application that somebody else has already set back', () => {
   const state = finished(after(decide('accepted', application('1'), application('2'))))
-  expect(undoneBy(reduce(state, read('1', 'new', 2)))).toEqual(['2'])
+  expect(undoableIds(reduce(state, read('1', 'new', 2)))).toEqual(['2'])
 })
 
 test('if an act is undone while it is pending, it is saved first and then undone', () => {
   const state = after(decide('accepted', application('1')), send, undo)
   expect(currentStatusIn(state, application('1'))).toMatchObject({ status: 'new', isPending: true })
   const first = reduce(state, reply(state))
-  expect(baseOf(first)).toEqual([1])
+  expect(baseVersionsOf(first)).toEqual([1])
   expect(currentStatusIn(finished(first), application('1'))).toEqual({
     status: 'new',
     version: 2,
@@ -299,11 +301,11 @@ test('Undo is refused if the applicant was told of the decision, unless the orga
     version: 1,
     isPending: false,
   })
-  expect(undoneBy(state)).toEqual([])
+  expect(undoableIds(state)).toEqual([])
   expect(decisionsInCall(play(state, repeat(state), send))).toMatchObject([{ baseVersion: 1, isUndo: false }])
 })
 
-test('a retried undo still checks whether the applicant was told', () => {
+test('an undo that failed is repeated as an undo, for which the database checks whether the applicant was told', () => {
   const state = play(finished(after(decide('accepted', application('1')))), undo, send, fail)
   expect(decisionsInCall(play(state, repeat(state), send))).toMatchObject([{ wanted: 'new', isUndo: true }])
 })

@@ -30,7 +30,7 @@ export type QueueEvent =
   /** Drops the unsent decisions of the current act. */
   | { type: 'stop' }
 
-/** Returns the queue after an event; the same object if nothing changed. */
+/** Returns the queue after an event; in most cases the same object if nothing changed. */
 export function reduce(state: QueueState, event: QueueEvent): QueueState {
   switch (event.type) {
     case 'read':
@@ -67,12 +67,13 @@ type NewDecision = Pick<Decision, 'application' | 'wanted'> & {
 
 function undoOf(decision: Decision): NewDecision {
   const { application } = decision
-  // If somebody else has decided since, the old version makes the database refuse the undo.
+  // If somebody else decided after this decision, its version makes the database refuse the undo.
   const baseVersion = decision.state === 'saved' ? decision.version : undefined
   return { application, wanted: application.status, baseVersion, isUndo: true }
 }
 
 function repeatOf({ application, wanted, isUndo, reason }: Refusal): NewDecision {
+  // An undo is repeated as an ordinary decision if the database refused it, because the organiser has seen the reason.
   return { application, wanted, baseVersion: application.version, isUndo: isUndo && reason.kind === 'failed' }
 }
 
@@ -122,7 +123,7 @@ function without(state: QueueState, ids: readonly string[] | undefined): QueueSt
 
 /** The parts of the queue that an event changes while an act is being sent. */
 interface MutableQueue {
-  /** The current act, and the ones after it. */
+  /** The current act, and the later acts. */
   act: Map<string, Decision>
   later: Map<string, Decision>[]
   known: Map<string, KnownStatus>
@@ -201,7 +202,7 @@ function stop({ act, later }: MutableQueue) {
   }
 }
 
-/** After a decision was saved or stopped, changes the next queued ones on its application, up to one that stays queued. */
+/** After a decision was saved or stopped, changes the later ones on its application, up to the first that stays queued. */
 function rebase(later: MutableQueue['later'], id: string, change: (next: Decision) => Decision) {
   for (const act of later) {
     const next = act.get(id)

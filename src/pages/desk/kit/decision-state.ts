@@ -51,7 +51,7 @@ export type Decision = {
   | { state: 'refused'; refusal: Refusal }
 )
 
-/** The decisions made in one step, by application id. */
+/** The decisions of one act, by application id. An act of more than `stepSize` decisions takes several calls. */
 export type DecisionAct = ReadonlyMap<string, Decision>
 
 /** The decision queue. */

@@ -75,7 +75,7 @@ test('an act of one call has no progress and cannot be stopped', () => {
   expect(shown(saved(state))).toEqual({ accepted: stepSize, new: 250 - stepSize })
 })
 
-test('stopping restores the unsent applications immediately, and the sent ones can be undone', () => {
+test('stopping restores the statuses of unsent decisions immediately, and the sent decisions can be undone', () => {
   const state = play(next(reduce(emptyQueue, decide('accepted'))), send, stop)
   expect(shown(state)).toEqual({ accepted: 200, new: 50 })
   expect(progressIn(state)).toEqual({ done: 100, count: 200 })
@@ -106,7 +106,7 @@ test.each(['before', 'after'])(
   },
 )
 
-test('later decisions on stopped applications are sent, based on the original version', () => {
+test('if a decision is stopped, a later one on its application is sent, based on the original version', () => {
   const [some, other] = [many.slice(200, 210), many.slice(205, 215)]
   const state = play(
     next(reduce(emptyQueue, decide('accepted'))),

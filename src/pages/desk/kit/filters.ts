@@ -27,10 +27,10 @@ const blank = 'none'
 /**
  * Parses the query part of the fragment. Unknown or invalid values are ignored.
  *
- * @param search Such as `status=accepted&search=acme`.
+ * @param query Such as `status=accepted&search=acme`.
  */
-export function filtersFrom(search: string): Filters {
-  const parameters = new URLSearchParams(search)
+export function filtersFrom(query: string): Filters {
+  const parameters = new URLSearchParams(query)
   const oneOf = <Value extends string>(name: string, values: readonly Value[]) =>
     values.find((value) => value === parameters.get(name))
   const choice = <Value extends string>(name: string, values: readonly Value[]) =>

@@ -34,7 +34,7 @@ test.each([
   expect(shortMomentOf(iso, new Date(2026, 10, 22, 23, 0))).toBe(expected)
 })
 
-test('a day is the same in every time zone', () => {
+test('a day has a long form for letters and a short form for charts', () => {
   expect(dayOf('2026-12-31')).toBe('31 December 2026')
   expect(chartDayOf('2026-12-31')).toBe('31 Dec 2026')
 })

@@ -102,7 +102,7 @@ export function shortOf(text: string): string {
   return short === begin && text.length <= shortLength * 10 ? begin : `${short.trimEnd()}…`
 }
 
-/** An applicant's name; if names are hidden, `Application` and the first characters of its id. */
+/** An applicant's name; if names are hidden, `Application` and the first characters of the application's id. */
 export function nameOf({ id, first_name, last_name }: Named): string {
   return first_name === undefined ? hiddenName(id) : shortOf(`${first_name} ${last_name ?? ''}`.trim())
 }

@@ -59,7 +59,7 @@ test('reading a list again reads as many rows as before, in as few calls as poss
   expect(sizes).toEqual([maxPerCall, pageSize])
 })
 
-test('a page with few matches takes a bounded number of calls, and the list says that it is partial', async () => {
+test('a page with few matches takes a bounded number of calls, and a list is partial if they do not suffice', async () => {
   const some = deskOf(1000, 20)
   const list = await readList(some.call, {}, undefined, signal)
   expect(some.sizes).toEqual([50, 30, 10])

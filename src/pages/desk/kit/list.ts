@@ -8,7 +8,7 @@ export interface List extends ListPage {
   filter: Filter
   /** When its beginning was read, in milliseconds since 1970. It distinguishes a list from a later read of the same list. */
   readAt: number
-  /** Whether reading stopped before it had the wanted number of rows. */
+  /** Whether the last read found fewer rows than wanted: it reached the end of the list, or the maximum number of calls. */
   isPartial: boolean
 }
 

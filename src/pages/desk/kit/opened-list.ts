@@ -54,7 +54,7 @@ export function withOpened(
   return {
     ...openedList,
     ids: [...before, ...openedList.ids, ...after],
-    // If an application was added before the first one, the position is no longer known.
+    // If an application now precedes the one at position 1, the positions are no longer known.
     first:
       openedList.first === null || before.length >= openedList.first
         ? null

@@ -15,7 +15,7 @@ import type { DecisionQueue } from './decision-queue.ts'
 import { refreshArgumentsOf, readList, readMore, type List } from './list.ts'
 import { withOpened, type OpenedList } from './opened-list.ts'
 
-/** The first part of the key of a query that acts refetch. */
+/** The first part of a query's key, for the queries that acts refetch. */
 export type KeyPrefix =
   | 'list changes'
   | 'application'
@@ -28,7 +28,7 @@ export type KeyPrefix =
 /** The keys of the data that decisions change. */
 export const refetchedByDecisions: readonly KeyPrefix[] = ['list changes', 'application', 'letters', 'places']
 
-/** Milliseconds between two reads of the list, and of everything else that changes on the server. */
+/** Milliseconds between two reads of the list's changes, and of other data that changes on the server. */
 const listInterval = 15_000
 const defaultInterval = 20_000
 /** Milliseconds between two reads while a mail check runs, and between two attempts to reconnect. */
@@ -40,7 +40,7 @@ const freshDuration = 1_000
 /** The options of a query that is refetched regularly while it is shown. */
 export const polled = { refetchInterval: defaultInterval, refetchOnWindowFocus: 'always' } as const
 
-/** The queries of the desk, each with its key. Queries of only one screen are in that screen's files, if it loads later. */
+/** The queries of the desk, each with its key. Screens whose script loads later have the queries that only they use. */
 export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryClient) {
   const read = <Name extends keyof Calls>(queryKey: QueryKey, name: Name, args: Arguments<Name>) =>
     queryOptions({ queryKey, queryFn: ({ signal }) => call(name, args, signal) })

@@ -117,7 +117,7 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
 /** Returns a function that changes the query cache as an act's response says. */
 export function responseHandlerOf(queries: QueryClient, queue: DecisionQueue) {
   const change: StoredData['change'] = <Read>(queryKey: QueryKey, update: (former: Read) => Read) => {
-    // A read in progress began before the act, and its response would overwrite the change.
+    // A read in progress may have begun before the act. Its response would then overwrite the change.
     const isReading = ({ state }: Query) => state.fetchStatus === 'fetching'
     queries.setQueriesData<Read>({ queryKey }, (former) =>
       former === undefined ? undefined : update(former),

@@ -12,7 +12,7 @@ export function isActing(): boolean {
 interface ActState<Args, Response> {
   isPending: boolean
   error: Error | null
-  /** The last response, and the arguments of the last act. */
+  /** The last response, and the arguments of the last press. */
   response?: Response
   args?: Args
 }
@@ -55,7 +55,9 @@ export function useAct<Args, Response>(
   const [state, setState] = useState<ActState<Args, Response>>({ isPending: false, error: null })
   const currentRun = useRef<AbortController>(null)
   const isOpen = useRef(true)
+  /** A press during the current run, if `queuesLatest`. */
   const nextCall = useRef<{ args: Args }>(null)
+  /** The last act id and, as JSON, the arguments that it belongs to. The id is blank after a success. */
   const latestCall = useRef({ args: '', id: '' })
 
   const perform = async (args: Args, controller: AbortController) => {

@@ -55,7 +55,8 @@ export interface DeskAct<Name extends ActName> extends Act<Args<Name>, Result<Na
 const waitingNoticeDelay = 700
 
 /**
- * An act that makes one call of the desk. It continues after its screen is closed, and its outcome is announced.
+ * An act that makes one call of the desk. It continues after its screen is closed. Its outcome is announced, except a failure
+ * while its screen is open, which the screen shows (`ActProblems`).
  *
  * @see useAct
  */

@@ -30,13 +30,13 @@ export function useKeys(keys: Keys): void {
     if (!(event instanceof KeyboardEvent)) return
     rememberTyping(event)
     if (isStillTyping(event)) return
-    const act = keys[event.key]
-    if (act === undefined || event.defaultPrevented || event.repeat) return
+    const action = keys[event.key]
+    if (action === undefined || event.defaultPrevented || event.repeat) return
     if (event.ctrlKey || event.metaKey || event.altKey || isTypingTarget(event.target)) return
     if (event.key.length === 1 && !singleKeys.isOn()) return
     if (event.key === 'Enter' && activatesOnEnter(event.target)) return
     event.preventDefault()
-    act()
+    action()
   })
   useEffect(() => {
     const forget = () => (lastTyped = undefined)

@@ -51,7 +51,7 @@ export function useVersionedDraft<Name extends ActName, Value extends object>(
 ): VersionedDraft<Value> {
   const { input, stored, version, call, argsOf, versionOf, success, onSaved } = options
   const [typed, setInput] = input
-  const saving = useRef<Value>(null)
+  const valueBeingSaved = useRef<Value>(null)
   const act = useDeskAct(call, {
     success,
     failure: 'Not saved.',
@@ -59,7 +59,7 @@ export function useVersionedDraft<Name extends ActName, Value extends object>(
       const over = versionOf(saved)
       // Input entered while saving stays.
       setInput((latest) =>
-        latest === null || isSame(latest.value, saving.current) ? null : { ...latest, over },
+        latest === null || isSame(latest.value, valueBeingSaved.current) ? null : { ...latest, over },
       )
       onSaved?.()
     },
@@ -79,8 +79,8 @@ export function useVersionedDraft<Name extends ActName, Value extends object>(
     onSubmit(event) {
       event.preventDefault()
       if (act.isPending) return
-      saving.current = value
-      // The stale notice has shown the current version, so the input is now based on it. An unchanged value is not input.
+      valueBeingSaved.current = value
+      // If somebody saved another version, the notice has shown it, and this save replaces it. An unchanged value is not input.
       if (draft !== null) setInput({ value, over: version })
       act.press(argsOf(value))
     },

@@ -192,7 +192,7 @@ function ReplyToEdit({ settings: { version, receipts, reply_to: replyTo } }: Let
     input: useUnsentText<Unsaved<{ to: string }>>('reply-to'),
     call: 'desk_set_letters',
     stored: { to: replyTo },
-    // The version of all settings cannot be used here, because it also changes with the receipts.
+    // The version of all settings cannot be used here, because the switches for automatic letters change it too.
     version: replyTo,
     argsOf: ({ to }) => ({ version, receipts, reply_to: to.trim() }),
     versionOf: (saved) => saved.reply_to,

@@ -63,8 +63,8 @@ function ReleasedBar({ act, count, seconds, until, onStop, onStopped }: Released
   // `now` may be up to a second older than the read.
   const secondsLeft = Math.max(0, Math.min(Math.ceil(seconds), Math.ceil((until - now) / 1000)))
   const stop = useDeskAct('desk_withdraw', {
-    success({ withdrawn, left: gone }) {
-      const rest = gone === 0 ? '' : ` ${countOf(gone, 'letter')} had already been sent.`
+    success({ withdrawn, left: alreadySent }) {
+      const rest = alreadySent === 0 ? '' : ` ${countOf(alreadySent, 'letter')} had already been sent.`
       return `${countOf(withdrawn, 'letter')} stopped.${rest}`
     },
     failure: 'Not stopped.',

@@ -151,7 +151,7 @@ test('each event has its key, moment and author, and only the first one has the 
   ])
 })
 
-test('a draft has no events, and a letter told another way has no event for sending', () => {
+test('a draft has no events, and a letter whose applicant was told another way has no event for sending', () => {
   expect(eventsOf([{ ...mail, state: 'draft' }])).toEqual([])
   expect(eventsOf([{ ...mail, released_at: null }])).toEqual([])
   const words = (letters: Letter[]) => eventsOf(letters).map(({ text }) => text)
@@ -228,14 +228,14 @@ test.each([
   expect(siteOfDesk()).toBe(site)
 })
 
-test('a draft with blank answers, unknown placeholders or too much text cannot be sent', () => {
+test('a draft with blank form answers, unknown placeholders or too much text cannot be sent', () => {
   expect(isSendable(mail)).toBe(true)
   expect(isSendable({ ...mail, missing: ['company'] })).toBe(false)
   expect(isSendable({ ...mail, unknown: ['firstname'] })).toBe(false)
   expect(isSendable({ ...mail, is_long: true })).toBe(false)
 })
 
-test('the second letter of an occasion was sent before, unless it is a letter to one person', () => {
+test('a second letter of an occasion repeats the first, unless it is to one person; tries and hidden names have words', () => {
   expect([1, 2].map((edition) => wasSentBefore({ occasion: 'Travel', edition }))).toEqual([false, true])
   expect(wasSentBefore({ occasion: '', edition: 2 })).toBe(false)
   expect([triesOf({ attempts: 1 }), triesOf({ attempts: 2 })]).toEqual(['1 try', '2 tries'])

@@ -42,13 +42,14 @@ export const invitationWords = {
   reply_by: 'their deadline',
 }
 
-/** The hint about the placeholders of the invitation for the writer of a letter. */
+/** The hint for the writer of a letter, about the placeholders of the invitation. */
 export const invitationHint = `{{answer_link}} is ${invitationWords.answer_link}, {{reply_by}} is ${invitationWords.reply_by}.`
 
 const invitationPlaceholder = /\{\{\s*(answer_link|reply_by)\s*\}\}/
 
 /** Splits a text at the placeholders of the invitation and replaces them with their words. */
 export function partsOf(text: string): { words: string; isFilledLater: boolean }[] {
+  // The parts at odd positions are the names of placeholders.
   return text.split(invitationPlaceholder).map((part, index) => {
     const isPlaceholder = index % 2 === 1 && isInvitationPlaceholder(part)
     return { words: isPlaceholder ? invitationWords[part] : part, isFilledLater: isPlaceholder }
@@ -139,7 +140,7 @@ export function eventsOf(letters: readonly Letter[]): LetterEvent[] {
     const { id, author, state, otherwise, withdrawn_by: withdrawnBy } = letter
     const { released_at: releasedAt, sent_at: sentAt, withdrawn_at: withdrawnAt } = letter
     if (state === 'draft' || releasedAt === null) return []
-    const about = subjectOf(letter)
+    const about = nameInSentence(letter)
     if (otherwise === 'by hand')
       return [{ key: `${id} sent`, at: releasedAt, author, text: `${about} sent by hand`, letter }]
     const mail = letter.way === 'automation' ? mailBeside(letter, letters) : undefined
@@ -166,7 +167,7 @@ function mailBeside({ act, application }: Letter, letters: readonly Letter[]) {
 }
 
 function eventWordsOf(letter: Letter) {
-  const about = subjectOf(letter)
+  const about = nameInSentence(letter)
   if (letter.way === 'mail')
     return { released: `${about} on the way`, sent: `${about} sent`, withdrawn: `${about} stopped` }
   return {
@@ -177,7 +178,7 @@ function eventWordsOf(letter: Letter) {
 }
 
 /** The name of a letter in sentences: a receipt, a letter or, for an automation, the decision. */
-function subjectOf({ occasion, way, subject }: Letter) {
+function nameInSentence({ occasion, way, subject }: Letter) {
   if (occasion === receipt) return nameOfOccasion(occasion)
   const readable = partsOf(subject).map(({ words }) => words)
   const about = occasion === '' ? shortOf(readable.join('')) : nameOfOccasion(occasion)
@@ -188,7 +189,7 @@ function subjectOf({ occasion, way, subject }: Letter) {
 export function wordsOfLetter(letter: Letter): string {
   const { state, answer, attempts, due_at: dueAt } = letter
   const isMail = letter.way === 'mail'
-  const about = subjectOf(letter)
+  const about = nameInSentence(letter)
   const reply = answer === '' ? '' : `: ${answer}`
   const when = dueAt === null ? '' : ` after ${momentOf(dueAt)}`
   switch (state) {

@@ -13,7 +13,7 @@ import { backupWords, commandFor } from './person.ts'
 import { PersonApplication } from './PersonApplication.tsx'
 
 interface PersonShowProps {
-  /** The id of one of their applications. */
+  /** The id of one of the person's applications. */
   id: string
   /** The filters of the list that it was opened from. */
   filters: Filters

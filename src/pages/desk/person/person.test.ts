@@ -14,6 +14,7 @@ test('the email in the command is a single argument for a shell', () => {
   )
 })
 
+// Moments such as T1 cannot be parsed, so the words contain them unchanged.
 const waiting: DeliveryAbout = {
   id: '1',
   kind: 'letter',

@@ -50,7 +50,7 @@ export function deliveryWords(delivery: DeliveryAbout): string {
   return words.filter((word) => word !== false).join(', ')
 }
 
-/** The words for a delivery that waits. Without a receiver, an application waits until one is set. */
+/** The words for a waiting delivery. Without `WEBHOOK_URL`, a delivery to the webhook waits even if it is due. */
 function waitingWords({ state, recipient, attempts }: DeliveryAbout, dueAt: string) {
   if (state === 'sending') return 'being sent'
   return recipient === 'webhook' && attempts === 0 ? 'not passed on so far' : `due ${momentOf(dueAt)}`

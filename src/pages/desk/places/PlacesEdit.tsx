@@ -12,7 +12,7 @@ import { freeSentence, placesWordsOf, retreatWordsOf, zonesWith } from './places
 
 interface RetreatEditProps {
   retreat: RetreatDays
-  /** The number of the retreat. */
+  /** The number of the retreat; undefined means the newest. */
   edition: number | undefined
   /** Content below the form. */
   children: ReactNode

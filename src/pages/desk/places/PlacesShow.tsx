@@ -155,8 +155,9 @@ function Remind({
 }: {
   places: Places
 }) {
-  const questionCount = questions?.open ?? 0
-  const count = toRemind ?? noAnswer + questionCount
+  // The people who are coming and have a required question open.
+  const incompleteCount = questions?.open ?? 0
+  const count = toRemind ?? noAnswer + incompleteCount
   const remind = useDeskAct('desk_remind', {
     success: (outcome) => remindedSentences(outcome).join(' '),
     failure: 'No reminder drafted.',
@@ -174,14 +175,14 @@ function Remind({
       </ActButton>
       <p className="control-hint" id="remind-hint">
         Drafts a reminder for everybody who has not answered
-        {questionCount > 0 && ', and for people who are coming and have a required question open'}. Nobody
+        {incompleteCount > 0 && ', and for people who are coming and have a required question open'}. Nobody
         gets a second one within three days. Nothing is sent yet: you read the drafts first.
       </p>
       <div aria-live="polite">
         {response && (
           <p className="places-reminded">
             {remindedSentences(response).join(' ')}{' '}
-            <DraftLinks outcome={response} questionCount={questionCount} />
+            <DraftLinks outcome={response} incompleteCount={incompleteCount} />
           </p>
         )}
       </div>
@@ -191,14 +192,14 @@ function Remind({
 }
 
 /** The links to the drafts of reminders: of those about the RSVP, and of those about questions. */
-function DraftLinks({ outcome, questionCount }: { outcome: ReminderOutcome; questionCount: number }) {
+function DraftLinks({ outcome, incompleteCount }: { outcome: ReminderOutcome; incompleteCount: number }) {
   const { drafted, questions = 0, waiting } = outcome
   return (
     <>
       {drafted - questions + waiting > 0 && (
         <a href={hrefOf({ screen: 'drafts', occasion: reminder })}>Review drafts</a>
       )}{' '}
-      {(questions > 0 || (waiting > 0 && questionCount > 0)) && (
+      {(questions > 0 || (waiting > 0 && incompleteCount > 0)) && (
         <a href={hrefOf({ screen: 'drafts', occasion: questionReminder })}>Review drafts about questions</a>
       )}
     </>

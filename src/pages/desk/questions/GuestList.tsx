@@ -174,7 +174,7 @@ function GuestTable({ guests, questions, columns, isBlind, edition }: GuestTable
 /** A word that would make its column wide. */
 const longWord = /\S{24}/
 
-/** The class of a cell. A phone number stays on one line, unless it is too long to be one. */
+/** The class of a cell. A phone number stays on one line, unless it is too long to be a phone number. */
 function classOf(column: string, text: string) {
   if (column === 'phone' && text.length <= 24) return 'guests-phone'
   return longWord.test(text) ? 'guests-long' : undefined
@@ -216,7 +216,7 @@ function storedTicks(): Record<string, boolean> {
   }
 }
 
-/** Stores ticks, except those of private columns, which have to be chosen for each printing. */
+/** Stores ticks, except those of private columns, which have to be ticked again on each visit to the screen. */
 function storeTicks(ticks: Readonly<Record<string, boolean>>, columns: readonly GuestColumn[]) {
   const remembered = columns
     .filter(({ id, isPrivate }) => !isPrivate && id in ticks)

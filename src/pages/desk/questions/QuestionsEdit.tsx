@@ -82,6 +82,7 @@ function QuestionsForm({ edition, places, stored }: QuestionsFormProps) {
   const focusQuestion = (id: string) => document.getElementById(questionFieldId(id))?.focus()
 
   const add = () => {
+    // Questions have UUIDs as acts have.
     const id = newActId()
     change([
       ...questions,

@@ -45,7 +45,7 @@ export function columnsOf(questions: readonly Question[], isBlind: boolean): Gue
   ].filter(({ kind, isPrivate }) => !isBlind || (kind !== 'contact' && !isPrivate))
 }
 
-/** The columns that are chosen. Until somebody ticks or unticks one, these are the questions that are not private. */
+/** The chosen columns. A column that nobody ticked or unticked is chosen if it is a question that is not private. */
 export function chosenOf(
   columns: readonly GuestColumn[],
   ticks: Readonly<Record<string, boolean>>,

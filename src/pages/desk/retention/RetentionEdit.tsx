@@ -63,7 +63,7 @@ function DueApplications({ retention: { due, announced } }: RetentionProps) {
   // The pressed button disappears.
   useOnHidden(isShown, focusHeading)
   if (!isShown) return null
-  const all = applicationsOf(due)
+  const dueWords = applicationsOf(due)
   return (
     <section className="layout-notice error" aria-label="Applications that will be erased">
       {announced && (
@@ -75,12 +75,12 @@ function DueApplications({ retention: { due, announced } }: RetentionProps) {
       {due > 0 && (
         <>
           <p>
-            {all} {due === 1 ? 'is' : 'are'} due already:{' '}
+            {dueWords} {due === 1 ? 'is' : 'are'} due already:{' '}
             {announced ? 'you can erase them now.' : 'without a server, you erase them here.'}
           </p>
           <div className="layout-row">
             <ConfirmButton
-              question={`Erase ${all[0]?.toLowerCase()}${all.slice(1)} for good?`}
+              question={`Erase ${dueWords[0]?.toLowerCase()}${dueWords.slice(1)} for good?`}
               confirm="Erase for good"
               cancel="Not yet"
               isPending={erase.isPending}

@@ -17,7 +17,7 @@ export function NotAnOrganiser({ session, email }: { session: WatchedSession; em
   )
 }
 
-/** The page shown if organisers sign in at a hosted project. */
+/** The page at this server's address of the desk if organisers sign in at a hosted project instead. */
 export function SignInElsewhere() {
   return (
     <Step title="The desk is elsewhere">

@@ -29,8 +29,8 @@ async function tryCode(auth: LoadAuth, code: string): Promise<string | undefined
   const { data, error } = await client.mfa.listFactors()
   if (error) return sentenceOfFactor(error)
   if (data.totp.length === 0) {
-    // Either the factor was removed meanwhile: the new token needs none, and this step ends. Or the desk does not support its
-    // kind.
+    // Either the factor was removed meanwhile: the new token needs none, and this step ends. Or the desk
+    // does not support this kind of factor.
     const refreshed = await client.refreshSession()
     if (refreshed.error) return sentenceOfFactor(refreshed.error)
     return data.phone.length + data.webauthn.length > 0

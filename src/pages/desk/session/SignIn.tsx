@@ -72,7 +72,7 @@ function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFor
         pending="Sending…"
         others={<OtherWay onPress={onPassword}>Use a password</OtherWay>}
       >
-        {/* The id is fixed: a generated id would differ from the prerendered one, since that page has more content. */}
+        {/* The id is fixed: a generated id would differ from the prerendered one, since the document has more content. */}
         <Field
           id="email"
           label="Email"

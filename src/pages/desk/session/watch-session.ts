@@ -7,7 +7,7 @@ import { isRefusal, sentenceOf, reportUnexpected } from '../kit/Problem.tsx'
 import type { Me } from '../kit/useDesk.tsx'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
 
-/** The step of signing in. */
+/** The step of signing in. A `stranger` has signed in but is not an organiser. */
 type SessionState =
   | { step: 'opening' }
   | { step: 'out'; notice: Notice | undefined }

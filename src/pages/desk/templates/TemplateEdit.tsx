@@ -34,7 +34,7 @@ import { LetterFields, LetterText, type LetterContent } from '../letters/LetterT
 
 /** Milliseconds after the last key before the preview or search is updated. */
 const updateDelay = 400
-/** Maximum number of applications offered. */
+/** Maximum number of applications offered for the preview. */
 const maxOffered = 5
 
 /** The screen of one template. */
