@@ -115,7 +115,7 @@ function useHeadingAfterSignIn(step: ReturnType<WatchedSession['state']>['step']
   }, [step])
 }
 
-/** The desk of a signed-in organiser. On opening it deletes other people's unsent text, and on closing its own data. */
+/** The desk of a signed-in organiser. When it opens, it deletes other people's unsent text; when it closes, its query cache. */
 function SignedIn({ me, children }: { me: Me; children: ReactNode }) {
   const { account } = me
   const [queries] = useState(createQueries)

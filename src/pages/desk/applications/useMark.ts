@@ -13,8 +13,8 @@ export type MarkDraft = ReturnType<typeof useMark>
  * The organiser's own mark of an application, stored or being saved, with the typed line about it.
  *
  * @returns `current`, the mark, which is the new one while it is being saved; `why`, the line; `mark`, which saves a mark with
- *   the line, or takes the mark back (null); `keys`, which call it. They work as soon as the form answers are shown,
- *   before `MarkEdit` is.
+ *   the line, or takes the mark back (null); `keys`, which call `mark`. The keys work as soon as the form answers are
+ *   shown, which is before `MarkEdit` is shown.
  */
 export function useMark(application: string, name: string, own: Mark | null) {
   const [typed, setTyped] = useUnsentText<string>(`mark ${application}`)

@@ -41,7 +41,7 @@ export function useRowFocus(rows: readonly { id: string }[], openId: string | nu
     setCurrent,
     /** Moves the focus by this many rows. */
     move: (by: number) => rows.length > 0 && focusRow(Math.max(position + by, 0)),
-    /** The id of the application this many rows on, limited to the first and last row. */
+    /** The id of the application this many rows further down, limited to the first and last row. */
     rowFrom: (by: number) => rows[Math.min(Math.max(position + by, 0), rows.length - 1)]?.id,
     /** Returns the focus to the current row, or to the row at its position, if the focused element has disappeared. */
     goBack: () =>

@@ -15,7 +15,7 @@ test.each([
   [edition(1), 'First retreat'],
   [edition(1, { name: 'Autumn 2027' }), 'Autumn 2027'],
   [edition(2), 'Retreat 2'],
-])('a retreat without a name is called by its number: %o', (shown, name) => {
+])('a retreat is called by its name or, without one, by its number: %o', (shown, name) => {
   expect(nameOfEdition(shown)).toBe(name)
 })
 

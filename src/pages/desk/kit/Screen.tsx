@@ -103,7 +103,7 @@ interface MoreButtonProps {
   onPress?: () => void
 }
 
-/** A button that reads the next page; hidden on the last one. */
+/** A button that reads the next page; hidden after the last page. */
 export function MoreButton({ query, onPress }: MoreButtonProps) {
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = query
   if (!hasNextPage) return null

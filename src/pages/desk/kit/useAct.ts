@@ -57,7 +57,7 @@ export function useAct<Args, Response>(
   const isOpen = useRef(true)
   /** A press during the current run, if `queuesLatest`. */
   const nextCall = useRef<{ args: Args }>(null)
-  /** The last act id and, as JSON, the arguments that it belongs to. The id is blank after a success. */
+  /** The last act id and, as JSON, the arguments that it belongs to. The id is blank after a success or a cancellation. */
   const latestCall = useRef({ args: '', id: '' })
 
   const perform = async (args: Args, controller: AbortController) => {

@@ -74,6 +74,7 @@ export function LetterWrite({ application, status }: { application: string; stat
   )
 }
 
+/** The sentences about the outcomes of drafting a letter to one applicant. */
 const words: Record<
   Exclude<WriteOutcome['outcome'], 'written'> | NonNullable<WriteOutcome['state']>,
   string

@@ -51,7 +51,7 @@ function tooManyEmails(message: string) {
 
 function serverSentence(error: AuthError) {
   const { message } = error
-  // A foreign response could not be parsed.
+  // A response from another server could not be parsed.
   if (isForeignResponse(error)) return foreignServerMessage
   return message === '' ? 'That did not work. Please try again.' : `The server said: ${message}`
 }
