@@ -67,7 +67,7 @@ type NewDecision = Pick<Decision, 'application' | 'wanted'> & {
 
 function undoOf(decision: Decision): NewDecision {
   const { application } = decision
-  // If somebody else decided after this decision, its version makes the database refuse the undo.
+  // With the saved version, the database refuses the undo if somebody else has decided after this decision.
   const baseVersion = decision.state === 'saved' ? decision.version : undefined
   return { application, wanted: application.status, baseVersion, isUndo: true }
 }
