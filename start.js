@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import * as util from 'node:util'
 
 const sources = ['package.json', 'package-lock.json', 'src', 'supabase', 'tools', 'vite.config.ts']
-// The build writes it last, into the folder that the pages' scripts are served from.
+// The file that the build writes last, into the folder that the pages' scripts are served from.
 const stamp = join('dist', 'assets', 'complete')
 /** The version that was built. */
 const builtVersion = join('build', 'version')
@@ -39,8 +39,8 @@ async function isStale() {
 /** If git does not tell this user the commit, the existing build is used. */
 async function isOfAnotherCommit() {
   if (!existsSync(builtVersion)) return true
-  const here = await versionOfSources()
-  return here.includes('+') && here !== readFileSync(builtVersion, 'utf8')
+  const current = await versionOfSources()
+  return current.includes('+') && current !== readFileSync(builtVersion, 'utf8')
 }
 
 async function versionOfSources() {
@@ -50,7 +50,7 @@ async function versionOfSources() {
 
 /** @param {number} pid @returns {boolean} */
 function isAlive(pid) {
-  // After a container's restart, pids begin again: if the lock has our own pid, it is that of a process that has ended.
+  // After a container's restart, pids begin again: if the lock has our own pid, a process that has ended took it.
   if (pid === process.pid) return false
   try {
     return process.kill(pid, 0)
@@ -123,7 +123,7 @@ async function build() {
 /**
  * Loads the settings. `process.loadEnvFile` would lose the first line of a file that begins with a byte order mark.
  *
- * @returns Whether the file could be read and has no colour that is cut at its `#`.
+ * @returns False if .env cannot be read, or has a colour that is cut at its `#`.
  */
 function loadSettings() {
   if (!existsSync('.env')) return true
@@ -175,7 +175,7 @@ async function main() {
   if (!isDemo && !loadSettings()) return false
   if ((await isStale()) && !(await build())) return false
   if (isDemo) process.argv[2] = join('demo', 'main.ts')
-  // Options of `npm start` itself.
+  // Options without a command are those of `npm start` itself, the command `start`.
   if (process.argv[2]?.startsWith('--')) process.argv.splice(2, 0, 'start')
   const program = process.argv.length > 2 ? 'cli' : 'server'
   await import(pathToFileURL(isDemo ? join('tools', 'run.js') : join('build', `${program}.js`)).href)

@@ -25,8 +25,8 @@ const selfHosted = 'self-hosted'
  */
 const strict = 'strict'
 /**
- * Replaces one module of React's development version, which records where each element was created. That takes an eighth of a
- * test's time.
+ * Replaces one module of React's development version. That module records where each element was created, which takes an eighth
+ * of a test's time.
  */
 const productionElements = {
   'react/jsx-runtime': join(import.meta.dirname, 'node_modules/react/cjs/react-jsx-runtime.production.js'),
@@ -69,8 +69,8 @@ export default defineConfig(({ command, mode }) => {
       ),
       server: {
         consumer: 'server',
-        // Packages are bundled: with few files to look for, the programs start in two thirds of the time.
         define: { 'process.env.NODE_ENV': '"production"' },
+        // Packages are bundled: with few files to look for, the programs start in two thirds of the time.
         resolve: { noExternal: true, external: installedBeside },
         build: {
           outDir: folderOf('build'),
@@ -94,8 +94,8 @@ export default defineConfig(({ command, mode }) => {
 })
 
 /**
- * The settings of the build of a page's script. Each page has a separate build, so that no other page can add a byte to its script.
- * The first build empties the folder.
+ * The settings of the build of a page's script. Each page has a separate build, so that no other page can add a byte to the
+ * script. The first build empties the folder.
  */
 function pageBuild(page: string, outDir: string, isFirst: boolean) {
   return {

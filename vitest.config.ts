@@ -16,7 +16,7 @@ const databasesSetup = 'testing/setup/databases.ts'
 const buildSetup = 'testing/setup/build.ts'
 const browserSetup = 'testing/setup/browser.ts'
 
-/** Makes a tier from its tests and the setup that they need. */
+/** Makes a tier of the tests, a project of Vitest, from the test files and the setup that they need. */
 function tier(name: string, include: string[], globalSetup: string[], exclude: string[] = []) {
   return {
     extends: true as const,
@@ -42,7 +42,7 @@ export default defineConfig({
         ['e2e/{accessibility,attacks,commands,failures,long}/*.test.ts'],
         [runSetup, databasesSetup, buildSetup, browserSetup],
       ),
-      // The product with other software: nginx, pgbouncer, the Supabase CLI and `@supabase/lite`.
+      // The product with other software, such as nginx, pgbouncer and the Supabase CLI.
       tier('deployment', ['e2e/deployment/*.test.ts'], [runSetup, databasesSetup, buildSetup, browserSetup]),
     ],
     setupFiles: 'testing/setup/scopes.ts',

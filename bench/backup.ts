@@ -14,8 +14,8 @@ const seconds = 1
 const applicationCount = 1_000_000
 
 /**
- * Measures inserts into a server that writes a backup of 1,000,000 applications. Compares them with inserts into a server on
- * a copy of the database, which writes no backup. The first server is frozen while the second is measured.
+ * Measures inserts into a server that writes a backup of 1,000,000 applications. Compares them with inserts into a second
+ * server, which has a copy of the database and writes no backup. The first server is frozen while the second is measured.
  */
 export async function benchBackup(): Promise<void> {
   const directory = await temporaryDirectory()
@@ -24,11 +24,11 @@ export async function benchBackup(): Promise<void> {
     string,
     string,
   ]
-  const filling = await startServer({ DATA_DIR: dataDir })
+  const fillingServer = await startServer({ DATA_DIR: dataDir })
   const sql = connectToEmbedded(dataDir)
   await fill(sql, applicationCount)
   await sql.end()
-  await filling.stop()
+  await fillingServer.stop()
   await promisify(execFile)('cp', ['-a', dataDir, copy])
   await mkdir(backups)
 

@@ -6,7 +6,7 @@ import { printTable, ratio, spread } from './table.ts'
 const rounds = 9
 const seconds = 3
 
-/** Compares inserts of this version with those of the version in the folder `BESIDE`, in turns. */
+/** Compares inserts of this version with those of the version in the folder that `BESIDE` names, in turns. */
 export async function benchBeside(): Promise<void> {
   const { BESIDE: beside } = process.env
   if (!beside) return console.log('\nBESIDE names no other version: inserts were not compared with it.')

@@ -101,7 +101,11 @@ async function decisionTimes(page: Page) {
   )
 }
 
-/** Measures our page and the floor in turns. The first round is a warm-up. */
+/**
+ * Measures our page and the floor, a hand-written page, in turns. The first round is a warm-up.
+ *
+ * @returns The cells of a table: our times, the floor's, and their ratio.
+ */
 async function measureInTurns(measure: () => Promise<{ ours: number; floor: number }>) {
   const ours: number[] = []
   const floor: number[] = []

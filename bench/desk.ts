@@ -18,12 +18,12 @@ interface Side {
   name: string
   desk: DeskServer
   call: (name: string, parameters: object) => Promise<never>
-  /** Applications without a decision. */
+  /** The ids of applications without a decision. */
   undecided: string[]
 }
 
-/** The acts of organisers, with the calls that the desk makes for them. */
-const acts: Record<string, (side: Side, after: unknown) => Promise<unknown>> = {
+/** The tasks of organisers, each with the calls that the desk makes for it. `after` is the cursor of the second page. */
+const tasks: Record<string, (side: Side, after: unknown) => Promise<unknown>> = {
   'first list': ({ call }) => call('desk_list', { filter: {} }),
   'list of new': ({ call }) => call('desk_list', { filter: { status: 'new' } }),
   'list of shortlisted': ({ call }) => call('desk_list', { filter: { status: 'shortlisted' } }),
@@ -77,7 +77,7 @@ async function timeOf(work: () => Promise<unknown>) {
 }
 
 /**
- * Measures the acts of organisers through our server at a thousand applications and at a million, in turns. If `BESIDE` is
+ * Measures the tasks of organisers through our server at a thousand applications and at a million, in turns. If `BESIDE` is
  * set, also measures the version in that folder at a million.
  */
 async function benchCalls() {
@@ -96,20 +96,20 @@ async function benchCalls() {
       (await client.rpc(functionName, parameters).throwOnError()).data as never
     sides.push({ name, desk, call, undecided: undecided.map(({ id }) => id) })
   }
-  const times = new Map(Object.keys(acts).map((name) => [name, sides.map((): number[] => [])]))
-  const after = await Promise.all(
+  const times = new Map(Object.keys(tasks).map((name) => [name, sides.map((): number[] => [])]))
+  const cursors = await Promise.all(
     sides.map(async ({ call }) => ((await call('desk_list', { filter: {} })) as { next: unknown }).next),
   )
-  /** Acts that the version in `BESIDE` does not have. */
-  const missingActs = new Set<string>()
+  /** Tasks that the version in `BESIDE` does not have. */
+  const missingTasks = new Set<string>()
   for (let round = 0; round <= rounds; round += 1) {
-    for (const [name, act] of Object.entries(acts)) {
+    for (const [name, task] of Object.entries(tasks)) {
       for (const [index, side] of sides.entries()) {
         const isBeside = index === 2
-        if (isBeside && missingActs.has(name)) continue
-        const duration = await timeOf(() => act(side, after[index])).catch((error: { code?: string }) => {
+        if (isBeside && missingTasks.has(name)) continue
+        const duration = await timeOf(() => task(side, cursors[index])).catch((error: { code?: string }) => {
           if (!isBeside || error.code !== 'PGRST202') throw error
-          missingActs.add(name)
+          missingTasks.add(name)
         })
         // The first round is a warm-up.
         if (round > 0 && duration !== undefined) times.get(name)?.[index]?.push(duration)

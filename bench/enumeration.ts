@@ -12,7 +12,7 @@ import { connectToEmbedded } from '../testing/sql.ts'
 const rounds = 200
 /** Milliseconds after which no work is pending. An email begins after a quarter of a second, and SMTP takes a tenth. */
 const quietAfter = 1_000
-/** The limits of the share of pairs in which the known address is slower. 200 coin tosses stay within them. */
+/** The limits of the share of pairs in which the known address is slower. By chance alone, 200 pairs stay within them. */
 const [minSlower, maxSlower] = [0.25, 0.75]
 const password = 'correct horse battery'
 
@@ -47,9 +47,9 @@ function callTo(origin: string): Call {
 }
 
 interface Attempt {
-  /** A call for all addresses beforehand. The measurement begins when its work is done. */
+  /** A call for all addresses beforehand. The measurement begins when the work of these calls is done. */
   before?: SignInRequest
-  /** A call directly before the measured call, which does not wait for it. */
+  /** A call that starts directly before the measured call, and may still be pending while that is measured. */
   beside?: SignInRequest
   request: SignInRequest
 }
@@ -74,7 +74,7 @@ const attempts: Record<string, Attempt> = {
   },
 }
 
-/** Measures whether response times reveal that an account exists, with known and unknown addresses in turns. */
+/** Measures whether response times reveal that an account exists, with known and unknown email addresses in turns. */
 export async function benchEnumeration(): Promise<void> {
   const directory = await dataDirectory()
   const mail = await startMailServer()

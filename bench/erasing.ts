@@ -11,7 +11,7 @@ const rounds = 5
 const count = 10_000
 const seconds = 3
 
-/** Erases the due applications as the server does. Resolves when their number is logged. */
+/** Erases the due applications as a server does, from this process. Resolves when their number is logged. */
 async function erase(sql: Sql) {
   let retention: Polling | undefined
   await new Promise<void>((resolve) => {
@@ -24,7 +24,7 @@ async function erase(sql: Sql) {
   await retention?.stop()
 }
 
-/** Measures inserts while the server erases 10,000 applications in steps, in turns with inserts without erasing. */
+/** Measures inserts while 10,000 applications are erased in steps, in turns with inserts without erasing. */
 export async function benchErasing(): Promise<void> {
   const directory = await temporaryDirectory()
   const server = await startServer({ DATA_DIR: directory.path })

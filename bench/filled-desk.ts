@@ -5,7 +5,7 @@ import { importFrom } from './version.ts'
 
 /**
  * Stores applications whose words are distributed as in a language: few words are in many applications, many words are in
- * few. Every tenth application has a decision. Those of the newest thousandth that have none are declined.
+ * few. Every tenth application has a decision. All others of the newest thousandth are declined.
  */
 export async function fill(sql: Sql, count: number): Promise<void> {
   const [search] = await sql<[{ definition: string }]>`
@@ -64,11 +64,11 @@ async function storeMarks(sql: Sql) {
 /**
  * Starts a server with this many applications, and signs an organiser in.
  *
- * @param checkout The folder of the server, by default this checkout.
+ * @param checkout The folder of the server's version, by default this checkout.
  */
 export async function filledDesk(count: number, checkout = '.') {
-  const version = await importFrom<{ fill: typeof fill }>(checkout, 'bench/filled-desk.ts')
+  const versionModule = await importFrom<{ fill: typeof fill }>(checkout, 'bench/filled-desk.ts')
   const desk = await startDesk({}, undefined, checkout)
-  await version.fill(desk.sql, count)
+  await versionModule.fill(desk.sql, count)
   return { desk, client: await desk.signedIn('ada@example.org') }
 }

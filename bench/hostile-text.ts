@@ -15,7 +15,7 @@ interface ApplicationTexts {
   company: string
 }
 
-/** Texts of an application that could slow down the browser of its reader. */
+/** Texts of an application that could slow down the browser of its reader, after ordinary ones to compare with. */
 const hostileTexts: Record<string, ApplicationTexts> = {
   ordinary: { reason: 'To hear myself think. '.repeat(20), last_name: 'Lovelace', company: 'Engines' },
   'a word of one script': repeated('x'),
@@ -36,8 +36,8 @@ function repeated(unit: string): ApplicationTexts {
   return { reason: unit.repeat(100_000 / unit.length), last_name: name, company: name }
 }
 
-/** Measures the processor time of the page's main thread, in milliseconds, until the result of an act is painted. */
-async function busyTime(page: Page, act: () => Promise<unknown>) {
+/** Measures the processor time of the page's main thread, in milliseconds, until the result of a task is painted. */
+async function busyTime(page: Page, task: () => Promise<unknown>) {
   const session = await page.context().newCDPSession(page)
   await session.send('Performance.enable', { timeDomain: 'threadTicks' })
   const taskTime = async () => {
@@ -45,7 +45,7 @@ async function busyTime(page: Page, act: () => Promise<unknown>) {
     return 1000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN)
   }
   const before = await taskTime()
-  await act()
+  await task()
   await page.evaluate(
     () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
   )
@@ -92,7 +92,7 @@ export async function benchHostileText(): Promise<void> {
         // A person also clicks and waits for hydration before typing or pasting.
         await page.click('#reason')
         await page.waitForFunction(() =>
-          Object.keys(document.querySelector('form') ?? {}).some((own) => own.startsWith('__react')),
+          Object.keys(document.querySelector('form') ?? {}).some((key) => key.startsWith('__react')),
         )
         const time = await busyTime(page, () =>
           page.locator('#reason').evaluate(

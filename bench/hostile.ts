@@ -14,8 +14,8 @@ const maxRatio = 5
 /** Jiffies in a second. The kernel counts a process's time in jiffies. */
 const jiffies = 100
 
-const form = 'application/x-www-form-urlencoded'
-const json = 'application/json'
+const formType = 'application/x-www-form-urlencoded'
+const jsonType = 'application/json'
 
 interface HostileRequest {
   path: string
@@ -33,7 +33,7 @@ const requests: Record<string, HostileRequest> = {
   'a form of many names': native('a&'.repeat(size / 2)),
   'a form of many &': native('&'.repeat(size)),
   'text/plain to the page': { path: '/', type: 'text/plain', body: 'x'.repeat(size) },
-  'JSON to the page': { path: '/', type: json, body: `"${'x'.repeat(size - 2)}"` },
+  'JSON to the page': { path: '/', type: jsonType, body: `"${'x'.repeat(size - 2)}"` },
   'JSON, one answer of <': rest(JSON.stringify({ reason: '<'.repeat(size - 13) })),
   'JSON, one answer of escapes': rest(`{"reason":"${'\\u003c'.repeat((size - 13) / 6)}"}`),
   'JSON, many names': rest(
@@ -49,11 +49,11 @@ const requests: Record<string, HostileRequest> = {
 }
 
 function native(body: string) {
-  return { path: '/', type: form, body }
+  return { path: '/', type: formType, body }
 }
 
 function rest(body: string) {
-  return { path: '/rest/v1/retreat_applications', type: json, body }
+  return { path: '/rest/v1/retreat_applications', type: jsonType, body }
 }
 
 /** Reads the seconds of processor time that the server has used, without PostgreSQL's. */
@@ -103,7 +103,7 @@ function sendWithoutReading(origin: string, body: string) {
   return new Promise<Socket>((resolve) => {
     const socket = connect(Number(port), hostname, () => {
       socket.pause()
-      const head = `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: ${form}\r\ncontent-length: ${body.length}\r\n\r\n`
+      const head = `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: ${formType}\r\ncontent-length: ${body.length}\r\n\r\n`
       socket.write(head + body, () => resolve(socket))
     })
     socket.on('error', () => resolve(socket))
@@ -131,14 +131,14 @@ export async function benchHostile(): Promise<void> {
       const before = processorOf(server)
       let status = 0
       for (let index = 0; index < repeats; index += 1) status = await post(origin, content)
-      const each = ((processorOf(server) - before) / repeats) * 1000
-      costs.set(request, each)
+      const cost = ((processorOf(server) - before) / repeats) * 1000
+      costs.set(request, cost)
       const alone = median(await pageTimes(origin, 200))
       const attacker = await startAttack(origin, content)
       const beside = await pageTimes(origin, 200)
       attacker.kill()
       await once(attacker, 'exit')
-      rows.push([request, String(status), each.toFixed(1), alone.toFixed(1), spread(beside, 1)])
+      rows.push([request, String(status), cost.toFixed(1), alone.toFixed(1), spread(beside, 1)])
     }
     printTable(
       `Requests of 256 KiB, ${name} (${repeats} each; then 200 requests for the page while eight connections send them)`,
@@ -147,7 +147,7 @@ export async function benchHostile(): Promise<void> {
     )
     await server.stop()
     const maxCost = maxRatio * (costs.get(plainRequest) ?? 0)
-    const expensive = [...costs].filter(([, each]) => each > maxCost).map(([request]) => request)
+    const expensive = [...costs].filter(([, cost]) => cost > maxCost).map(([request]) => request)
     checkGuarantee(
       `${name}, no request costs more than ${maxRatio} times a plain one, but these do: ${expensive.join('; ')}`,
       expensive.length === 0,

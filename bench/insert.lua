@@ -1,6 +1,6 @@
 -- A script for wrk that inserts applications. SALT makes a run's email addresses unique. With REPEATED, every second
--- application is already stored. With SINGLY, the server stores each alone, because PostgreSQL has to convert a consent that
--- is a text.
+-- application is already stored. With SINGLY, the consent is a text, which PostgreSQL has to convert, so the server stores
+-- each application alone.
 local salt, repeated = os.getenv("SALT"), os.getenv("REPEATED") ~= nil
 local consent = os.getenv("SINGLY") and '"true"' or "true"
 local threads, thread, count = 0, 0, 0

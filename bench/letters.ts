@@ -10,8 +10,8 @@ import { importFrom } from './version.ts'
 const sentCount = 1_000_000
 
 /**
- * Measures letters a second to a mail server that responds at once or late, and in a database with a million sent letters. In
- * turns with the version in the folder `BESIDE`, if it is set.
+ * Measures letters a second to a mail server that responds at once or late, and in a database with a million sent letters. Takes
+ * turns with the version in the folder that `BESIDE` names, if it is set.
  */
 export async function benchLetters(): Promise<void> {
   const { BESIDE: beside } = process.env
@@ -28,7 +28,7 @@ export async function benchLetters(): Promise<void> {
     }),
   )
   const rows: string[][] = []
-  for (const [sent, pause, letters, rounds] of [
+  for (const [sent, pause, letterCount, rounds] of [
     [0, 0, 4_000, 9],
     [0, 100, 300, 3],
     [sentCount, 0, 2_000, 3],
@@ -37,7 +37,8 @@ export async function benchLetters(): Promise<void> {
       for (const { postgres, storeSentLetters } of sides) await storeSentLetters(postgres.admin, sent)
     const speeds = sides.map((): number[] => [])
     for (let round = 0; round < rounds; round += 1)
-      for (const [index, side] of sides.entries()) speeds[index]?.push(await speedOf(side, letters, pause))
+      for (const [index, side] of sides.entries())
+        speeds[index]?.push(await speedOf(side, letterCount, pause))
     const [ofThisVersion = [], ofBeside] = speeds
     const comparison = ofBeside ? [spread(ofBeside), ratio(ofThisVersion, ofBeside)] : []
     rows.push([`${pause} ms`, sent.toLocaleString('en'), spread(ofThisVersion), ...comparison])
@@ -57,7 +58,7 @@ interface Side extends Pick<typeof letters, 'storeDueLetters' | 'storeSentLetter
 }
 
 /** Measures the letters a second, from the first received letter to the last. */
-async function speedOf({ postgres, checkout, storeDueLetters }: Side, letters: number, pause: number) {
+async function speedOf({ postgres, checkout, storeDueLetters }: Side, letterCount: number, pause: number) {
   const { admin } = postgres
   const mailServer = await startMailServer({ pause })
   const settings = {
@@ -68,14 +69,14 @@ async function speedOf({ postgres, checkout, storeDueLetters }: Side, letters: n
   }
   await admin`update private.postman set stopped = true`
   await admin`delete from public.retreat_applications where company <> 'sent before'`
-  await storeDueLetters(admin, letters)
+  await storeDueLetters(admin, letterCount)
   const server = await startServer(settings, checkout)
   await admin`update private.postman set stopped = false`
   while (mailServer.received.length === 0) await wait(1)
   const first = performance.now()
-  while (mailServer.received.length < letters) await wait(5)
+  while (mailServer.received.length < letterCount) await wait(5)
   const seconds = (performance.now() - first) / 1000
   await server.stop()
   await mailServer.close()
-  return letters / seconds
+  return letterCount / seconds
 }

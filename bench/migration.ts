@@ -13,7 +13,7 @@ import { printTable, checkGuarantee } from './table.ts'
 const applicationCount = Number(process.env['UPDATE_APPLICATIONS'] ?? 1_000_000)
 /** The number of letters in each state, each to its own applicant. */
 const lettersPerState = applicationCount / 10
-/** One letter in this many is passed to the automation, too. `states` has the state of this twin beside that of the letter. */
+/** One letter in this many also has a row for the automation, its twin. `states` has the twin's state for each letter's state. */
 const twinEvery = 4
 /** Milliseconds between two applications that are sent during the update. */
 const interval = 100
@@ -144,7 +144,7 @@ async function copiedBytes(sql: Sql): Promise<number> {
   return Number(row.bytes)
 }
 
-/** Measures how long applicants wait during an update from each release, with a million applications, and letters of each state. */
+/** Measures how long applicants wait during an update from each release, with a million applications and all kinds of letters. */
 export async function benchMigration(): Promise<void> {
   for (const release of releases) await updateFrom(release)
 }

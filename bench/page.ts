@@ -46,17 +46,17 @@ export async function benchPage(): Promise<void> {
 
   const executablePath = ensureChromium()
   const browser = await launchChromium(executablePath)
-  const paints = sides.map((): VisitCost[] => [])
+  const visits = sides.map((): VisitCost[] => [])
   for (let round = 0; round <= rounds; round += 1) {
     for (const [index, { url }] of sides.entries()) {
       const measured = await measureVisit(browser, url)
       // The first round is a warm-up.
-      if (round > 0) paints[index]?.push(measured)
+      if (round > 0) visits[index]?.push(measured)
     }
   }
   await browser.close()
   const valuesOf = (index: number, figure: keyof VisitCost) =>
-    (paints[index] ?? []).map((measured) => measured[figure])
+    (visits[index] ?? []).map((measured) => measured[figure])
   printTable(
     `First visit in Chromium: 150 ms round trip, 1.6 Mbit/s, 4x CPU (${rounds} rounds, in turns)`,
     ['', 'bytes', 'requests', 'first paint, ms', 'ratio to the floor', 'LCP, ms', 'ratio to the floor'],

@@ -29,7 +29,7 @@ export async function benchPlaces() {
   const tokens = await sql<{ token: string }[]>`
     select token from private.invitations where rsvp is null and deadline > private.today() limit ${2 * rounds + 2}`
   const call = (name: string, parameters: object) => client.rpc(name, parameters).throwOnError()
-  const acts: Record<string, () => PromiseLike<unknown>> = {
+  const tasks: Record<string, () => PromiseLike<unknown>> = {
     Places: () => call('desk_places', {}),
     'list of who is coming': () => call('desk_list', { filter: { answer: 'coming' } }),
     'list of who is late': () => call('desk_list', { filter: { answer: 'late' } }),
@@ -39,11 +39,11 @@ export async function benchPlaces() {
       call('answer_place', { token: tokens.pop()?.token, answer: 'coming', act: randomUUID() }),
     'reminding a thousand': () => call('desk_remind', { act: randomUUID() }),
   }
-  const times = new Map(Object.keys(acts).map((name) => [name, [] as number[]]))
+  const times = new Map(Object.keys(tasks).map((name) => [name, [] as number[]]))
   for (let round = 0; round <= rounds; round += 1) {
-    for (const [name, act] of Object.entries(acts)) {
+    for (const [name, task] of Object.entries(tasks)) {
       const started = performance.now()
-      await act()
+      await task()
       // The first round is a warm-up.
       if (round > 0) times.get(name)?.push(performance.now() - started)
     }

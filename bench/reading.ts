@@ -43,7 +43,10 @@ async function watch(page: Page) {
   })
 }
 
-/** The milliseconds from each key to the paint of the next applicant's reason, in steps of 8 as in the browser's Event Timing (W3C). */
+/**
+ * The milliseconds from each key to the paint of the next applicant's reason, in steps of 8, as in the browser's Event Timing
+ * (W3C).
+ */
 async function timesOf(page: Page) {
   return await page.evaluate(
     (frame) =>

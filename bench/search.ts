@@ -7,8 +7,8 @@ const rounds = 15
 const ordinaryCount = 21_000
 
 /**
- * Reasons that are, for their length, the most expensive to search. Each is the reason of two hundred applications. A blank
- * reason adds none: its table is the one to compare with.
+ * Reasons that are, for their length, the most expensive to search. Each is the reason of two hundred applications. With the
+ * blank reason, none are added. The other tables are compared with that one.
  */
 const costlyReasons: Record<string, string> = {
   'no newer ones': '',

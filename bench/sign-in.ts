@@ -11,7 +11,7 @@ const signInsPerRound = 10
 const password = 'correct horse'
 const email = 'ada@example.org'
 
-/** Measures sign-ins and a small call of the desk, in turns with the version in the folder `BESIDE`, if it is set. */
+/** Measures sign-ins and a small call of the desk, in turns with the version in the folder that `BESIDE` names, if it is set. */
 export async function benchSignIn(): Promise<void> {
   const { BESIDE: beside } = process.env
   const sides = await Promise.all(

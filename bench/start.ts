@@ -19,7 +19,7 @@ export async function startTime(dataDir: string, checkout?: string): Promise<num
   return seconds
 }
 
-/** Measures the duration of a start, in turns with the version in the folder `BESIDE`, if it is set. */
+/** Measures the duration of a start, in turns with the version in the folder that `BESIDE` names, if it is set. */
 export async function benchStart(): Promise<void> {
   const { BESIDE: beside } = process.env
   const versions = [

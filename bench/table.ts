@@ -8,7 +8,7 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2
 }
 
-/** The median of each round's ratio of the value to the base, because the machine's speed drifts between rounds. */
+/** The median of the ratios in each round. The machine's speed drifts, so values of different rounds are not compared. */
 export function ratio(values: readonly number[], base: readonly number[]): string {
   return median(values.map((value, round) => value / (base[round] ?? Number.NaN))).toFixed(2)
 }

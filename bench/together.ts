@@ -26,7 +26,10 @@ interface Round {
 /** A way to insert over this many connections. */
 type Way = (connections: number) => Promise<Round>
 
-/** Compares combined inserts with single inserts, and with the database without HTTP. */
+/**
+ * Compares combined inserts with single inserts, and with the database without HTTP. The server combines inserts: it stores the
+ * applications of several requests by one statement.
+ */
 export async function benchTogether(): Promise<void> {
   if (!(await isInstalled('wrk', '-v'))) {
     return console.log('\nwrk is not installed (apt-get install wrk): combined inserts were not measured.')
@@ -64,7 +67,7 @@ export async function benchTogether(): Promise<void> {
   await benchFullTable()
 }
 
-/** Compares combined inserts into an empty table with those into a table of very many rows. */
+/** Compares combined inserts into an empty table with those into a table of a million rows. */
 async function benchFullTable() {
   const directories = await Promise.all([temporaryDirectory(), temporaryDirectory()])
   const [empty, full] = directories.map(({ path }) => ({ DATA_DIR: path }))
@@ -170,7 +173,7 @@ values ('Ada', 'Lovelace', :n || '@example.com', '+44 (20) 7946 0958', 'in/ada',
   )
   const [, perSecond] = /tps = ([\d.]+)/.exec(stdout) ?? []
   const [, latency] = /latency average = ([\d.]+)/.exec(stdout) ?? []
-  // pgbench reports no percentiles.
+  // pgbench reports no percentiles, so its average is shown in place of the median.
   return { perSecond: Number(perSecond), p50: Number(latency), p99: Number.NaN }
 }
 

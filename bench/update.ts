@@ -44,7 +44,7 @@ async function urlTarget(): Promise<DatabaseTarget> {
 const newestMigration = (sql: Sql) =>
   sql<{ version: string }[]>`select max(version) as version from supabase_migrations.schema_migrations`
 
-/** Updates a server with data and visitors from the version in `checkout` to this one. */
+/** Updates a server from the version in `checkout` to this one, with data in its database and while visitors apply. */
 async function update({ settings, connect }: DatabaseTarget, checkout: string) {
   const port = await freePort()
   const settingsWithPort = { ...settings, PORT: String(port) }
@@ -83,7 +83,7 @@ async function update({ settings, connect }: DatabaseTarget, checkout: string) {
   }
 }
 
-/** Measures the time without responses while this version replaces the version in the folder `BESIDE`, with data. */
+/** Measures the time without responses while this version replaces the version in the folder that `BESIDE` names, with data. */
 export async function benchUpdate(): Promise<void> {
   const { BESIDE: beside } = process.env
   if (!beside) return console.log('\nBESIDE names no other version: no update from it was tried.')

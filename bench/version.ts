@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 
 /**
- * Imports a file of the version in a folder. Only the version that made a database may store rows in it.
+ * Imports a file of the version in a folder. A database is filled by the version that made it, because the schemas may differ.
  *
  * @param checkout The folder of the version.
  */

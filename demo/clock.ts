@@ -1,10 +1,10 @@
 import { day } from './plan.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 
-/** Creates a clock. To move it forward, it moves nearly all stored times back. */
+/** Creates a clock. `moveTo` moves it forward by moving nearly all stored times back. */
 export async function createClock(sql: Sql, start: Date) {
-  // These stay unchanged: the door's closing time, the times of applications and statuses, the ages of keys, and the days of
-  // the retreat.
+  // These stay unchanged: the door's closing time, the times of applications and statuses, the ages of signing keys,
+  // and the days of the retreat.
   const tables = await sql<{ name: string; columns: { name: string; is_day: boolean }[] }[]>`
     select format('%I.%I', table_schema, table_name) as name,
       json_agg(json_build_object('name', column_name, 'is_day', data_type = 'date')) as columns
@@ -21,7 +21,7 @@ export async function createClock(sql: Sql, start: Date) {
   const dayOf = (at: Date) => Date.UTC(at.getFullYear(), at.getMonth(), at.getDate()) / day
   return {
     now: () => now,
-    /** Shifts the dates in a text by the time that is left until today, as the later moves shift the stored dates. */
+    /** Moves the dates in a text back by the days between the clock and today. Later moves do the same to the stored dates. */
     withDemoDates: (text: string) =>
       text.replaceAll(/\b\d{1,2} [A-Z][a-z]+ \d{4}\b/g, (writtenDate) => {
         const date = new Date((dayOf(new Date(writtenDate)) - dayOf(new Date()) + dayOf(now)) * day)

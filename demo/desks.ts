@@ -11,7 +11,10 @@ export const organisers = [
   'mara@unplugged.example',
 ] as const
 
-/** Signs the organisers in. Returns a function for each that calls the desk's functions as the data interface does. */
+/**
+ * Signs the organisers in. Returns `calls`, which has a function for each organiser that calls the desk's functions as the data
+ * interface does, and `close`, which signs the organisers out.
+ */
 export async function openDesks(sql: Sql) {
   const functions = await readDeskFunctions(sql)
   const sessions: string[] = []

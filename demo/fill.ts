@@ -62,6 +62,7 @@ interface StoredApplication {
   id: string
   at: Date
   email: string
+  /** The status that the organisers will have decided by the end. */
   finalStatus: Status
   status: Status
   version: number
@@ -87,9 +88,9 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
   const stored: StoredApplication[] = []
   const desks = await openDesks(sql)
   const clock = await createClock(sql, new Date(end.getTime() - weeks * 7 * day))
-  const planned: { at: Date; act: () => Promise<unknown> }[] = []
+  const planned: { at: Date; work: () => Promise<unknown> }[] = []
   const deskOf = (organiser: number): CallDesk => desks.calls[organiser % desks.calls.length] as CallDesk
-  const plan = (at: Date, act: () => Promise<unknown>) => planned.push({ at, act })
+  const plan = (at: Date, work: () => Promise<unknown>) => planned.push({ at, work })
   const nextNote = roundRobin(notes)
 
   /** Lets time pass, and stores the applications of that time. */
@@ -139,7 +140,7 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
     )
   }
 
-  /** Releases the drafts of an occasion. Returns the applications whose drafts it released. */
+  /** Releases the drafts of an occasion that quote no blank form answer. Returns the applications whose drafts it released. */
   const release = async (organiser: number, occasion: string, maxCount = 1_000) => {
     await recordHeartbeat(sql, 'mail sender')
     const { letters } = await deskOf(organiser)('desk_drafts', { occasion, after: null })
@@ -193,8 +194,8 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
     for (const application of accepted) {
       const rsvp = rsvps[acceptedCount % rsvps.length]
       acceptedCount += 1
-      const after = (0.1 + 7 * random()) * day
-      const rsvpAt = clock.now().getTime() + after
+      const delay = (0.1 + 7 * random()) * day
+      const rsvpAt = clock.now().getTime() + delay
       if (rsvp !== undefined) plan(new Date(rsvpAt), () => giveRsvp(application, rsvp))
       const given = guestAnswers[acceptedCount % guestAnswers.length]
       if (rsvp === 'coming' && given !== undefined)
@@ -216,13 +217,13 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
   const runReview = async ({ by: organiser, decides, reminds }: (typeof reviews)[number]) => {
     const unread = stored.filter(({ status, finalStatus }) => status === 'new' && finalStatus !== 'new')
     const declined = unread.filter(({ finalStatus }) => finalStatus === 'declined')
-    const read = unread.filter(({ finalStatus }) => finalStatus !== 'declined')
-    for (const [index, application] of [...read, ...declined].entries()) {
+    const promising = unread.filter(({ finalStatus }) => finalStatus !== 'declined')
+    for (const [index, application] of [...promising, ...declined].entries()) {
       if (index % 2 === 0) await markTogether(organiser, application, index)
     }
     await decide(organiser, 'declined', declined)
-    await decide(organiser, 'shortlisted', read)
-    for (const [index, application] of [...read, ...declined].entries()) {
+    await decide(organiser, 'shortlisted', promising)
+    for (const [index, application] of [...promising, ...declined].entries()) {
       if (index % 4 === 1) await note(organiser + index, application)
     }
     if (decides) {
@@ -239,7 +240,7 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
 
   plan(new Date(clock.now().getTime() + 5 * minute), () => setUp(deskOf(0), end))
   for (const review of reviews) plan(timeBefore(end, review.days, review.hour), () => runReview(review))
-  // The visitor can read the drafts of these letters. Only three of them are released, at the end.
+  // The visitor can read the drafts that these decisions make. Only three drafts are released, at the end.
   plan(new Date(end.getTime() - 95 * minute), () => decideShortlisted(0))
 
   for (;;) {
@@ -248,7 +249,7 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
     signal?.throwIfAborted()
     planned.splice(planned.indexOf(next), 1)
     if (next.at > clock.now()) await moveTimeTo(next.at)
-    await next.act()
+    await next.work()
   }
   await moveTimeTo(end)
   if (stored.length !== applicationCount) throw new Error(`${stored.length} applied`)
@@ -277,15 +278,14 @@ async function countVisits(sql: Sql) {
         as sources (source, visits, starts)`
 }
 
-/** Adds a draft to one person and a later deadline of another, and turns on receipts, confirmations and notices. */
+/** Adds a draft for one person and a later deadline for another, and turns on receipts, confirmations and notices. */
 async function prepareForVisitor(sql: Sql, desk: CallDesk, stored: StoredApplication[]) {
-  const act = randomUUID
   const shortlisted = stored.find(({ status }) => status === 'shortlisted')
   if (shortlisted !== undefined) {
     const [{ first_name: name }] = await sql<[{ first_name: string }]>`
       select first_name from public.retreat_applications where id = ${shortlisted.id}`
     await desk('desk_write_to', {
-      act: act(),
+      act: randomUUID(),
       application: shortlisted.id,
       subject: 'A question before we decide',
       body: `Hello ${name},\n\nwould you also come for the second week alone?\n\nInes`,
@@ -295,7 +295,11 @@ async function prepareForVisitor(sql: Sql, desk: CallDesk, stored: StoredApplica
     select application_id, (private.today() + 3)::text as until from private.invitations
     where is_accepted and rsvp is null and deadline < private.today() order by told_at desc limit 1`
   if (overdue !== undefined) {
-    await desk('desk_keep_until', { act: act(), application: overdue.application_id, until: overdue.until })
+    await desk('desk_keep_until', {
+      act: randomUUID(),
+      application: overdue.application_id,
+      until: overdue.until,
+    })
   }
   const { settings } = await desk('desk_letters', {})
   await desk('desk_set_letters', {

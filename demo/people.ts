@@ -133,7 +133,7 @@ const stems = `Tidewater, Lantern, Copper Fox, Northlight, Halfmoon, Juniper, Sl
 const kinds = `Labs, Robotics, Health, & Sons, Foods, Energy, Studio, Analytics, Ceramics, Logistics, Learning, Mobility,
   Software, Materials, Audio, Coffee, Insurance, Biotech, Games, Textiles, Maps, Press`
 
-/** The sentences of reasons: the first one, those in the middle (`details`), and the last one (`wishes`). */
+/** The sentences of reasons: the first one (`openers`), those in the middle (`details`), and the last one (`wishes`). */
 const openers = `I have not finished a book in two years.
 My daughter asked me why I talk to my phone more than to her.
 I built an app that takes people's time, and it took mine as well.
@@ -337,14 +337,14 @@ export function people(): Application[] {
       consent: true,
     }
   })
-  // Two people apply again with a longer reason.
-  for (const [former, index] of [
+  // Two people apply again with another reason.
+  for (const [firstIndex, secondIndex] of [
     [21, 96],
     [58, 171],
   ] as const) {
-    const application = applications[former]
+    const application = applications[firstIndex]
     if (application)
-      applications.splice(index, 0, {
+      applications.splice(secondIndex, 0, {
         ...application,
         reason: `I wrote to you before, in a hurry. ${detail()}\n\n${wish()}`,
       })

@@ -19,8 +19,8 @@ const statusCounts: Record<Exclude<Status, 'new' | 'aside'>, number> = {
 const newestCount = 20
 
 /**
- * The organisers' reviews: days before today, hour, organiser. In some they decide about the shortlisted applications, or send
- * reminders.
+ * The organisers' reviews: days before today, hour, number of the organiser (`by`). In some they decide about the shortlisted
+ * applications, or send reminders.
  */
 export const reviews: { days: number; hour: number; by: number; decides?: true; reminds?: true }[] = [
   { days: 39, hour: 9.5, by: 0 },

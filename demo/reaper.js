@@ -1,4 +1,5 @@
-// Ends the database of a demonstration that was killed. The demonstration keeps the standard input of this program open.
+// Ends the database of a demonstration that was killed. The demonstration keeps the standard input of this program open, so
+// the input ends with the demonstration.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,7 +1,7 @@
 /**
  * Makes the release archive: `npm run archive`, or `npm run archive -- <folder>` for another folder than `release`. Writes
- * the checksum and the list of packages beside it. It builds in this checkout and deletes the scripts of earlier builds, so
- * no server may run from this checkout.
+ * the checksum and the list of packages beside the archive. This builds in the checkout and deletes the scripts of earlier
+ * builds, so no server may run from the checkout.
  */
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -42,7 +42,7 @@ async function build() {
   if (status !== 0) throw new Error('The build failed, so there is no archive.')
 }
 
-/** Makes the archive's package.json, with the packages that are installed beside the build and the commands. */
+/** Makes the archive's package.json, with the commands, and with the packages that are installed beside the build. */
 function manifest() {
   const { name, version, description, license, type, engines, optionalDependencies, allowScripts } =
     packageJson
@@ -65,7 +65,7 @@ function manifest() {
   }
 }
 
-/** Writes package.json and its lock. Returns the packages of the lock. */
+/** Writes package.json and its lock. Returns the ids of the packages in the lock. */
 async function writeManifest(stage: string) {
   await writeFile(join(stage, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
   // npm packs a lock only under this name.

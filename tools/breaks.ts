@@ -1,4 +1,5 @@
-// Makes one break after another in copies of the checkout, and reports which test fails: npm run test:breaks -- door csv
+// Makes deliberate breaks of the product, one after another, in copies of the checkout. Reports which test fails with each:
+// npm run test:breaks -- door csv
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
@@ -10,7 +11,7 @@ import type { Break } from '../testing/breaks/break.ts'
 
 /** The number of copies in which breaks are made in parallel. */
 const copies = 2
-/** Sorts after every other migration. */
+/** The version of a migration that sorts after every other one. */
 const lastVersion = '99991231235959'
 
 /** The timeout of a test, in milliseconds. */
@@ -47,7 +48,7 @@ async function copyCheckout(): Promise<string> {
   return directory
 }
 
-/** Splits a file at a text. Throws unless the file has it exactly once. */
+/** Splits a break's file at the break's text. Throws unless the file has the text exactly once. */
 async function splitAtText({ changedFile, find }: Break, directory = '.') {
   const whole = await readFile(join(directory, changedFile), 'utf8')
   const parts = whole.split(find)
@@ -72,7 +73,7 @@ async function apply(breakToMake: Break, directory: string): Promise<() => Promi
   }
 }
 
-/** Returns a statement that replaces the function whose declaration has this position. */
+/** Returns a statement that replaces the function whose declaration contains this position. */
 function functionAt(sql: string, position: number): string {
   const begin = sql.lastIndexOf('\ncreate function', position) + 1
   const end = sql.indexOf('\n$$;', begin) + '\n$$;'.length
@@ -139,7 +140,8 @@ const queue = [...chosenBreaks]
 const count = chosenBreaks.length
 const survivors: string[] = []
 
-// If only some breaks are made, the others are still checked: those whose text no longer occurs in their file are reported.
+// If only some breaks are made, the others are still checked: those whose file no longer has
+// their text exactly once are reported.
 for (const other of breaks.filter((each) => !chosenBreaks.includes(each))) {
   await splitAtText(other).catch((error: Error) => {
     console.log(`${other.effect} (${other.changedFile}), not asked for\n  CANNOT BE TRIED: ${error.message}`)

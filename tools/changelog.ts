@@ -10,7 +10,7 @@ export function hasUnreleased(changes: string): boolean {
   return unreleased.exec(changes)?.[1]?.includes('\n- ') ?? false
 }
 
-/** Puts a version and its day, such as 2026-11-25, above the unreleased changes. */
+/** Replaces the heading of the unreleased changes by a version and its day, such as 2026-11-25. */
 export function release(changes: string, version: string, day: string): string {
   return changes.replace(/^## Unreleased$/m, `## ${version} - ${day}`)
 }

@@ -2,8 +2,8 @@
  * Runs the test suite of Supabase's client against our sign-in: `npm run test:client -- <folder>`. The folder is
  * `packages/core/auth-js` of a checkout of supabase-js with its packages installed.
  *
- * The tests run unchanged. They make accounts by sign-up and by the admin API, and our server has neither. For these two
- * calls this file makes accounts as an operator does. It forwards all other calls to our server.
+ * The tests run unchanged. They make accounts by sign-up and by the admin API, and delete them by the admin API. Our server has
+ * neither, so this file makes and deletes the accounts as an operator does. It forwards all other calls to our server.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -83,7 +83,7 @@ async function takeSignIn(desk: string, mailbox: string) {
 
 const rows = (page: Page) => page.locator('tbody .rows-name a')
 
-/** Opens the applications of a list in turn, until one has a note with a reply. */
+/** Opens the applications of a list in turn, until one has several notes, such as a note and a reply. */
 async function openWithReply(page: Page) {
   await rows(page).first().waitFor()
   const links = await rows(page).evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).href))

@@ -12,7 +12,8 @@ export function nextFolder(folder: string): string {
 }
 
 /**
- * Replaces the current build by the new one. Copies the scripts and images of earlier builds into it, except old ones.
+ * Replaces the current build by the new one. Copies the scripts and images of earlier builds into the new one, unless they
+ * are older than `maxAge`.
  */
 export async function putInPlace(): Promise<void> {
   await copyAssets(join('dist', 'assets'), join(nextFolder('dist'), 'assets'))

@@ -36,8 +36,9 @@ function statementsOf(text: string): string[] {
   )) {
     if (!token.endsWith(';') || token.startsWith('--')) continue
     const end = index + token.length
-    const [, ...lines] = /(?:^|\n\n)((?:--.*\n)*(?!--)\S[^]*)$/.exec(text.slice(start, end).trim()) ?? []
-    statements.push(lines.join(''))
+    const [, statement = ''] =
+      /(?:^|\n\n)((?:--.*\n)*(?!--)\S[^]*)$/.exec(text.slice(start, end).trim()) ?? []
+    statements.push(statement)
     start = end
   }
   return statements

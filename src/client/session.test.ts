@@ -98,7 +98,7 @@ test('after a failure to load the auth client, the next use loads it again', asy
   expect([await session.auth(), await session.authLoaded]).toEqual([client, client])
 })
 
-/** Creates a session at a backend that accepts every token. `respond` handles all requests except those for the signed-in user. */
+/** Creates a session at a backend that accepts every token. `respond` handles all requests but those for the signed-in user. */
 function sessionForAnyToken(respond: (request: IncomingMessage, response: ServerResponse) => unknown) {
   return sessionAt((request, response) => {
     response.setHeader('content-type', 'application/json')

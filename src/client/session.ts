@@ -28,7 +28,7 @@ export interface Session {
   authLoaded: Promise<GoTrueClient>
   /**
    * Reads who is signed in from the browser's store. Asks the auth client instead if it is loaded, or if the stored session
-   * is about to expire or unreadable.
+   * expires soon or is unreadable.
    */
   read: () => Promise<{ session: StoredSession | null; error: AuthError | null }>
   /**
@@ -61,7 +61,7 @@ export class OfflineError extends TypeError {
  */
 export const retryDelays = [500, 1_000, 2_000, 4_000]
 
-/** The retry delays of an act that somebody waits for: only one, so that they soon see a failure. */
+/** The retry delays of an act that somebody waits for: only one retry, so that a failure soon shows. */
 export const actRetryDelays = [500]
 
 /**

@@ -36,7 +36,7 @@ test('a stored value survives a reload, and is gone once it is removed', () => {
   expect(info).not.toHaveBeenCalled()
 })
 
-test('values that a full store refuses are kept in memory and logged once, and a later value is stored if there is room', () => {
+test('refused values are kept in memory, only the first refusal is logged, and a later value is stored if there is room', () => {
   const stored = mockStorage(0)
   const info = vi.spyOn(console, 'info').mockReturnValue()
   const store = storageOf('localStorage')

@@ -16,8 +16,8 @@ const refreshMargin = 90_000
 /**
  * The session in this browser's store, which another window may have changed.
  *
- * @returns Null if nobody is signed in; undefined if only the auth client can decide, because the session is about to expire
- *   or unreadable.
+ * @returns Null if nobody is signed in; undefined if only the auth client can decide that, because the session expires soon or is
+ *   unreadable.
  */
 export function storedSession(): StoredSession | null | undefined {
   const stored = storage.getItem(sessionKey)

@@ -1,6 +1,9 @@
 import { webhookBody, type Application } from '../application/application.ts'
 
-/** Bytes of a body. Above 64 KiB, including headers, browsers refuse requests with `keepalive`, which may outlive the page. */
+/**
+ * The most bytes of a body that is sent with `keepalive`, so that the request may outlive the page. Browsers refuse such requests
+ * above 64 KiB, including headers.
+ */
 const keepaliveLimit = 60 * 1024
 
 /**

@@ -1,8 +1,9 @@
 import { channelsOf, contrast } from './contrast.ts'
 import { dark, light, type Palette } from './palette.ts'
 
-/** The contrast that WCAG 2.2 requires of text (1.4.3). Text in the accent colour is on each of these backgrounds. */
+/** The contrast that WCAG 2.2 requires of text (1.4.3). */
 export const neededContrast = 4.5
+/** The backgrounds of text in the accent colour. */
 const grounds = ['paper', 'hover', 'sky'] as const
 
 /** Half a per cent of lightness: no eye sees a smaller step. */
@@ -22,9 +23,10 @@ export interface Palettes {
 }
 
 /**
- * The palettes with another accent colour. In light mode the accent is as given, and in dark mode as light as its text needs.
+ * The palettes with another accent colour. Light mode uses the accent as given. Dark mode lightens it until text in it has enough
+ * contrast.
  *
- * @param accent `#rrggbb`, with `neededContrast` in light mode; undefined for our own.
+ * @param accent `#rrggbb`, with `neededContrast` in light mode; undefined for the default.
  */
 export function palettesWith(accent: string | undefined): Palettes {
   if (accent === undefined) return { light, dark }

@@ -8,7 +8,7 @@ export interface Look {
   success: string
   /** The address of a page about privacy; undefined for no link. */
   privacyUrl: string | undefined
-  /** The colour of buttons, links and chosen options in light mode, as `#rrggbb`; undefined for our own. */
+  /** The colour of buttons, links and chosen options in light mode, as `#rrggbb`; undefined for the default. */
   accent: string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** The colours, named by their use. docs/design.md lists their contrasts. */
+/** The colours of light mode, named by their use. docs/design.md lists their contrasts. */
 export const light = {
   sky: '#f3e6cd',
   glow: '#f8dcb4',
@@ -27,7 +27,7 @@ export const light = {
   invalid: '#c0321c',
 }
 
-/** The colours of one colour scheme, by their role. */
+/** The colours of one colour scheme, named by their use. */
 export type Palette = typeof light
 
 /** The colours of dark mode. */

@@ -14,7 +14,7 @@ import shell from './shell.html?raw'
 export interface PageDocument extends Pick<Permissions, 'inlineScript' | 'calls' | 'postsForms'> {
   title: string
   description: string
-  /** The accent colour as `#rrggbb`; undefined for our own. */
+  /** The accent colour as `#rrggbb`; undefined for the default. */
   accent: string | undefined
   /** Further head elements, such as link previews. */
   preview?: ReactNode

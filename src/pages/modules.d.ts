@@ -1,8 +1,9 @@
-/** The address of a page's script, relative to the site's root, as the addresses below are. `icon` is a data URL instead. */
+/** The address of a page's script, relative to the site's root. */
 declare module 'virtual:page-script/*' {
   export const script: string
 }
 
+/** The addresses of the images, relative to the site's root; `icon` is a data URL instead. */
 declare module 'virtual:images' {
   export const icon: string
   export const touchIcon: string

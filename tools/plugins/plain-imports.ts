@@ -1,8 +1,8 @@
 import type { Plugin } from 'vite'
 
 /**
- * Removes Vite's wrapper around each `import()`, which preloads styles and modules. Our scripts have none, and the wrapper
- * is 560 bytes of the desk's script.
+ * Removes Vite's wrapper around each `import()`, which preloads styles and modules. Our scripts have none of these to
+ * preload, and the wrapper is 560 bytes of the desk's script.
  */
 export function plainImports(): Plugin {
   return {

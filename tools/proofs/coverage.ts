@@ -96,7 +96,7 @@ function percent(part: number, whole: number) {
 
 /** Writes line numbers as ranges, such as `3-5, 9`. */
 function rangesOf(lines: readonly number[]) {
-  const ranges: [number, number][] = []
+  const ranges: [from: number, to: number][] = []
   for (const line of [...new Set(lines)].toSorted((a, b) => a - b)) {
     const last = ranges.at(-1)
     if (last !== undefined && line <= last[1] + 1) last[1] = line

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { problemsOf } from './problems.ts'
 import { sentencesOf } from './sentences.ts'
 
-/** The prefixes of exceptions: the beginning of a file's name or, after a colon, of one sentence in it. */
+/** The prefixes of exceptions: the beginning of a file's name, or a file's name with a colon and the beginning of a sentence. */
 const exceptions = readFileSync('tools/words/exceptions.txt', 'utf8')
   .split('\n')
   .flatMap((line) => /^([^#\s]\S*?(?:: .+?)?) {2,}\S/.exec(line)?.[1] ?? [])

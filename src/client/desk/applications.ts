@@ -25,8 +25,8 @@ export interface Filter {
   /** Matches applications without the organiser's own mark, or those with a visible Yes and a visible No. */
   marks?: 'none of mine' | 'disagree' | undefined
   /**
-   * The order, by default the newest first. `most yes` counts the visible marks, and `shuffled` differs between organisers. The
-   * order does not change which applications match.
+   * The order, by default the newest first. `most yes`: those with the most visible Yes marks first. `shuffled`: an order that
+   * differs between organisers and stays the same. The order does not change which applications match.
    */
   order?: 'oldest' | 'most yes' | 'shuffled' | undefined
 }
@@ -79,7 +79,10 @@ export type SelectedApplication = Pick<Summary, 'id' | 'status' | 'version'> &
 
 /** Applications that look as if a program had sent them. */
 export interface JunkGroup {
-  /** Several addresses sent the same reason; the reason is nothing but links; or many addresses of one domain in an hour. */
+  /**
+   * `reason`: several addresses sent the same reason. `links`: the reason is nothing but links. `domain`: many applied within an
+   * hour with addresses of one domain.
+   */
   kind: 'reason' | 'links' | 'domain'
   /** The domain; null for other kinds, and for organisers who read blind. */
   key: string | null
@@ -174,11 +177,11 @@ export interface ApplicationDetails {
   history: HistoryEntry[]
   /** Null if no delivery was queued. */
   delivery: Delivery | null
-  /** Other applications of the same email to any retreat, the newest first; at most a hundred. */
+  /** Other applications with the same email to any retreat, the newest first; at most a hundred. */
   others: { id: string; created_at: string; company: string; status: Status; edition?: number }[]
   /** The questions to somebody who is coming or has answered some. An older schema omits it. */
   questions?: AnsweredQuestion[]
-  /** The day on which it is erased, null for never, and its hold, null for none. An older schema omits both. */
+  /** The day on which the application is erased (null: never), and its hold (null: none). An older schema omits both. */
   erased_on?: string | null
   hold?: Hold | null
 }

@@ -54,7 +54,7 @@ interface EditionArgument {
 /**
  * The calls that only read, each with its arguments and its result. `supabase/schemas/` documents them.
  *
- * `edition` is the number of a retreat. `occasion` is the name of a template. `most` is the largest number of rows.
+ * `edition` is the number of a retreat. `occasion` is the name of a template. `most` is the maximum number of rows.
  */
 interface Reads {
   desk_me: [object, { email: string }]
@@ -116,8 +116,8 @@ interface Acts {
   desk_edit: [{ letter: string; seen: string; subject: string; body: string }, Letter]
   desk_discard: [{ letters: string[] }, { discarded: number }]
   /**
-   * Sends drafts, after a minute in which they can be stopped. `number` is how many letters the organiser expects to send. It must
-   * be their count if they are more than thirty. `again` allows letters that were sent before.
+   * Sends drafts, after a minute in which they can be stopped. `number` is how many letters the organiser expects to
+   * send. For more than thirty letters it must be their number. `again` allows letters that were sent before.
    */
   desk_release: [
     { act: string; letters: Pick<Letter, 'id' | 'seen'>[]; number: number | null; again: boolean },
@@ -152,7 +152,7 @@ interface Acts {
       },
     Questions,
   ]
-  /** Saves a guest's answers, by the id of the question. A blank text removes an answer. Questions left out keep theirs. */
+  /** Saves a guest's answers, by the ids of their questions. A blank text removes an answer. Other answers stay. */
   desk_answer_questions: [
     { act: string; application: string; answers: Record<string, string> },
     ApplicationDetails,
@@ -164,7 +164,7 @@ interface Acts {
   desk_hold: [{ act: string; application: string; reason: string }, ApplicationDetails]
   /** Erases at most 500 due applications. `due` counts those still to erase. */
   desk_erase_due: [{ act: string }, { erased: number; due: number }]
-  /** Begins the next retreat. `newest` is the number of the newest one that the organiser saw. */
+  /** Begins the next retreat. `newest` is the number of the newest retreat that the organiser saw. */
   desk_begin_edition: [
     { act: string; newest: number; copied: CopiedParts } & Pick<Edition, 'name' | 'starts_on' | 'ends_on'>,
     Places,
@@ -175,7 +175,7 @@ interface Acts {
   desk_set_letters: [Pick<LetterSettings, 'version' | 'reply_to'> & Partial<LetterSettings>, LetterSettings]
 }
 
-/** Every call of the desk. Add a new one here and in `supabase/schemas/`; the compiler reports what else it needs. */
+/** Every call of the desk. Add a new call here and in `supabase/schemas/`; the compiler reports what else it needs. */
 export interface Calls extends Reads, Acts {}
 
 /** The name of a call that changes something. */

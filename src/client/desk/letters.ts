@@ -6,7 +6,7 @@ export interface Letter {
   application: string
   /** The name of its template, which is a status for a decision; blank for a letter to one person, which has no template. */
   occasion: string
-  /** Which sending of the letter it is: higher than 1 if the letter was sent before. */
+  /** Not a retreat: 1 for the first sending of the letter to the applicant, higher if it was sent before. */
   edition: number
   /** `mail`: by email. `automation`: the decision is sent to an automation. */
   way: 'mail' | 'automation'

@@ -81,7 +81,10 @@ export interface Places {
   editions?: Edition[]
   /** Undefined if the server is older than the desk. */
   retreat?: RetreatDays
-  /** The number of questions to guests, and of guests with a required one open. Undefined if the server is older than the desk. */
+  /**
+   * The number of questions to guests, and of guests who have not answered a required one. Undefined if the server is older than
+   * the desk.
+   */
   questions?: { questions: number; open: number }
   /** Undefined if the server is older than the desk. */
   erasing?: Announcement | null
@@ -108,9 +111,9 @@ export interface Places {
 export interface ReminderOutcome {
   /** People for whom a reminder was drafted. */
   drafted: number
-  /** Of these, the people who are reminded of questions; undefined if the server is older than the desk. */
+  /** Of all drafted, the people who are reminded of questions; undefined if the server is older than the desk. */
   questions?: number
-  /** Of these, the people whose deadline has passed: move it before you send the reminder. */
+  /** Of all drafted, the people whose deadline has passed: move it before you send the reminder. */
   late: number
   /** People with a reminder that is not sent yet. */
   waiting: number
@@ -127,8 +130,8 @@ export interface PageVisits {
   /** Each day, the oldest first. A day is such as `2026-12-31`, in the time zone of deadlines. */
   days: VisitedDay[]
   /**
-   * The twenty sources with the most visits, the largest first. Blank for visits to an address without `from`, and `other` for
-   * those that were too many for a day.
+   * The twenty sources with the most visits, the largest first. Blank: the address had no `from`. `other`: the `from` was
+   * invalid, or came after the 200 different ones that are counted in a day.
    */
   sources: { source: string; visits: number }[]
 }

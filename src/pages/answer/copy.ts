@@ -1,4 +1,4 @@
-/** The text of the page on which accepted people give their RSVP. */
+/** The text of the page on which accepted people give their RSVP. `titleIntro` comes before the form's title. */
 export const titleIntro = 'Your place at '
 /** The description of the page for link previews. */
 export const description = 'The page on which accepted people say whether they are coming.'

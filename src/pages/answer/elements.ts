@@ -28,7 +28,10 @@ export function button(label: string, className: string, press: () => void): HTM
   return created
 }
 
-/** Creates a day such as `2026-12-31` in words, with a full stop: the same day in every time zone, on one line if it fits. */
+/**
+ * Creates an element that writes a date such as `2026-12-31` in words, with a full stop. The element stays on one line if it
+ * fits. The date is the same in every time zone.
+ */
 export function dayOf(date: string): HTMLElement {
   const day = new Date(date).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
   return element('span', day, '.')

@@ -20,8 +20,8 @@ import {
 import { button, dayOf, element, sentence } from './elements.ts'
 
 /** The handlers for a guest's input into the questions. */
-interface QuestionActs {
-  /** Remembers an answer until it is sent. Undefined forgets it, so that the stored answer stays. */
+interface QuestionHandlers {
+  /** Remembers an answer until it is sent. Undefined forgets what was typed, so that the stored answer stays. */
   remember: (question: AnsweredQuestion, answer: string | undefined) => void
   /** Renders the questions again, and focuses the first control or button of this question. */
   redraw: (question: AnsweredQuestion, pressed: HTMLElement) => void
@@ -36,7 +36,7 @@ interface QuestionActs {
 export function renderQuestions(
   { until, is_open, private_days, list }: GuestQuestions,
   unsent: Answers,
-  acts: QuestionActs,
+  handlers: QuestionHandlers,
 ): HTMLElement[] {
   const heading = element('h2', questionsTitle)
   if (!is_open) return [heading, element('dl', ...list.flatMap(answerOf)), sentence(closedSentence)]
@@ -45,7 +45,7 @@ export function renderQuestions(
     'form',
     heading,
     until ? sentence(untilIntro, dayOf(until)) : '',
-    ...list.map((question) => fieldOf(question, private_days, unsent[question.id], acts)),
+    ...list.map((question) => fieldOf(question, private_days, unsent[question.id], handlers)),
     element('button', label),
   )
   // A browser would offer the answers to the next person who uses it.
@@ -54,21 +54,21 @@ export function renderQuestions(
   form.setAttribute('aria-live', 'off')
   const remember = ({ type, target }: Event) => {
     const control = target as HTMLInputElement
-    const asked = list.find(({ id }) => id === control.name)
-    if (!asked) return
-    // The server trims an answer, and refuses control characters in a one-line answer. Because it is also trimmed here, a blank
-    // answer does not satisfy `required`.
+    const question = list.find(({ id }) => id === control.name)
+    if (!question) return
+    // The server trims an answer, and refuses control characters in a one-line answer, so these are replaced here. Trimming here
+    // also prevents that white space alone satisfies `required`.
     if (type === 'change')
-      control.value = control.value.replace(/\p{Cc}+/gu, asked.kind === 'long' ? '$&' : ' ').trim()
-    const isStored = !hasHiddenAnswer(asked) && control.value === (asked.answer ?? '')
-    acts.remember(asked, isStored ? undefined : control.value)
+      control.value = control.value.replace(/\p{Cc}+/gu, question.kind === 'long' ? '$&' : ' ').trim()
+    const isStored = !hasHiddenAnswer(question) && control.value === (question.answer ?? '')
+    handlers.remember(question, isStored ? undefined : control.value)
     form.querySelector('.success')?.remove()
   }
   form.addEventListener('input', remember)
   form.addEventListener('change', remember)
   form.addEventListener('submit', (event) => {
     event.preventDefault()
-    acts.send(event.submitter as HTMLButtonElement)
+    handlers.send(event.submitter as HTMLButtonElement)
   })
   return [form]
 }
@@ -83,7 +83,7 @@ function fieldOf(
   question: AnsweredQuestion,
   days: number | null,
   typed: string | undefined,
-  acts: QuestionActs,
+  handlers: QuestionHandlers,
 ) {
   const { id, kind, text, is_required, is_private } = question
   const isHidden = hasHiddenAnswer(question)
@@ -108,11 +108,14 @@ function fieldOf(
     control.dir = 'auto'
     content.push(describe(control))
     if (isHidden && !is_required) hint.append(removeHint)
-  } else content.push(...choicesOf(question).map(([option, words]) => choice(question, option, words, value)))
+  } else
+    content.push(
+      ...choicesOf(question).map(([option, optionLabel]) => choice(question, option, optionLabel, value)),
+    )
   if (isHidden) {
     const toggle = button(showsControl ? keepLabel : changeOneLabel, 'second', () => {
-      acts.remember(question, showsControl ? undefined : '')
-      acts.redraw(question, toggle)
+      handlers.remember(question, showsControl ? undefined : '')
+      handlers.redraw(question, toggle)
     })
     toggle.name = id
     toggle.ariaLabel = `${toggle.textContent}: ${text}`

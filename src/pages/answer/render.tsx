@@ -6,7 +6,7 @@ import { renderDocument, type RenderedDocument } from '../document.tsx'
 import type { AnswerData } from './answer-data.ts'
 import answerStyle from './answer.css?inline'
 import { byMailSentence, description, noScriptSentence, titleIntro } from './copy.ts'
-// oxlint-disable-next-line import/default -- made by the build from that module
+// oxlint-disable-next-line import/default -- the build makes this default export
 import inlineScript from './respond.ts?script'
 
 export type { AnswerData } from './answer-data.ts'
@@ -21,7 +21,7 @@ export interface AnswerOptions {
 /**
  * Renders the page on which accepted people give their RSVP.
  *
- * @param given The data that the inline script reads, except the look.
+ * @param given The data that the inline script reads, except the title, which the look has.
  * @returns The document and its policy.
  */
 export function renderAnswer(
@@ -64,7 +64,7 @@ export function renderAnswer(
   return renderDocument(page, policyInDocument)
 }
 
-/** The title may be in a language that is written from right to left, in an English sentence. */
+/** The page's title with the operator's own words, which may be in a language that is written from right to left. */
 function OwnTitle({ title }: { title: string }) {
   return (
     <>

@@ -35,11 +35,11 @@ const {
   title,
 } = readPageData() as AnswerData
 const backend = { url: url ?? siteRoot(), anonKey }
-const page = document.getElementById('place') as HTMLElement
+const container = document.getElementById('place') as HTMLElement
 
 let token = ''
 let invitation: Invitation | undefined
-/** The last call; only its response is shown. */
+/** The controller of the last call. Only the response of that call is shown. */
 let latest: AbortController | undefined
 /** Whether a call started by a button is pending. */
 let isPressed = false
@@ -47,7 +47,7 @@ let isPressed = false
 let failed: typeof reading | undefined
 /** Answers that were typed and not sent. */
 let unsent: Answers = {}
-/** The last answers that were sent, and their act. */
+/** The answers in the last call that sent some, as JSON, and the id of its act. Undefined once they are saved. */
 let lastSent: { text: string; act: string } | undefined
 
 function start() {
@@ -61,8 +61,8 @@ function start() {
     lastSent = undefined
   }
   if (token) {
-    page.replaceChildren(sentence(reading.label))
-    page.setAttribute('aria-busy', 'true')
+    container.replaceChildren(sentence(reading.label))
+    container.setAttribute('aria-busy', 'true')
     read()
   } else {
     invitation = { state: 'invalid' }
@@ -97,7 +97,7 @@ function submitAnswers(pressed: HTMLButtonElement) {
     const response = await sendAnswers(backend, ownToken, answers, act, signal).catch(
       async (error: unknown) => {
         if (!(error instanceof RefusedCall) || ![400, 409].includes(error.status)) throw error
-        // Reading changed questions here keeps what was typed. Reloading the page would lose it.
+        // Reading changed questions here keeps what was typed. Reloading the page would lose private answers.
         const changed = await readInvitation(backend, ownToken, signal)
         if (!changed.questions?.is_open || !isNew(changed.questions, invitation?.questions)) throw error
         invitation = changed
@@ -113,9 +113,9 @@ function submitAnswers(pressed: HTMLButtonElement) {
   void callBackend(sendingAnswers, call, pressed)
 }
 
-/** Whether the guest is answering questions, so that a refresh would remove what they typed. */
+/** Whether the guest is answering questions, so that rendering a refresh would interrupt them. */
 function isEditing() {
-  if (!page.querySelector('form')) return false
+  if (!container.querySelector('form')) return false
   const hasUnsent = Object.keys(answersTo(invitation?.questions, unsent)).length > 0
   return hasUnsent || document.activeElement?.matches('input, textarea')
 }
@@ -132,7 +132,7 @@ async function callBackend(
 ) {
   if (pressed) {
     isPressed = true
-    for (const each of page.querySelectorAll<HTMLButtonElement>('button, input, textarea'))
+    for (const each of container.querySelectorAll<HTMLButtonElement>('button, input, textarea'))
       each.disabled = true
     pressed.textContent = words.label
     pressed.classList.add('pressed')
@@ -153,9 +153,9 @@ async function callBackend(
       // Rendering again enables the buttons.
       if (pressed || !invitation) showInvitation()
       failed = words
-      page.querySelector('.error')?.remove()
+      container.querySelector('.error')?.remove()
       // Guests can do nothing about refusals with other statuses, so their messages are not shown.
-      const form = words === sendingAnswers && page.querySelector('form')
+      const form = words === sendingAnswers && container.querySelector('form')
       const statuses = form ? [400, 409, 429] : [409, 429]
       const isForGuests = error instanceof RefusedCall && statuses.includes(error.status)
       const message = sentence(isForGuests ? error.message : words.failure)
@@ -164,7 +164,7 @@ async function callBackend(
       })
       // A retry submits the answers that the form has by then.
       if (form) retry.type = 'submit'
-      ;(form || page).append(outcome('error', message, retry))
+      ;(form || container).append(outcome('error', message, retry))
       return message
     })
   } finally {
@@ -177,9 +177,9 @@ async function callBackend(
  * read the new text, so the live region does not announce it.
  */
 function show(pressed: HTMLElement | undefined, change: () => HTMLElement | undefined) {
-  const takesFocus = pressed ?? page.contains(document.activeElement)
-  page.setAttribute('aria-live', takesFocus ? 'off' : 'polite')
-  page.setAttribute('aria-busy', 'false')
+  const takesFocus = pressed ?? container.contains(document.activeElement)
+  container.setAttribute('aria-live', takesFocus ? 'off' : 'polite')
+  container.setAttribute('aria-busy', 'false')
   isPressed = false
   const newText = change()
   if (takesFocus) newText?.focus()
@@ -199,7 +199,7 @@ function outcome(kind: 'success' | 'error', ...content: HTMLElement[]) {
 /** Shows that answers are saved, if the guest still has questions. */
 function showSaved() {
   const first = showInvitation()
-  const form = page.querySelector('form')
+  const form = container.querySelector('form')
   if (!form) return first
   const saved = sentence(savedSentence)
   form.append(outcome('success', saved))
@@ -210,9 +210,9 @@ function showSaved() {
 function showInvitation() {
   failed = undefined
   // The style uses this attribute to let the sun set.
-  page.dataset['answer'] = invitation?.answer ?? ''
+  container.dataset['answer'] = invitation?.answer ?? ''
   const sentences = sentencesOf(invitation, token, title)
-  page.replaceChildren(
+  container.replaceChildren(
     ...sentences,
     ...buttonsOf(invitation),
     ...questionsOf(invitation),

@@ -39,7 +39,7 @@ export function sentencesOf(shown: Invitation | undefined, token: string, title:
 
 /**
  * The retreat's days and venue, and the link to its file for a calendar. The page makes the file, because a request for it would
- * have the token in its address.
+ * need the token in its address.
  */
 function retreatOf({ retreat }: Invitation & { state: 'open' | 'over' }, title: string) {
   if (!retreat) return []
@@ -50,7 +50,7 @@ function retreatOf({ retreat }: Invitation & { state: 'open' | 'over' }, title: 
   return [sentence(element('span', daysOf(retreat)), venue && ', ', element('bdi', venue)), sentence(link)]
 }
 
-/** The sentence with the reply address, for everything that the buttons and the questions do not offer. */
+/** The sentence with the reply address, for everything that the buttons and the questions cannot do. */
 export function contactOf(shown: Invitation | undefined): HTMLElement[] {
   if (!shown || shown.state === 'invalid') return []
   const { state, address, questions } = shown

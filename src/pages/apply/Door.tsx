@@ -10,7 +10,7 @@ interface DoorProps {
   backend: DataInterface | null
 }
 
-/** The box above the form that says that applications are closed. */
+/** The box above the fields that says that applications are closed. */
 export function Door({ sentence, backend }: DoorProps) {
   const [shownSentence, setShownSentence] = useState(sentence)
   const box = useRef<HTMLParagraphElement>(null)

@@ -6,7 +6,7 @@ import { privacyLabel } from './copy.ts'
 import { useProblems, type Problems } from './useProblems.ts'
 
 interface FieldsProps {
-  /** The initial form answers; the fields store later changes. */
+  /** The initial form answers. The fields themselves hold later changes. */
   formAnswers: Application | null
   sending: boolean
   privacyUrl: string | undefined
@@ -81,7 +81,7 @@ export function Fields({ formAnswers, sending, privacyUrl }: FieldsProps) {
         </span>
       </label>
       <Problem field="consent" problems={problems} />
-      {/* Outside the label, whose words are those of the form's specification. */}
+      {/* Outside the label, which has only the sentence that the applicant agrees to. */}
       {privacyUrl !== undefined && (
         <p className="privacy">
           <a href={privacyUrl}>{privacyLabel}</a>
@@ -91,7 +91,10 @@ export function Fields({ formAnswers, sending, privacyUrl }: FieldsProps) {
   )
 }
 
-/** Marks an invalid field and links its message. Without `aria-invalid`, browsers report blank fields as invalid. */
+/**
+ * Marks an invalid field and links its message. A valid field has `aria-invalid` too, because without it browsers report blank
+ * fields as invalid.
+ */
 function invalidProps(problems: Problems, name: string) {
   const isInvalid = Boolean(problems[name])
   return {
@@ -122,7 +125,7 @@ interface ChoicesProps {
 
 function Choices({ name, options, chosen, children }: ChoicesProps) {
   return (
-    // Announced as required but not enforced.
+    // Screen readers announce the choice as required, but the form can be sent without it.
     <fieldset role="radiogroup" aria-required="true">
       <legend>
         {questions[name]}

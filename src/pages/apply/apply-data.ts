@@ -22,7 +22,7 @@ export interface ApplyData {
 
 declare global {
   interface Window {
-    /** A submission that waits for the page's script. */
+    /** A submission that waits for the page's script. `claim` ends the wait, so that its caller can submit the form. */
     heldSubmission?: { claim: () => void } | undefined
     /** Whether the browser is posting the form. */
     isPosting?: boolean

@@ -4,8 +4,8 @@ const isControl = (target: EventTarget | null): target is Control =>
   target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement
 
 /**
- * Adds keyboard behaviour that browsers lack: Enter moves to the next blank field, and focused fields show their label. A click
- * on the custom option focuses its text box.
+ * Adds keyboard behaviour that browsers lack: Enter moves to the next blank field, and a field that gets the focus by a key is
+ * scrolled into view with its label. A click on the custom option focuses its text box.
  */
 export function addKeyBehaviour(): void {
   let lastKey = ''

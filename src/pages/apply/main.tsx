@@ -7,7 +7,7 @@ import type { ApplyData } from './apply-data.ts'
 import { addKeyBehaviour } from './keys.ts'
 import { improveTextAreas } from './text-areas.ts'
 
-// React expects the document as it was rendered, without the error box that was added later.
+// React expects the document as it was rendered, without the error box that the inline script added.
 const earlyError = document.getElementById('early-error')
 earlyError?.remove()
 const root = document.getElementById('page')

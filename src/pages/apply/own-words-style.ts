@@ -2,14 +2,14 @@ import { defaultLook, type Look } from '../../design/look.ts'
 import longWords from './long-words.css?inline'
 import style from './own-words.css?inline'
 
-/** The widths of characters in the display face, in em. */
-const widths: [RegExp, number][] = [
+/** Kinds of characters, and their widths in the display face, in em. A character has the first kind that matches. */
+const widths: [kind: RegExp, width: number][] = [
   [/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Extended_Pictographic}]/u, 1.05],
   [/[\p{Lu}mwMW@%&]/u, 0.8],
   [/./u, 0.55],
 ]
 
-/** The limits of what fits beside the card in a low window: the title's width in em, and the characters of the other words. */
+/** The limits of what fits beside the card in a low window: the title's width in em, and the lengths of the other words. */
 const maxLengths = { title: 14, tagline: 70, badge: 40 }
 
 /** The style that makes an operator's own words fit; blank if the words are the default. */

@@ -74,8 +74,8 @@ function showSending(sending: boolean) {
 }
 
 /**
- * Replaces a page's script that failed or took too long. Lets the browser post the form if the page's server accepts that.
- * Otherwise shows an error.
+ * Ends a submission without the page's script, which failed or took too long. Lets the browser post the form if the page's server
+ * accepts that. Otherwise shows an error.
  */
 function fallBack() {
   window.heldSubmission?.claim()

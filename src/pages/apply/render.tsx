@@ -9,7 +9,7 @@ import { ApplicationForm } from './ApplicationForm.tsx'
 import doorStyle from './door.css?inline'
 import formStyle from './form.css?inline'
 import { LinkPreview } from './LinkPreview.tsx'
-// oxlint-disable-next-line import/default -- made by the build from that module
+// oxlint-disable-next-line import/default -- the build makes this default export
 import inlineScript from './pre-hydration.ts?script'
 import { ownWordsStyle } from './own-words-style.ts'
 import privacyStyle from './privacy.css?inline'
@@ -30,7 +30,7 @@ export interface ApplyOptions {
 /**
  * Renders the applicants' page.
  *
- * @param given The data that the page's script reads, except the look.
+ * @param given The data that the page's script reads, except its parts of the look.
  * @returns The document and its policy.
  */
 export function renderApply(

@@ -18,7 +18,7 @@ export interface Submission {
 
 /**
  * An event of the form. `sent` starts a submission, and `stored` or `failed` ends it. `refused` means that the browser found an
- * invalid field.
+ * invalid field. `typed` and `restored` change only `sentAt`.
  */
 export type SubmissionEvent =
   | { type: 'sent' | 'refused' | 'stored' | 'typed' }

@@ -50,8 +50,8 @@ export function useProblems(): WatchedFields {
 }
 
 /**
- * Runs a function that moves the content below. While a pointer is down, waits for the click, which would otherwise hit
- * another element. The timeout is for Firefox, which sets `:active` only after the blur event.
+ * Runs a function that shows or hides a message, which moves the content below. While a pointer is down, waits for the click,
+ * which would otherwise hit another element. The timeout is for Firefox, which sets `:active` only after the blur event.
  */
 function afterPress(run: () => void) {
   setTimeout(() => {
