@@ -1,4 +1,4 @@
-/** Measures the product: `npm run bench`, or a part of it: `npm run bench -- page parts typing server growth launch start hostile hostile-text enumeration desk desk-page letters together search readiness backup beside sign-in update migration places memory reading junk erasing`. */
+/** Measures the product: `npm run bench`, or the named parts of it, which `parts` lists below: `npm run bench -- page desk`. */
 import { benchBackup } from './backup.ts'
 import { benchBeside } from './beside.ts'
 import { benchDesk } from './desk.ts'

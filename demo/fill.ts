@@ -342,7 +342,7 @@ async function setUp(desk: CallDesk, end: Date) {
   })
 }
 
-/** Returns a function that returns one item after another, and starts again after the last. */
+/** Returns a function that returns the items one after another, and begins with the first again after the last. */
 function roundRobin<Item>(items: readonly Item[]) {
   let next = 0
   return () => items[next++ % items.length] as Item

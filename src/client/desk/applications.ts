@@ -197,7 +197,7 @@ export interface ListPosition extends Count {
 
 /** The data that is shown when an application is opened. */
 export interface OpenedApplication extends ApplicationDetails {
-  /** The oldest first. */
+  /** Released letters, the oldest first, and then the drafts. */
   letters: Letter[]
   /** Null if there is only one organiser. */
   marks: Marks | null

@@ -91,7 +91,7 @@ interface Reads {
  * The calls that change something.
  *
  * `act` is the id of the act: a retry sends the same id, and has no second effect. `version` and `seen` identify the data and the
- * text that the organiser read; the call is refused if somebody has changed them since. `occasion` is the name of a template.
+ * text that the organiser read; the call is refused if somebody has changed them meanwhile. `occasion` is the name of a template.
  */
 interface Acts {
   /** Shows one application to an organiser who reads blind, with everything that blind reading hides. */

@@ -2,6 +2,7 @@ import type { Count } from './count.ts'
 
 /** A letter to an applicant, as it was or would be sent. */
 export interface Letter {
+  /** A draft's own id. A released letter has the id of its delivery. */
   id: string
   application: string
   /** The name of its template, which is a status for a decision; blank for a letter to one person, which has no template. */

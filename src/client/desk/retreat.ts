@@ -119,7 +119,7 @@ export interface ReminderOutcome {
   waiting: number
   /** People who got a reminder in the last three days. */
   reminded: number
-  /** Whether more than 1,000 people need a reminder, so that the rest got no draft. */
+  /** Whether more than 1,000 people need a reminder of their RSVP, or of questions, so that the rest got no draft. */
   more: boolean
 }
 
