@@ -75,7 +75,7 @@ async function stored({ id }: AcceptedApplicant) {
   return Object.fromEntries(rows.map(({ text, answer }) => [text, answer]))
 }
 
-/** The number of changed answers of each act of a guest. */
+/** How many answers each act of a guest changed. */
 async function changes({ id }: AcceptedApplicant) {
   const rows = await sql<{ changes: number }[]>`
     select (detail ->> 'changes')::integer as changes from private.history
@@ -143,7 +143,7 @@ test('a guest answers questions of each kind by keyboard alone, and later change
   expect(await changes(guest)).toEqual([4, 3])
   expect(calls.map(({ answers }) => Object.values(answers).toSorted())).toEqual([['', '', 'Saturday']])
   await button(page, 'Save answers').waitFor()
-  // The message was about the answers that are saved.
+  // “Saved.” disappears once an answer differs from the saved one.
   await field(page, 'When do you arrive?').fill('Sunday')
   expect(await saved(page).count()).toBe(0)
 })
@@ -287,7 +287,7 @@ test('answers are sent again with the same id after a lost connection, and with 
   await expect.poll(focusedLater).toBe(failure)
   expect(await field(page, 'When do you arrive?').inputValue()).toBe('Friday')
   expect(calls).toHaveLength(3)
-  // A refresh must not close the problem.
+  // A refresh must not remove the message.
   await refresh(page)
   await button(page, 'Try again').click()
   await expect.poll(() => calls.length).toBeGreaterThan(3)
@@ -399,7 +399,7 @@ test('typed text survives a reload in this tab and for this link, except private
   await field(page, 'What else? (optional)').fill('A cello')
   await field(page, 'Whom do we call?').fill('Mary')
   expect(await sessionStorageText(page)).not.toContain('Mary')
-  // A page from the browser's cache still has everything.
+  // A page that returns from the browser's cache still has everything that was typed.
   await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
   await expect.poll(() => field(page, 'Whom do we call?').inputValue()).toBe('Mary')
   await page.evaluate((hash) => location.assign(`#${hash}`), another.token)

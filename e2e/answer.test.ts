@@ -66,7 +66,7 @@ test('a guest reads the state of their invitation, with the same deadline in eve
     'This link is incomplete. | Please open the link in the letter again, or copy the whole link.'
   expect(await shownText(page)).toBe(incompleteLink)
   const questions = 'Questions? Please write to team@example.org.'
-  const sentences = [
+  const expectedTexts = [
     `Hello Ada, your place is kept until 3 December 2026. | I am coming | I cannot come | ${questions}`,
     `You are coming. See you there. | Change my answer | ${questions}`,
     `You are coming. See you there. | 12–15 March 2027, Hof Sonnenau, Bernau am Chiemsee | Add to your calendar | Change my answer | ${questions}`,
@@ -77,10 +77,10 @@ test('a guest reads the state of their invitation, with the same deadline in eve
     'You are coming. See you there. | 12–15 March 2027 | Add to your calendar | The deadline to answer has passed. | Please write to team@example.org.',
     'This link is no longer valid. | Please reply to the letter by email.',
   ]
-  expect(tokens.size).toBe(sentences.length)
+  expect(tokens.size).toBe(expectedTexts.length)
   for (const token of tokens.keys()) {
     await page.evaluate((hash) => location.assign(`#${hash}`), token)
-    await expect.poll(() => shownText(page)).toBe(sentences.shift())
+    await expect.poll(() => shownText(page)).toBe(expectedTexts.shift())
   }
   await page.evaluate((hash) => location.assign(`#${hash}`), newToken().slice(0, -1))
   await expect.poll(() => shownText(page)).toBe(incompleteLink)
@@ -101,7 +101,7 @@ test('a guest gives an RSVP by keyboard alone, and the focus moves to the result
   await expect.poll(() => focused(page)).toBe('I am coming')
   await page.keyboard.press('Space')
   await expect.poll(() => focused(page)).toBe('You are coming. See you there.')
-  // The newest first.
+  // `rsvpsOf` returns the newest first.
   expect(await rsvpsOf(sql, guest)).toEqual(['coming', 'not coming'])
 })
 
@@ -301,7 +301,7 @@ test('an RSVP from another window appears when this window becomes active, and a
   await button(other, 'I am coming').click()
   await other.getByText('You are coming.').waitFor()
   await activateWindow(page)
-  // The focused element no longer exists.
+  // The focused button no longer exists, so the focus moves to the result.
   await expect.poll(() => focused(page)).toBe('You are coming. See you there.')
   await button(page, 'Change my answer').click()
   const refresh = page.waitForResponse('**/rpc/place_by_token')

@@ -9,6 +9,8 @@ const security = 'docs/security.md'
 const textOf = async (file: string) =>
   (await readFile(file, 'utf8')).replaceAll(/\s*\n\s*(?:--|\*|\/\/)?\s*/g, ' ')
 
+// A break is a deliberate fault in the product, with which a named test has to fail. testing/breaks/ lists them.
+
 test('each listed break can still be made', async () => {
   const outdated = []
   for (const { effect, changedFile, find } of breaks) {

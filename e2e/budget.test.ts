@@ -17,7 +17,7 @@ async function openCounted(visitor: Visitor, address: string) {
     const devtools = await opened.context().newCDPSession(opened)
     await devtools.send('Network.enable')
     devtools.on('Network.requestWillBeSent', ({ requestId, request }) => {
-      // Request bodies count too, here the insert's.
+      // Request bodies count too, here that of the insert.
       transferred.set(requestId, { url: request.url, bytes: request.postData?.length ?? 0 })
     })
     devtools.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {

@@ -102,7 +102,7 @@ async function holdOtherCalls(page: Page, name = '') {
   }
 }
 
-/** Makes each call of a function end with this outcome, and holds all other calls. */
+/** Makes the calls of a function end with this outcome, and holds all other calls. Only the first response is lost. */
 async function setOutcome(page: Page, name: string, outcome: Combination['outcome']) {
   let tries = 0
   let release = () => {}

@@ -127,28 +127,28 @@ test('of two simultaneous changes the later is refused, keeps its text, and can 
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
-  const adasPage = await openDoor(visitor)
-  const bobsPage = await openDoor(visitor, await server.signedIn('bob@example.org'))
-  await adasPage.sentence.fill('Mine.')
-  await adasPage.choose('Closed')
-  await bobsPage.choose('Closed')
-  await bobsPage.sentence.fill('Theirs.')
-  await bobsPage.close.click()
-  await expectState(bobsPage.page, 'The door is closed. Applicants read: “Theirs.”')
+  const adasDoor = await openDoor(visitor)
+  const bobsDoor = await openDoor(visitor, await server.signedIn('bob@example.org'))
+  await adasDoor.sentence.fill('Mine.')
+  await adasDoor.choose('Closed')
+  await bobsDoor.choose('Closed')
+  await bobsDoor.sentence.fill('Theirs.')
+  await bobsDoor.close.click()
+  await expectState(bobsDoor.page, 'The door is closed. Applicants read: “Theirs.”')
 
-  await adasPage.close.click()
+  await adasDoor.close.click()
   await expect
-    .poll(() => adasPage.warning.textContent())
+    .poll(() => adasDoor.warning.textContent())
     .toMatch(/^bob@example.org changed the door meanwhile, .* 20\d\d, \d\d:\d\d\./)
-  expect(await adasPage.state.textContent()).toBe('The door is closed. Applicants read: “Theirs.”')
-  expect(await adasPage.sentence.inputValue()).toBe('Mine.')
+  expect(await adasDoor.state.textContent()).toBe('The door is closed. Applicants read: “Theirs.”')
+  expect(await adasDoor.sentence.inputValue()).toBe('Mine.')
   const sentences = () => server.sql`select sentence, version from private.door`
   expect(await sentences()).toEqual([{ sentence: 'Theirs.', version: 1 }])
 
-  await adasPage.saveAnyway.click()
-  await expectState(adasPage.page, 'The door is closed. Applicants read: “Mine.”')
+  await adasDoor.saveAnyway.click()
+  await expectState(adasDoor.page, 'The door is closed. Applicants read: “Mine.”')
   expect(await sentences()).toEqual([{ sentence: 'Mine.', version: 2 }])
-  await expect.poll(() => adasPage.warning.count()).toBe(0)
+  await expect.poll(() => adasDoor.warning.count()).toBe(0)
 })
 
 test('a door with a limit counts applications, closes at the limit, and stays closed when a sentence is saved', async ({

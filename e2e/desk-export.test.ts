@@ -18,7 +18,7 @@ beforeAll(async () => {
   server = await startDesk()
   ada = await server.signedIn('ada@example.org')
   const { sql } = server
-  // Nine of ten are accepted, which makes three pages.
+  // Nine of ten are accepted, which makes three pages of the export.
   const rows = Array.from({ length: 2500 }, (_, index) => ({
     ...anApplication({
       first_name: `Ada ${index}`,

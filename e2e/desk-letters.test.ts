@@ -32,7 +32,7 @@ async function setMailSender(sendsEmails: boolean, callsAutomation = false) {
       automation_seen_at = now() + ${seenAfter(callsAutomation)}::interval`
 }
 
-/** Makes Bob call the function directly before the page's next call of it. */
+/** Makes Bob call the function immediately before the page's next call of it. */
 async function conflictWithNextCall(page: Page, name: string, args: object) {
   await page.route(
     `**/rpc/${name}`,
@@ -181,7 +181,9 @@ test('the result of stopping a letter is announced, even after the minute in whi
   expect(await statesInDatabase()).toEqual([])
 })
 
-test('a template with an unknown placeholder is refused, and its text is kept', async ({ visitor }) => {
+test('a template with an unknown placeholder, or changed meanwhile, is not saved and keeps its typed text', async ({
+  visitor,
+}) => {
   visitor.allowConsoleError(failedRequest)
   await desk.store([zoe])
   const page = await desk.open(visitor, '/letters')
@@ -708,7 +710,7 @@ test('receipts are switched on without overwriting another organiser’s changes
   await page.getByText('Not saved. Somebody else changed this meanwhile.').waitFor()
   await expect.poll(() => receipts.isChecked()).toBe(true)
   await expect.poll(() => page.getByLabel('Replies go to').inputValue()).toBe('bob@example.org')
-  // Text beside the switch is neither lost nor treated as another organiser's change.
+  // Text in the field beside the switch is neither lost nor treated as another organiser's change.
   await page.getByLabel('Replies go to').fill('desk@example.org')
   await receipts.uncheck()
   await status.getByText('Receipts are off.').waitFor()
@@ -1007,20 +1009,20 @@ test('letters to several applicants are drafted together, and the result is anno
   await expect
     .poll(() => template.locator('option').allTextContents())
     .toEqual(['Choose a template', 'Accepted', 'Waitlisted', 'Declined', 'Travel'])
-  const draft = dialog.getByRole('button', { name: 'Draft 3 letters' })
+  const draftButton = dialog.getByRole('button', { name: 'Draft 3 letters' })
   // The statuses differ, so no template is preselected.
   expect(await template.inputValue()).toBe('')
-  expect(await draft.getAttribute('aria-disabled')).toBe('true')
-  await draft.press('Enter')
+  expect(await draftButton.getAttribute('aria-disabled')).toBe('true')
+  await draftButton.press('Enter')
   // The decision already made a draft.
   await template.selectOption('Accepted')
-  await draft.click()
+  await draftButton.click()
   const result = '1 already had one, 2 skipped: another status.'
   await dialog.getByText(result).waitFor()
   await status.getByText(result).waitFor()
   await template.selectOption('Travel')
   await expect.poll(() => dialog.getByText(result).count()).toBe(0)
-  await draft.click()
+  await draftButton.click()
   await dialog.getByText('3 drafted.').waitFor()
   expect(await statesInDatabase()).toEqual(['draft', 'draft', 'draft', 'draft'])
   for (const width of [320, 768]) {

@@ -140,19 +140,19 @@ test('a sign-in page that was open during an update asks for a reload', async ({
 
 test('an expired token is refreshed before any other request', async ({ visitor }) => {
   await desk.store(people(1))
-  let names: string[] = []
+  let calledFunctions: string[] = []
   // A separate session, since a refresh token works once.
   const client = await desk.signedIn('grace@example.org')
   const page = await desk.open(visitor, '', {
     as: { email: 'grace@example.org', client },
     prepare: async (opened) => {
-      names = recordCalls(opened)
+      calledFunctions = recordCalls(opened)
       await opened.addInitScript(() => {
         const session = JSON.parse(localStorage.getItem('unplugged-desk') ?? '') as { expires_at: number }
         localStorage.setItem('unplugged-desk', JSON.stringify({ ...session, expires_at: 1 }))
       })
       await opened.route('**/auth/v1/token**', async (route) => {
-        expect(names).toEqual([])
+        expect(calledFunctions).toEqual([])
         await route.continue()
       })
     },
@@ -192,16 +192,16 @@ test('an organiser with a second factor is asked for it before the list is reque
   })
   // This session of the same account has no second factor.
   const client = await desk.signedIn('rosalind@example.org')
-  let names: string[] = []
+  let calledFunctions: string[] = []
   const page = await desk.open(visitor, '', {
     as: { email: 'rosalind@example.org', client },
     skipsWait: true,
     prepare: async (opened) => {
-      names = recordCalls(opened)
+      calledFunctions = recordCalls(opened)
     },
   })
   await page.getByRole('heading', { name: 'Second factor' }).waitFor()
-  expect(names).toEqual([])
+  expect(calledFunctions).toEqual([])
   expect(await page.getByText('Person 1').count()).toBe(0)
 })
 

@@ -11,7 +11,7 @@ import { resize } from '../testing/resize.ts'
 import { test } from '../testing/visitor.ts'
 
 const desk = deskForTestFile()
-const link = 'Everything about this person'
+const linkText = 'Everything about this person'
 const title = 'Everything about a person'
 
 beforeEach(async () => {
@@ -54,7 +54,7 @@ test('an application leads to everything about its person, and Back leads to the
 }) => {
   const id = await storeGuest()
   const page = await desk.open(visitor, `/applications/${id}?status=all`)
-  await getDesk(page).link(link).focus()
+  await getDesk(page).link(linkText).focus()
   await page.keyboard.press('Enter')
   await getDesk(page).heading(title).waitFor()
   expect(new URL(page.url()).hash).toBe(`#/applications/${id}/all?status=all`)
@@ -76,7 +76,7 @@ test('an application leads to everything about its person, and Back leads to the
   ])
     expect(text).toContain(words)
   expect(text).not.toContain('Alan')
-  // Tab reaches the skip link, the navigation and the frame before these.
+  // The test begins at Back, because Tab reaches the skip link and the navigation first.
   await getDesk(page).link('Back').focus()
   await page.keyboard.press('Tab')
   expect(await focused(page)).toBe('BUTTON: Print')
@@ -162,7 +162,7 @@ test('an organiser who reads blind finds no link, and the address shows a senten
   await desk.sql`update private.organisers set blind = true`
   const page = await desk.open(visitor, `/applications/${id}`)
   await getDesk(page).button('Erase').waitFor()
-  expect(await getDesk(page).link(link).count()).toBe(0)
+  expect(await getDesk(page).link(linkText).count()).toBe(0)
   await page.goto(`${desk.origin}/desk#/applications/${id}/all`)
   const alert = page.getByRole('alert')
   await alert.getByText('Not loaded. Everything about a person is hidden while you read blind.').waitFor()

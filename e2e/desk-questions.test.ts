@@ -196,14 +196,14 @@ test('questions are written, moved and removed by keyboard alone, and the focus 
   await keyboard.press('Tab')
   await keyboard.type('Yes or no')
   await keyboard.press('Shift+Tab')
-  for (const [key, position] of [
+  for (const [label, position] of [
     ['Up: question 2', 1],
     ['Down: question 1', 2],
   ] as const) {
-    await tabTo(key)
+    await tabTo(label)
     await keyboard.press('Enter')
     // The same button has the focus, beside the question in its new position.
-    expect(await focused(page)).toMatch(new RegExp(`: ${key.split(':')[0]}: question ${position}$`))
+    expect(await focused(page)).toMatch(new RegExp(`: ${label.split(':')[0]}: question ${position}$`))
     await getDesk(page).status.getByText(`Question ${position} of 2`).waitFor()
   }
   expect(await questionTexts(page)).toEqual(['Whom do we call?', 'By car?'])

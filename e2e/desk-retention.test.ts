@@ -112,7 +112,7 @@ test('an announced erasure is shown under Places, and due applications are erase
   await link('How long applications are kept').first().click()
   await page.getByText('this is day 1.').waitFor()
   await button('Erase the 2 due').press('Enter')
-  // Pressing Enter twice erases nothing.
+  // A second Enter would press “Not yet”, so it erases nothing.
   expect(await focused(page)).toBe('BUTTON: Not yet')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')

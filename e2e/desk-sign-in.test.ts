@@ -266,7 +266,7 @@ test('the link of the organisers command signs in, even in a tab where somebody 
 test('without a mail server the response says how the operator makes a link', async ({ visitor }) => {
   visitor.allowConsoleError(refusedRequest)
   const page = await open(visitor)
-  // The response of a server without emails: `src/server/auth/calls/emails.test.ts`.
+  // A server without emails responds like this, as `src/server/auth/calls/emails.test.ts` shows.
   const json = { code: 422, error_code: 'email_provider_disabled', msg: 'Email logins are disabled' }
   await page.route('**/auth/v1/otp*', (route) => route.fulfill({ status: 422, json }))
   await on(page).email.fill('ada@example.org')

@@ -26,6 +26,7 @@ const kilobyte = 1_000
 // The static build on one origin, at the root and in a folder, and its backend on another. The backend is our server with a
 // project's roles and default privileges, behind a stand-in for the project's gateway. A hosted project's own sign-in is
 // tested in e2e/deployment/desk-hosted.test.ts, as far as it is available.
+/** The folder of the static build. */
 let site: string
 let origin: string
 let backend: string

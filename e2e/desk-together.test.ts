@@ -11,7 +11,7 @@ const desk = deskForTestFile()
 /** Stops the refreshes of a page, so that it does not see the changes of other organisers. */
 const withoutRefresh = { prepare: (page: Page) => page.route('**/rpc/desk_refresh', () => {}) }
 
-/** Presses buttons of the bar at once, so that each is pending before the previous response. */
+/** Presses buttons of the bar at once, so that each decision is made before the response to the previous one. */
 function pressQuickly(page: Page, ...labels: string[]) {
   return page.evaluate((wanted) => {
     for (const label of wanted) {

@@ -113,6 +113,7 @@ test('if the tabs do not fit, the open tab is visible, and rows do not repeat th
   const pill = row('Person 2').locator('.decisions-pill')
   const widthOfPill = async () => (await pill.boundingBox())?.width
   expect(await pill.textContent()).toBe('Declined')
+  // A status that the tab already names is visually hidden, 1 px wide.
   expect(await widthOfPill()).toBe(1)
   await row('Person 2').getByRole('checkbox').check()
   // For a moment, the page still has the bar of the open application, too.

@@ -353,7 +353,7 @@ test('new applications are offered, and no row moves until they are requested', 
   await expect.poll(names).toHaveLength(50)
 })
 
-test('repeated applications from one email address are marked, and each links to the others', async ({
+test('repeated applications from one email address are labelled, and each links to the others', async ({
   visitor,
 }) => {
   await desk.store([

@@ -53,6 +53,7 @@ const pressButton = (browser: EngineBrowser, beginning: string) =>
 
 interface JourneyContext {
   browser: EngineBrowser
+  /** A proxy in front of the server, which can hold or cut the page's script. */
   gate: Gate
   /** The server's database. */
   sql: Pool
@@ -80,6 +81,7 @@ async function expectStoredOnce({ stored }: JourneyContext, application: Applica
   for (const [column, answer] of Object.entries(application)) deepStrictEqual(rows[0]?.[column], answer)
 }
 
+/** The tests that a browser of each engine runs, by title. Each is the way of a person through the pages. */
 const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
   async 'a founder applies with keys and clicks alone, and the form is ready for another application'(
     context,
@@ -402,7 +404,7 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
     await sql`
       insert into private.marks (application_id, account_id, author, mark, why)
       values (${String(row?.['id'])}, gen_random_uuid(), 'grace@example.org', 'no', 'Too early')`
-    // Marks are shown only if there are two organisers, and each call adds one.
+    // Marks are shown only if there are two organisers. Each call of `signInLink` adds one.
     await signInLink()
     const text = (selector: string) => `(document.querySelector('${selector}')?.textContent ?? '')`
     await browser.open(await signInLink())
@@ -513,6 +515,7 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
 let hasFailed = false
 const mailServer = await startMailServer()
 
+/** The engines to run, each with the function that starts it. */
 const starts = Object.entries(engines)
   .filter(([name]) => requestedEngines.length === 0 || requestedEngines.includes(name))
   .flatMap(([name, find]) => {

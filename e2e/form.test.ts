@@ -57,7 +57,7 @@ test('the green box disappears when the browser refuses the next send', async ({
   await form.success.waitFor()
 })
 
-/** Sends natively, because the script fails, and returns the resulting page. The script of that page fails, too. */
+/** Sends natively: the browser posts the form, because the script fails. Returns the resulting page, whose script fails, too. */
 async function sentNatively(visitor: Visitor) {
   visitor.allowConsoleError(/Failed to load resource|ERR_FAILED/)
   const page = await visitor.open(server.origin, {}, (opened) =>
@@ -482,7 +482,7 @@ test.for([
   },
 )
 
-test('after a reload one line shows when this browser sent an application, until the first key press', async ({
+test('after a reload one line says at what time this browser sent an application, until the first key press', async ({
   visitor,
 }) => {
   const page = await visitor.open(server.origin)

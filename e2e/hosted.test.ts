@@ -19,6 +19,7 @@ let backendResponse: { status: number; body?: string }
 let door: object
 let hook: Receiver
 let hookResponds: boolean
+/** The folder of the static build. */
 let site: string
 let host: ReturnType<typeof fastify>
 let origin: string

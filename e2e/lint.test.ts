@@ -31,6 +31,8 @@ async function writeFolder(files: Record<string, string>) {
   return folder
 }
 
+// tools/arrows.txt lists the allowed imports, here called arrows. They begin at a room: a folder, or a file with its own row.
+
 test('a forbidden import is refused in every notation, and so is a cycle of types', async () => {
   const rest = '../rest/data-interface.ts'
   const folder = await writeFolder({

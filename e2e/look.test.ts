@@ -143,7 +143,7 @@ test('the link to privacy is reached by keyboard after the consent, and Back kee
 })
 
 for (const scheme of ['light', 'dark'] as const) {
-  test(`the accent colours the button, the choice and the links of each page, ${scheme}`, async ({
+  test(`the accent colours the button of each page, and the choice and the link of the form, ${scheme}`, async ({
     visitor,
   }) => {
     const options = { colorScheme: scheme }

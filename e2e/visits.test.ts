@@ -108,6 +108,7 @@ test('the server keeps at most 200 names a day of anything that visitors write i
   await get('/?from=name-0')
 
   const rows = await stopAndReadVisits()
+  // 200 names, the requests without a name, and `other` for all further names.
   expect(rows).toHaveLength(202)
   expect(rows.reduce((sum, { visits }) => sum + visits, 0)).toBe(hostile.length + 1 + names.length + 1)
   expect(rows[0]).toEqual({ source: '', visits: 1, starts: 0 })

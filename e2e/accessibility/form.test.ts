@@ -17,6 +17,7 @@ beforeAll(async () => {
   server = await startServer({ DATA_DIR: directory.path, RATE_LIMIT_PER_MINUTE: '0' }, strictCheckout())
 })
 
+/** The result of `overflow` if the page does not scroll sideways and no element is too wide. */
 const noOverflow = { scroll: 0, wide: [] }
 
 /** The page for a screen reader: each element of the accessibility tree in reading order. */
@@ -115,7 +116,7 @@ test('the whole form works by keyboard alone, and the focus is visible at every 
     const seen = await page.waitForFunction(() => {
       const element = document.activeElement
       if (!element) return undefined
-      // In a large box, the visible part with the caret is enough.
+      // Of a large box, 44 visible pixels are enough.
       const { left, top, right, bottom } = element.getBoundingClientRect()
       const [from, to] = [Math.max(top, 0), Math.min(bottom, window.innerHeight)]
       const shown = document.elementFromPoint((left + right) / 2, (from + to) / 2)
@@ -203,7 +204,7 @@ test('a screen reader announces that the application is being sent, and then the
   await form.fill(anApplication())
   await form.button.click()
   await form.failure.waitFor()
-  // The box is focused, and therefore read out once.
+  // The live region does not repeat the result, because the box with it gets the focus and is read out.
   expect(await heard()).toEqual(['Sending your application.'])
   const box = page.locator('.outcome')
   await expect.poll(() => box.evaluate((element) => element === document.activeElement)).toBe(true)
@@ -247,7 +248,7 @@ test('the result boxes scroll into view and get the focus, and the red box does 
     return bounds && bounds.top >= 0 && bounds.bottom <= window.innerHeight
   })
 
-  // Ready for another application: empty, and with an active button.
+  // The form is ready for another application: empty, and with an active button.
   expect(await form.answers()).toEqual({
     ...Object.fromEntries(textFields.map(({ name }) => [name, ''])),
     custom_solution: '',

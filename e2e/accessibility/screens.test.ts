@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 
 test.for(Object.entries(screens))(
-  'axe finds nothing in light, dark or forced colours, nothing overflows, and targets are large enough: %s',
+  'a screen is read out as recorded, axe finds nothing in light, dark or forced colours, nothing overflows, and targets are large enough: %s',
   async ([name, { address, prepare, reachState }], { visitor }) => {
     visitor.allowConsoleError(/Failed to load resource/)
     const page = await visitor.open(desk.origin + address, {}, (opened) => prepare(opened, desk))

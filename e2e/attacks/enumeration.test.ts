@@ -130,7 +130,7 @@ const states: Record<string, (email: string) => Promise<unknown>> = {
     select id, 'mails', 10 from auth.users where email = ${email}`,
 }
 
-/** Waits for an account's email, and allows another email at once by moving the last request back. */
+/** Waits for an account's email, and allows another email at once by dating the last request back by an hour. */
 async function allowAnotherEmail(email: string) {
   await server.mail.waitFor(1, email)
   await server.database.owner`
@@ -157,7 +157,7 @@ async function responsesForBoth(call: SignInServer['call'], state: (email: strin
       await observableResponse(ask(call, stranger)),
       await observableResponse(ask(call, stranger)),
     ]
-    // Checks that no call failed before the tested step.
+    // If a call failed for every address, its responses would be equal and prove nothing.
     expect(known).toMatchObject([what, { status }, { status: sendsEmail ? 429 : status }])
     return { known, unknown }
   }

@@ -36,7 +36,7 @@ async function signedInToken() {
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** Sends a token to the sign-in and to the desk. Returns their responses. */
+/** Sends a token to the sign-in and to the desk. Returns the sign-in's response, and the desk's status. */
 async function responsesTo(token: string) {
   const headers = { apikey: 'public-anon-key', authorization: `Bearer ${token}` }
   const user = await fetch(`${server.origin}/auth/v1/user`, { headers })
@@ -44,7 +44,7 @@ async function responsesTo(token: string) {
   return { user: { status: user.status, text: await user.text() }, desk: desk.status }
 }
 
-/** Returns the tokens that the sign-in or the desk does not refuse as invalid. */
+/** Returns a description of each token that the sign-in or the desk does not refuse as invalid. */
 async function acceptedTokens(tokens: Record<string, string>) {
   const problems: string[] = []
   for (const [what, token] of Object.entries(tokens)) {
@@ -97,7 +97,7 @@ test('a token without a signature, or with a signature made from public values, 
   forged['half a signature'] = `${header}.${payload}.${signature.slice(0, 43)}`
   forged['claims changed after signing'] = `${header}.${changedPayload}.${signature}`
   forged['HS256 written over ES256'] = `${encode({ alg: 'HS256', kid, typ: 'JWT' })}.${payload}.${signature}`
-  forged['the public key'] = 'public-anon-key.public-anon-key.public-anon-key'
+  forged['the public API key, three times'] = 'public-anon-key.public-anon-key.public-anon-key'
   expect(await acceptedTokens(forged)).toEqual([])
   expect(await responsesTo(token)).toMatchObject({ user: { status: 200 }, desk: 200 })
 })
@@ -133,7 +133,7 @@ test('a token signed by another key is refused, whatever its header says about t
   expect(await acceptedTokens(forged)).toEqual([])
 })
 
-test('a correctly signed token that has expired, never expires, or is for another audience is refused', async () => {
+test('a correctly signed token that has expired, never expires, or is for another audience or role is refused', async () => {
   const { claims, kid, key, email } = await signedInToken()
   const sign = (payload: JWTPayload) =>
     new SignJWT(payload).setProtectedHeader({ alg: 'ES256', kid, typ: 'JWT' }).sign(key)
@@ -412,7 +412,7 @@ test('without SITE_URL, a link does not lead to the form at `localhost` either',
   }
 })
 
-/** Sends a request with exactly these headers, `host` included. Returns the whole response. */
+/** Sends a request with this head, whose `host` may be any. Returns the whole response. */
 function sendRaw(origin: string, head: string[], body = '') {
   const { hostname, port } = new URL(origin)
   return new Promise<string>((resolve) => {

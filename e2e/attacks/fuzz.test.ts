@@ -88,7 +88,7 @@ const method = fc.oneof(
   fc.constantFrom('GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'FOO', 'get'),
 )
 
-/** Makes a header optional. A `mostly` header is usually sent, and a `seldom` one once in this many times. */
+/** Makes a header optional. A `mostly` header is usually sent, and a `seldom` one once in `times` requests. */
 const mostly = (line: fc.Arbitrary<string>) => fc.option(line, { freq: 5, nil: '' })
 const seldom = (times: number, line: fc.Arbitrary<string>) =>
   fc.oneof({ weight: times - 1, arbitrary: fc.constant('') }, { weight: 1, arbitrary: line })
@@ -140,10 +140,12 @@ const request = fc
     headers,
     body,
     encoding: fc.constantFrom('utf8' as const, 'latin1' as const),
+    // How the head states the length of the body: `as it is`, in another way, or wrongly.
     framing: fc.oneof(
       { weight: 18, arbitrary: fc.constant('as it is') },
       fc.constantFrom('chunked', 'longer', '0', '-1', '1000000000000', 'abc'),
     ),
+    // The share of the request that is sent.
     sent: fc.oneof({ weight: 29, arbitrary: fc.constant(1) }, fc.double({ min: 0, max: 1, noNaN: true })),
   })
   .map(({ encoding, framing, sent, ...parts }) => {
@@ -174,10 +176,10 @@ function exchange(pieces: string[]) {
     const chunks: Buffer[] = []
     const finish = () => resolve(Buffer.concat(chunks).toString('latin1'))
     const socket = connect(Number(port), hostname, () => {
-      // The server responds to this request last, and then closes the connection.
+      // The server responds to `closingRequest` last, and then closes the connection.
       for (const part of [...pieces, closingRequest]) socket.write(part, 'latin1')
     })
-    // A malformed request before it may never end.
+    // If a malformed request never ends, the server does not respond to the closing request.
     socket.setTimeout(200, () => socket.end())
     socket.on('data', (chunk: Buffer) => chunks.push(chunk))
     socket.on('error', finish)

@@ -20,6 +20,7 @@ beforeAll(async () => {
   server = await startServer(settings)
 })
 
+/** The server's memory in megabytes. */
 function memory() {
   const status = readFileSync(`/proc/${server.process.pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024

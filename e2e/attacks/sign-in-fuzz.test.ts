@@ -156,7 +156,7 @@ function requestsWith({ bearers, texts }: ValidValues) {
   const text = fc.oneof({ weight: 2, arbitrary: valid }, fc.constantFrom(...words), hostile)
   const quoted = (values: fc.Arbitrary<string>) => values.map((value) => JSON.stringify(value))
 
-  /** JSON as text, because JavaScript values cannot express invalid JSON. */
+  /** JSON as text, because JavaScript values cannot express all of it, such as `1e999`. */
   const { json } = fc.letrec<{ json: string }>((tie) => ({
     json: fc.oneof(
       { maxDepth: 4, withCrossShrink: true },
@@ -269,7 +269,7 @@ function requestsWith({ bearers, texts }: ValidValues) {
         return `${chosenMethod} ${target.replaceAll(lineEnds, '+').replaceAll(' ', '+')} HTTP/1.1`
       })
   }
-  /** Makes a header optional. A `mostly` header is usually sent, and a `seldom` one once in this many times. */
+  /** Makes a header optional. A `mostly` header is usually sent, and a `seldom` one once in `times` requests. */
   const mostly = (line: fc.Arbitrary<string>) => fc.option(line, { freq: 5, nil: '' })
   const seldom = (times: number, line: fc.Arbitrary<string>) =>
     fc.oneof({ weight: times - 1, arbitrary: fc.constant('') }, { weight: 1, arbitrary: line })
@@ -373,8 +373,8 @@ test('values that no QR code, email or database can hold are refused or ignored,
     'a name that is half a character': ['POST factors', factor('x', '\ud800')],
     'another name that is half a character': ['POST factors', factor('x', '\ud801')],
     'a long name': ['POST factors', factor('x', 'x'.repeat(10_000))],
-    'data of a few levels': ['PUT user', deep(3_000)],
-    'data of many levels': ['PUT user', deep(100_000)],
+    'data of 3,000 levels': ['PUT user', deep(3_000)],
+    'data of 100,000 levels': ['PUT user', deep(100_000)],
     'data with a NUL': ['PUT user', '{"data":{"a":"\\u0000"}}'],
     'data with half a character': ['PUT user', '{"data":{"a":"\\ud800"}}'],
     'data with names that are invalid or special': [

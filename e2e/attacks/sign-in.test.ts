@@ -184,7 +184,7 @@ test('after 25 wrong codes, emails have only a link until the organiser signs in
   const subjectWithCode = expect.stringMatching(/^\d{6} is your code/) as unknown
   const subjectWithoutCode = 'Your link for Unplugged.'
   for (let round = 0; round < 4; round += 1) await guess((await requestNext()).code, 5)
-  // Guesses count too at codes that they did not invalidate. A program that opens a link does not count as a sign-in.
+  // Four guesses do not invalidate a code, but count. A program that opens a link does not count as a sign-in.
   const opened = await requestNext({ code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' })
   await guess(opened.code, 4)
   expect((await fetch(opened.link, { redirect: 'manual' })).headers.get('location')).toContain('?code=')

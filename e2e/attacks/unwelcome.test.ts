@@ -124,13 +124,14 @@ test('X-Forwarded-For is trusted only if TRUST_PROXY is set, and otherwise logge
     expect(await post(origin, '192.0.2.9, 192.0.2.1')).toBe(429)
     expect(output()).not.toContain('TRUST_PROXY')
   })
+  // The requests come from 127.0.0.1, which is not one of these trusted addresses.
   await withServer({ RATE_LIMIT_PER_MINUTE: '1', TRUST_PROXY: '10.0.0.0/8' }, async ({ origin }) => {
     expect(await post(origin, '192.0.2.1')).toBe(201)
     expect(await post(origin, '192.0.2.2')).toBe(429)
   })
 })
 
-test('the public key permits no reads', async () => {
+test('the public API key permits no reads', async () => {
   const secret = anApplication({ first_name: 'Secret', reason: 'nobody may read this' })
   expect(await send(server.origin, secret)).toBe(201)
   const secretTexts = [secret.email, secret.reason, secret.last_name]

@@ -77,12 +77,12 @@ test('a backup that is taken during inserts is restored completely, and nothing 
   expect(rows).toEqual(rows.map(({ id }) => originals.get(id)))
 
   // The pending deliveries are made once, and the earlier ones are not repeated.
-  const second = await startReceiver()
-  const restoredServer = await startServer({ ...copy, WEBHOOK_URL: second.origin })
+  const hookOfCopy = await startReceiver()
+  const restoredServer = await startServer({ ...copy, WEBHOOK_URL: hookOfCopy.origin })
   const last = anApplication()
   expect(await send(restoredServer.origin, last)).toBe(201)
   const expected = refused.length + backedUpMeanwhile.length + 1
-  const deliveries = await second.waitFor(expected)
+  const deliveries = await hookOfCopy.waitFor(expected)
   const ids = deliveries.map(({ headers }) => headers['webhook-id'])
   expect(new Set(ids).size).toBe(expected)
   expect(ids.filter((id) => deliveredIds.has(String(id)))).toEqual([])
@@ -91,7 +91,7 @@ test('a backup that is taken during inserts is restored completely, and nothing 
   expect((await runCommand(['webhooks'], copy)).stdout).toMatch(
     new RegExp(`^delivered +${rows.length + 1}$`, 'm'),
   )
-  expect(second.received).toHaveLength(expected)
+  expect(hookOfCopy.received).toHaveLength(expected)
 })
 
 /** Reads the stored data of the desk from the database of a running server. */
@@ -148,15 +148,15 @@ test('a restore brings back decisions, notes, letters, settings and RSVPs, and a
     await client.rpc('desk_set_blind', { blind: true }),
   ])
     expect(error).toBeNull()
-  // Stores a letter that a mail sender is sending, and the delivery to the automation that waits for it.
+  // Stores a letter that a mail sender is sending, and its delivery to the automation, which waits until the letter is sent.
   const database = connectToEmbedded(original.DATA_DIR)
-  const sending = act()
+  const letterAct = act()
   await database`
     with letter as (update private.letters set state = 'released' where template = 'accepted' returning id, application_id)
     insert into private.deliveries (kind, application_id, letter_id, state, subject, body, due_at, attempts, author, act, is_beside)
-    select kind, application_id, id, state, 'Welcome', 'Come!', now() + interval '1 hour', attempts, 'ada@example.org', ${sending},
+    select kind, application_id, id, state, 'Welcome', 'Come!', now() + interval '1 hour', attempts, 'ada@example.org', ${letterAct},
       kind = 'decision'
-    from letter, (values ('letter', 'sending', 1), ('decision', 'waiting', 0)) as trip (kind, state, attempts)`
+    from letter, (values ('letter', 'sending', 1), ('decision', 'waiting', 0)) as delivery (kind, state, attempts)`
   // Stores a letter that is delivered only to an automation.
   await database`
     with letter as (update private.letters set state = 'released' where template = 'declined' returning id, application_id)
@@ -406,7 +406,7 @@ test('an impossible backup or restore is refused with one sentence and leaves no
       /is not a whole backup: its manifest\.json/,
     )
   }
-  // These errors are detected only by the database.
+  // Only the database detects this error.
   const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
   const nonsense = '{"something": "else"}\n'
   await writeFile(rows, nonsense)
@@ -501,7 +501,7 @@ const readiness = async ({ origin }: { origin: string }) => {
   return { ...((await response.json()) as Record<string, unknown>), status: response.status }
 }
 
-test('a restore of an automatic backup erases again the applications that were erased after it, unless `--keep-erased` is given', async () => {
+test('a restore of an automatic backup erases again the applications that were erased after the backup, unless `--keep-erased` is given', async () => {
   const directory = await temporaryDirectory()
   const settings = await prepareDatabase(join(directory.path, 'data'))
   const dir = join(directory.path, 'backups')
@@ -565,8 +565,8 @@ test('a check restores a backup into a temporary database, compares it row by ro
   const directory = await temporaryDirectory()
   const settings = await prepareDatabase(join(directory.path, 'data'))
   const folder = join(directory.path, 'backup')
-  const aside = join(directory.path, 'aside')
-  await mkdir(aside)
+  const temporary = join(directory.path, 'temporary')
+  await mkdir(temporary)
   const server = await startServer(settings)
   await send(server.origin, anApplication({ reason: 'a\n"b",c\\.\r\n\u2028\u0085é' }))
   await send(server.origin, anApplication())
@@ -574,8 +574,8 @@ test('a check restores a backup into a temporary database, compares it row by ro
   await server.stop()
   await runCommand(['backup', '--to', folder], settings)
   const check = async () => {
-    const checked = await runCommand(['backup', '--check', '--from', folder], { TMPDIR: aside })
-    expect(await readdir(aside)).toEqual([])
+    const checked = await runCommand(['backup', '--check', '--from', folder], { TMPDIR: temporary })
+    expect(await readdir(temporary)).toEqual([])
     return checked
   }
   expect(await check()).toMatchObject({
@@ -585,7 +585,7 @@ test('a check restores a backup into a temporary database, compares it row by ro
     ) as string,
   })
 
-  // These errors do not change digests: a manifest with other counts, and a row whose text changes when it is restored.
+  // Digests do not reveal these errors: a manifest with other counts, and a row whose text changes when it is restored.
   const path = (name: string) => join(folder, name)
   const [manifest, rows] = await Promise.all(
     ['manifest.json', 'public.retreat_applications.jsonl'].map((name) => readFile(path(name), 'utf8')),

@@ -43,7 +43,7 @@ beforeAll(async () => {
   await writeFile(join(checkout, '.env'), lines.join(''))
 })
 
-/** Makes the folder of a demonstration, marked as used. After `abandon` it is like that of a killed demonstration. */
+/** Makes the folder of a demonstration, marked as used. After `abandon` it is like the folder of a killed one. */
 async function createFolder(name: string) {
   const path = join(temporary, `unplugged-demo-${name}`)
   await mkdir(path, { mode: 0o700 })

@@ -138,7 +138,7 @@ test('without a server the doctor starts the embedded database, reads it, stops 
   expect(await isListening(join(directory.path, '.s.PGSQL.5432'))).toBe(false)
 })
 
-test('the doctor does not change files of another PostgreSQL version, and says in one line how to convert them', async () => {
+test('the doctor does not change files of another PostgreSQL version, and says in one line what to do', async () => {
   const outdated = await temporaryDirectory()
   await mkdir(join(outdated.path, 'pgdata'))
   const settings = { DATA_DIR: outdated.path, PORT: String(await freePort()) }

@@ -69,5 +69,6 @@ test('with the database address of the owner, the command closes and opens the d
   expect((await runCommand(['door', '--open'], settings)).code).toBe(0)
   await apply()
   await runCommand(['door', '--close'], settings)
+  // A repeated application is reported as a duplicate, even while the door is closed.
   await expect(apply()).rejects.toMatchObject({ code: '23505' })
 })

@@ -212,11 +212,11 @@ test('a backup has the accounts without sessions, codes, second factors and keys
   expect((await client.auth.updateUser({ password: 'correct horse' })).error).toBeNull()
   const { data: factor } = await client.auth.mfa.enroll({ factorType: 'totp' })
   await runCommand(['organisers', '--link', 'ada@example.org'], settings)
-  const secrets = connectToEmbedded(settings.DATA_DIR)
-  const [key] = await secrets<
+  const sql = connectToEmbedded(settings.DATA_DIR)
+  const [key] = await sql<
     { kid: string; d: string }[]
   >`select kid, jwk ->> 'd' as d from private.signing_keys`
-  await secrets.end()
+  await sql.end()
 
   const backup = await runCommand(['backup', '--to', folder], settings)
   expect(backup.stdout).toBe(`Wrote 0 applications and the account of 1 organiser into ${folder}.\n`)

@@ -112,7 +112,7 @@ describe.sequential('a checkout that is built repeatedly', { shuffle: false }, (
     expect(waited.code).toBe(0)
     expect(waited.output).not.toContain('Building')
 
-    // Tries the lock of a process that has ended, and a lock that is older than any build takes.
+    // Tries the lock of a process that has ended, and a lock that is older than the longest build.
     await rm(dist, { recursive: true })
     await writeFile(lock(), '999999999')
     await startAndStopBuild()

@@ -17,7 +17,7 @@ const key = 'public-anon-key'
 const verify = (...args: string[]) => runCommand(['verify', ...args], { DATA_DIR: directory.path })
 const lines = (stdout: string, prefix: string) => stdout.split('\n').filter((line) => line.startsWith(prefix))
 
-/** Verifies a stand-in for a backend, which sends the test's responses. */
+/** Runs `verify` against a stand-in for a backend, which sends the test's responses. */
 async function verifyStandIn(respond: Parameters<typeof startReceiver>[0]) {
   const standIn = await startReceiver(respond)
   return { ...(await verify('--url', standIn.origin, '--key', key)), received: standIn.received }

@@ -128,6 +128,7 @@ async function formerMachine(settings: Record<string, string>, moveDataAside = a
   await writeFile(join(product, '.env'), lines.join('').replaceAll('/var/', `${root}/var/`))
 
   let server: RunningServer | undefined
+  /** The effects of the machine's programs, by the path that they request. */
   const service: Record<string, () => Promise<unknown>> = {
     start: async () => (server = await startServer({ PORT }, product)),
     stop: async () => expect(await server?.stop()).toBe(0),
@@ -282,7 +283,7 @@ test('an update from 1.0.0 can be installed and undone as documented, and later 
 const timeOf = (backup: string) =>
   /unplugged-([\d-]+T)(\d\d)-(\d\d)-(\d\d)Z$/.exec(backup)?.slice(1).join(':').replace('T:', 'T') ?? ''
 
-test('if the database of 1.0.0 is inside its folder, the documented commands move the database beside the versions', async () => {
+test('if the database is inside the folder of 1.0.0, the documented commands move it beside the folders of the versions', async () => {
   const machine = await formerMachine({})
   const { opt, command } = machine
   atTestEnd(() => endDatabase(join(opt, 'unplugged-data')))

@@ -27,7 +27,10 @@ def read(file):
 print(json.dumps([read(file) for file in json.load(sys.stdin)]))
 `
 
-/** Debian 12's icalendar takes the second backslash of an escaped one, and such a character after it, for an escape. */
+/**
+ * Debian 12's icalendar misreads a backslash before one of these characters. Such a backslash is escaped as two, and icalendar
+ * takes the second one and the character for an escape.
+ */
 const misread = /\\[nN,;]/
 
 test('Python’s icalendar reads every name and every venue as text, and the days as days', ({ skip }) => {

@@ -38,6 +38,7 @@ const cli = 'supabase@3.1.0'
 // not, so the pages call a stand-in for its gateway.
 let lite: SupabaseLite | undefined
 let project: Awaited<ReturnType<typeof newProject>>
+/** The origin of the static build. */
 let site: string
 
 beforeAll(async () => {
@@ -203,7 +204,7 @@ test('through `@supabase/lite` an applicant applies, and on the static desk an o
   const table = (await buffer(await (await saved).createReadStream())).toString()
   expect(table).toMatch(/^\ufeffid,created_at,/)
   expect(table).toContain(application.email)
-  // The table has the organiser who decided.
+  // The table names the organiser who decided.
   expect(table).toMatch(/,declined,,,,,[^,@]+@[^,]+,/)
 
   const events =

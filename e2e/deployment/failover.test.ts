@@ -36,9 +36,9 @@ test('when the primary is killed three times under load, each acknowledged appli
   const senders = servers.flatMap(({ origin }) =>
     [1, 2].map(async () => {
       while (!isOver) {
-        // Each address has another domain, because a domain gets a limited number of receipts.
+        // Each address has its own domain, because a domain gets a limited number of receipts.
         const application = anApplication({ email: `ada@${randomUUID()}.example` })
-        // Retries after a missing response or a 503, as the page does. Without a primary servers hold requests, so they
+        // Retries after a missing response or a 503, as the page does. Without a primary, servers hold requests, so they
         // refuse few.
         for (;;) {
           const status = await send(origin, application).catch(() => 503)
@@ -97,7 +97,7 @@ test('when the primary is killed three times under load, each acknowledged appli
   await Promise.all([hook.close(), mailServer.close()])
 }, 600_000)
 
-/** The longest time between two moments, in ms. */
+/** The longest time between two successive moments, in ms. */
 function longestPause(moments: number[]) {
   const ordered = moments.toSorted((one, other) => one - other)
   return Math.max(...ordered.slice(1).map((moment, index) => moment - (ordered[index] ?? 0)))

@@ -90,7 +90,7 @@ test('the image updates the volumes of 1.0.0 after a backup, and 1.0.0 runs agai
   const settings = { PORT: new URL(origin).port, HOST: '127.0.0.1' }
   const list = ['node', 'start.js', 'applications', '--json']
   const emailsIn = (text: string) => [...text.matchAll(/"email":"([^"]*)"/g)].map(([, email = '']) => email)
-  const [before, since] = [anApplication(), anApplication()]
+  const [before, after] = [anApplication(), anApplication()]
   const older = await startServerIn(volumes, settings, former)
   expect(await send(origin, before)).toBe(201)
   expect(await older.stop(60)).toBe(0)
@@ -98,7 +98,7 @@ test('the image updates the volumes of 1.0.0 after a backup, and 1.0.0 runs agai
   const newer = await startServerIn(volumes, settings)
   expect(newer.output()).toContain('The schema was updated by')
   expect(emailsIn(await newer.exec(...list))).toEqual([before.email])
-  expect(await send(origin, since)).toBe(201)
+  expect(await send(origin, after)).toBe(201)
   expect(await newer.stop(60)).toBe(0)
 
   const [, backup = ''] = /"folder":"\/backups\/([^"]+)".*"msg":"backup made"/.exec(newer.output()) ?? []
@@ -123,5 +123,5 @@ test('the image updates the volumes of 1.0.0 after a backup, and 1.0.0 runs agai
     command: list,
   })
   expect(await reader.exited).toBe(0)
-  expect(emailsIn(reader.output()).toSorted()).toEqual([before.email, since.email].toSorted())
+  expect(emailsIn(reader.output()).toSorted()).toEqual([before.email, after.email].toSorted())
 })

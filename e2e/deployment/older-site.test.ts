@@ -16,6 +16,7 @@ import { test, type Visitor } from '../../testing/visitor.ts'
 let desk: DeskServer
 let mail: MailServer
 let gateway: HostedGateway
+/** The origin of the site of 1.0.0. */
 let site: string
 
 beforeAll(async () => {

@@ -10,7 +10,7 @@ import { startPostgres } from '../../testing/postgres.ts'
 import { startReceiver, type ReceivedRequest } from '../../testing/receiver.ts'
 import { startServer } from '../../testing/server.ts'
 
-/** The response time of the receiver. It is slow, so that two deliveries of one application would overlap. */
+/** The response time of the receiver in milliseconds: slow, so that two deliveries of one application would overlap. */
 const receiverMilliseconds = 30
 
 test('if one of three servers on one database is killed under load, no application is lost, or delivered by two servers at once', async () => {

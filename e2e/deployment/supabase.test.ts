@@ -13,7 +13,7 @@ import { startServer, temporaryDirectory } from '../../testing/server.ts'
 /** The version that docs/hosted.md names, because earlier versions have other options. */
 const cli = 'supabase@3.1.0'
 
-test('"supabase db push" gives a new project its schema, and our server then applies no migration', async () => {
+test('"supabase db push" gives a new project its schema, and finds it up to date after our server has run', async () => {
   const database = await startPostgres()
   const directory = await temporaryDirectory()
   const { url, end } = await newProject(database)
@@ -31,6 +31,7 @@ test('"supabase db push" gives a new project its schema, and our server then app
   // Our server runs on the same database without changing its schema, so the CLI still finds it up to date.
   const server = await startServer({ DATABASE_URL: url })
   expect(await send(server.origin, anApplication())).toBe(201)
+  // The server reports migrations whose text differs from its own as edited.
   expect(server.output()).not.toContain('edited')
   await server.stop()
   expect(await run('db', 'push', '--yes')).toMatch(/up to date/i)

@@ -127,14 +127,14 @@ test('a server converts all files of an older PostgreSQL, sessions and sequences
 
 /** Reads all contents of a database, including its records of migrations, and the id of the next writing transaction. */
 async function contentOf(sql: Sql) {
-  const [counted] = await sql`select pg_snapshot_xmax(pg_current_snapshot())::text as next`
+  const [nextTransaction] = await sql`select pg_snapshot_xmax(pg_current_snapshot())::text as next`
   const tables = await sql<{ name: string }[]>`
     select format('%I.%I', schemaname, tablename) as name from pg_tables
     where schemaname in ('public', 'private', 'auth', 'supabase_migrations') order by 1`
   const rows = await Promise.all(
     tables.map(({ name }) => sql.unsafe(`select rows::text from ${name} as rows order by 1`)),
   )
-  return { counted, tables, rows, catalogue: await readCatalogue(sql) }
+  return { nextTransaction, tables, rows, catalogue: await readCatalogue(sql) }
 }
 
 /** Makes files of PostgreSQL 17 with the schema of 1.0.0 and the contents of its backup. Returns the contents. */
@@ -147,8 +147,8 @@ async function filesOf100(oldFiles: Files, schema: string) {
   await Promise.all([startPostgresOn(currentFiles), startPostgresOn(oldFiles)])
   const source = connectToEmbedded(currentFiles.dataDir)
   const target = connectToEmbedded(oldFiles.dataDir, 2)
-  for (const ledger of ['supabase_migrations.schema_migrations', 'private.server_migrations'])
-    await source`delete from ${identifier(ledger)} where version > ${schema}`
+  for (const recordTable of ['supabase_migrations.schema_migrations', 'private.server_migrations'])
+    await source`delete from ${identifier(recordTable)} where version > ${schema}`
   await repeatMigrations(source, target)
   const names = backupTables.filter((name) => existsSync(join(backup100, fileOf(name))))
   await target.begin(async (transaction) => {

@@ -49,7 +49,7 @@ test(`${guests} guests send RSVPs and answers while organisers decide: each is s
     })
 
   /** The acknowledged RSVPs, by act. */
-  const acknowledged = new Map<string, { id: string; answer: Rsvp }>()
+  const acknowledged = new Map<string, { id: string; rsvp: Rsvp }>()
   /** The acknowledged answers to the question, by act. */
   const answered = new Map<string, { id: string; answer: string }>()
   const waiting = [...people]
@@ -59,7 +59,7 @@ test(`${guests} guests send RSVPs and answers while organisers decide: each is s
       for (const rsvp of random() < 0.3 ? (['coming', 'not coming'] as const) : (['coming'] as const)) {
         const act = crypto.randomUUID()
         const invitation = await callByLink('answer_place', { token, answer: rsvp, act })
-        if (invitation.state === 'open') acknowledged.set(act, { id, answer: rsvp })
+        if (invitation.state === 'open') acknowledged.set(act, { id, rsvp })
       }
       const act = crypto.randomUUID()
       const answer = `At ${act}`
@@ -119,17 +119,17 @@ test(`${guests} guests send RSVPs and answers while organisers decide: each is s
   isOver = true
   await Promise.all([deciding, watching])
 
-  const storedRsvps = await sql<{ id: string; act: string; answer: Rsvp }[]>`
-    select application_id as id, act, detail ->> 'answer' as answer from private.history
+  const storedRsvps = await sql<{ id: string; act: string; rsvp: Rsvp }[]>`
+    select application_id as id, act, detail ->> 'answer' as rsvp from private.history
     where kind = 'answer' order by history.id`
   expect(Object.fromEntries(storedRsvps.map(({ act, ...rest }) => [act, rest]))).toEqual(
     Object.fromEntries(acknowledged),
   )
   expect(storedRsvps).toHaveLength(acknowledged.size)
-  const newest = new Map(storedRsvps.map(({ id, answer: rsvp }) => [id, rsvp]))
-  const currentRsvps = await sql<{ id: string; answer: Rsvp }[]>`
-    select application_id as id, rsvp as answer from private.invitations where rsvp is not null`
-  expect(new Map(currentRsvps.map(({ id, answer: rsvp }) => [id, rsvp]))).toEqual(newest)
+  const newest = new Map(storedRsvps.map(({ id, rsvp }) => [id, rsvp]))
+  const currentRsvps = await sql<{ id: string; rsvp: Rsvp }[]>`
+    select application_id as id, rsvp from private.invitations where rsvp is not null`
+  expect(new Map(currentRsvps.map(({ id, rsvp }) => [id, rsvp]))).toEqual(newest)
   const { data } = await organiser.rpc('desk_places')
   const count = (rsvp: Rsvp) => [...newest.values()].filter((each) => each === rsvp).length
   expect(data).toMatchObject({ coming: count('coming'), not_coming: count('not coming') })

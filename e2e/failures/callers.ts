@@ -27,7 +27,7 @@ export interface CallLoad extends RepeatedWork {
   acknowledged: string[]
 }
 
-/** The fields of a body that a call reads. */
+/** The fields of a response's body that the checks read. */
 interface Body {
   id?: string
   email?: string
@@ -125,7 +125,7 @@ export function startCalls(
 
   let application = anApplication()
   let isRetry = false
-  /** Sends an application until it is stored, as a visitor does. */
+  /** Sends an application. If it is not acknowledged, the next call sends it again, as a visitor does. */
   const insert = async () => {
     const successStatuses = isRetry ? [201, 409] : [201]
     isRetry = true

@@ -104,7 +104,7 @@ test('no response is wrong while connections to an external database are lost', 
     ended: async () => postgres.closeConnections('FIN'),
     reset: async () => postgres.closeConnections('RST'),
     'cut inside a row': async (random, callers) => {
-      // Cuts one connection or up to sixteen. Half of the cuts are near the end of a result, after the last row.
+      // Cuts one to sixteen connections. Half of the cuts are near the end of a result, after the last row.
       let cutsLeft = Math.ceil(2 ** (random() * 4))
       const cutAt = (length: number) => Math.floor(length - random() * (random() < 0.5 ? length : 24))
       const stopCutting = postgres.cutMidData((length) => (cutsLeft-- > 0 ? cutAt(length) : length))

@@ -56,7 +56,7 @@ test.each(['DATA_DIR', 'pgdata'])(
     await waitForGoneMessage(server)
     expect(await send(server.origin, anApplication())).toBe(503)
     expect(await ready(server)).toEqual([503, 'the files of the database are gone'])
-    // These commands take a while, in which the server tries several times.
+    // These commands take a while, in which the server tries several times to start the database.
     for (let round = 0; round < 4; round += 1) {
       const doctor = await runCommand(['doctor'], settings)
       expect(doctor.code).toBe(1)
@@ -86,7 +86,7 @@ test.each(['with its connections', 'without connections'])(
     const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
     await rename(data, `${directory.path}/unmounted`)
     if (how === 'without connections') {
-      // PostgreSQL then ends all other connections, and the server cannot find its socket.
+      // PostgreSQL then ends all other connections, and the server cannot find PostgreSQL's socket.
       process.kill(backend?.pid ?? 0, 'SIGKILL')
       await waitForGoneMessage(server)
     }
@@ -108,7 +108,7 @@ test('a server whose database cannot be started stops properly', async () => {
   expect(await server.stop()).toBe(0)
 })
 
-test('only a first start makes a database and says so, and a start beside backups of another database is refused', async () => {
+test('only a first start makes a database and says so, and a start without a database but with its backups is refused', async () => {
   await rm(data, { recursive: true })
   const backups = join(directory.path, 'backups')
   await mkdir(backups, { mode: 0o700 })
@@ -132,7 +132,7 @@ test('only a first start makes a database and says so, and a start beside backup
   )
   expect(existsSync(data)).toBe(false)
 
-  // Does what the sentence suggests: names another folder for backups, or restores.
+  // Follows the advice of the sentence: names another folder for backups, and then restores.
   const another = join(directory.path, 'another')
   await mkdir(another, { mode: 0o700 })
   const fresh = await startServer({ ...settings, BACKUP_DIR: another })

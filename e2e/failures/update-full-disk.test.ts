@@ -12,7 +12,7 @@ import { connectToEmbedded } from '../../testing/sql.ts'
 import { migrationsOf } from '../../testing/releases.ts'
 
 const megabyte = 2 ** 20
-const letters = 100_000
+const letterCount = 100_000
 
 test('an update that fails on a full disk is undone, a start without enough room refuses it, and with room it succeeds', async ({
   skip,
@@ -27,7 +27,7 @@ test('an update that fails on a full disk is undone, a start without enough room
   await sql`
     insert into private.letters (application_id, occasion, edition, state, subject, body, released_at, sent_at)
     select id, 'accepted', n, 'sent', 'Hello', repeat('a', 200), now(), now()
-    from public.retreat_applications, generate_series(1, ${letters}) as n`
+    from public.retreat_applications, generate_series(1, ${letterCount}) as n`
   await sql`checkpoint`
   const appliedMigrations = () =>
     sql`select version from supabase_migrations.schema_migrations order by version`
@@ -41,7 +41,7 @@ test('an update that fails on a full disk is undone, a start without enough room
     /^The update fails at \d+_deliveries \(could not .*No space left on device\), and was undone/,
   )
   expect(await appliedMigrations()).toEqual(before)
-  expect(await sql`select count(*)::int as count from private.letters`).toEqual([{ count: letters }])
+  expect(await sql`select count(*)::int as count from private.letters`).toEqual([{ count: letterCount }])
 
   const { code, stdout, stderr } = await runCommand([], { DATA_DIR: dataDir })
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -53,7 +53,7 @@ test('an update that fails on a full disk is undone, a start without enough room
   const server = await startServer({ DATA_DIR: dataDir })
   const migrated = connectToEmbedded(dataDir)
   expect(await migrated`select count(*)::int as count from private.deliveries where kind = 'letter'`).toEqual(
-    [{ count: letters }],
+    [{ count: letterCount }],
   )
   await migrated.end()
   expect(await server.stop()).toBe(0)

@@ -42,7 +42,7 @@ interface OrganiserScreen {
 
 interface DeskModel {
   screens: OrganiserScreen[]
-  /** The last history entry that was checked. */
+  /** The id of the last history entry that was checked. */
   lastChecked: string
 }
 
@@ -229,6 +229,7 @@ async function openList(screen: OrganiserScreen, status: Status) {
 }
 
 interface ActDefinition<Choices> {
+  /** Whether the screen allows the act. */
   can?: (screen: Readonly<OrganiserScreen>) => boolean
   do: (model: DeskModel, screen: OrganiserScreen, choices: Choices) => Promise<unknown>
 }
@@ -268,6 +269,7 @@ function nth<Item>(items: readonly Item[], index: number): Item {
 const anyStatus = fc.constantFrom(...allStatuses)
 const anyDecision = fc.constantFrom('accepted' as const, 'waitlisted' as const, 'declined' as const)
 const anyIndex = fc.nat(11)
+/** True in three of ten cases. */
 const seldom = fc.nat(9).map((tenth) => tenth > 6)
 const isAtList = ({ list }: Readonly<OrganiserScreen>) => list !== null
 const isAtApplication = ({ application }: Readonly<OrganiserScreen>) => application !== null
@@ -427,12 +429,12 @@ const acts = {
       const newDecisions = await historySince(model.lastChecked)
       model.lastChecked = newDecisions.at(-1)?.id ?? model.lastChecked
       const unsaved = Number(/(\d+) not saved/.exec(words)?.[1] ?? (words.endsWith(': not saved') ? 1 : 0))
-      // Only decisions of this act are undone, each to its former status.
+      // Only decisions of the organiser's last act are undone, each to its former status.
       for (const { application_id: id, author, status } of newDecisions) {
         expect(author).toBe(screen.email)
         expect(decisions.find((each) => each.application_id === id)?.former).toBe(status)
       }
-      // The other organiser may have erased all of them meanwhile.
+      // The other organiser may have erased all of these applications meanwhile.
       if (unsaved === 0) expect(decisions).not.toEqual([])
       const notices = getDesk(screen.page).alert
       if (unsaved > 0) {

@@ -11,7 +11,7 @@ import { anApplication } from '../../testing/form.ts'
 import { startPostgres } from '../../testing/postgres.ts'
 import { digestsOfMigrations, releasedList } from '../../tools/released-migrations.ts'
 
-// docs/stability.md lists the promises until 2.0.
+// docs/stability.md lists the promises that hold until 2.0.
 
 test('the newest section of the changelog is for this version or the next one, and headings are in order', async () => {
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
@@ -113,6 +113,7 @@ test('no released migration was edited, and at most one open migration follows t
     current.slice(current.length - unlisted.length),
   )
   const openPaths = unlisted.map((line) => line.slice(line.indexOf('  ') + 2))
+  // A statement that must run alone has its own file, which does not count as the open migration.
   const openMigrations = openPaths.filter((path) => !hasOwnFile({ sql: readFileSync(path, 'utf8') }))
   expect(
     new Set(openMigrations.map(dirname)).size,

@@ -68,7 +68,7 @@ export const applications: readonly Break[] = [
 `,
     testFile: 'e2e/commands/backup.test.ts',
     testTitle:
-      'a restore of an automatic backup erases again the applications that were erased after it, unless `--keep-erased` is given',
+      'a restore of an automatic backup erases again the applications that were erased after the backup, unless `--keep-erased` is given',
   },
   {
     promise: 'no page shows a secret key of a project',

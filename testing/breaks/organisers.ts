@@ -212,7 +212,7 @@ declare
     replace: '',
     testFile: 'e2e/attacks/forgery.test.ts',
     testTitle:
-      'a correctly signed token that has expired, never expires, or is for another audience is refused',
+      'a correctly signed token that has expired, never expires, or is for another audience or role is refused',
   },
   {
     promise: 'links lead nowhere else',

@@ -217,7 +217,7 @@ const pace = Infinity
       throw`,
     testFile: 'e2e/failures/files-gone.test.ts',
     testTitle:
-      'only a first start makes a database and says so, and a start beside backups of another database is refused',
+      'only a first start makes a database and says so, and a start without a database but with its backups is refused',
   },
   {
     promise: 'eavesdroppers between the server and `DATABASE_URL`',
