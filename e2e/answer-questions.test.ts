@@ -332,7 +332,7 @@ test('if the questions have changed, the page shows the new ones, and everything
   expect(await stored(guest)).toEqual({ 'What else?': 'A cello', 'When do you arrive?': 'Friday' })
 })
 
-test('the message of a refusal is shown if a guest can act on it, otherwise a general one, and everything that was typed stays', async ({
+test('a refusal with 400, 409 or 429 is shown in the server’s words, any other in general words, and everything that was typed stays', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
@@ -357,7 +357,7 @@ test('the message of a refusal is shown if a guest can act on it, otherwise a ge
   await saved(page).waitFor()
 })
 
-test('a refresh does not disturb a guest who types, and shows what is new afterwards', async ({
+test('a refresh does not disturb a guest who types, and another window shows the saved answer afterwards', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)

@@ -16,7 +16,7 @@ const desk = deskForTestFile(async () => {
     SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
     MAIL_FROM: 'hello@example.org',
     MAIL_PER_MINUTE: '0',
-    // The event in the calendar has this title, because a retreat has no name of its own.
+    // The event in the calendar has this title, because the retreat of these tests has no name.
     SITE_TITLE: 'Slow; <Summer>',
   }
 })

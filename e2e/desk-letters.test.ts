@@ -100,7 +100,7 @@ test('two decisions make drafts, one draft is changed, and both letters are rele
   expect(await bar.locator('p').textContent()).toMatch(/^2 letters will be sent in (1:00|0:\d\d)\.$/)
   await page.getByText('No drafts here.').waitFor()
   expect(await statesInDatabase()).toEqual(['waiting', 'waiting'])
-  // The bar also appears after a reload, which clears all state.
+  // The bar also appears after a reload, which clears the state of the page.
   await page.reload()
   await bar.waitFor()
 

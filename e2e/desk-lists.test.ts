@@ -115,7 +115,7 @@ test('the order "oldest first" applies to the list, the next application, the ta
   const order = page.getByLabel('Order')
   await page.getByRole('table', { name: 'Applications, newest first' }).waitFor()
   await expect.poll(names).toEqual(newestFirst)
-  // Afterwards, the list that was opened has made all its requests.
+  // The requests with a filter that open the list end with this one.
   await refreshed
   const requests: unknown[] = []
   page.on('request', (request) => {
@@ -146,7 +146,7 @@ test('the order "oldest first" applies to the list, the next application, the ta
   await button('Download CSV').click()
   const table = await text(await (await downloading).createReadStream())
   expect(table.match(/Person,\d/g)).toEqual(oldestFirst.map((name) => name.replace(' ', ',')))
-  // All later requests use that order.
+  // All requests since the choice use the order “oldest first”.
   expect(requests.filter((each) => !String(each).endsWith('oldest'))).toEqual([])
 
   await order.selectOption('Newest first')

@@ -66,7 +66,7 @@ test('a broken screen affects nothing else, and Try again loads it again', async
   for (const [path, name, json, title] of malformedResponses) {
     await link('Account').click()
     await heading('Account').waitFor()
-    // A screen would use the response of a pending request.
+    // A screen would use the response of a pending request instead of the malformed one.
     await expect.poll(() => pending.size).toBe(0)
     await expect.poll(() => page.title()).toBe('Account · Unplugged.')
     await page.route(addressOf(name), (route) => route.fulfill({ json }))

@@ -378,7 +378,7 @@ test('a search that is typed before the script has loaded is carried out', async
 })
 
 test('the focus and an opened application stay when the script loads', async ({ visitor }) => {
-  // The previous application is prefetched, and may have been deleted by then.
+  // The previous application is prefetched, and may be deleted before its request arrives.
   visitor.allowConsoleError(/status of 404/)
   await desk.store(people(2))
   const focusing = await openWithoutScript(visitor, true)
@@ -391,7 +391,7 @@ test('the focus and an opened application stay when the script loads', async ({ 
   await getDesk(opening.page).link('Person 2').click()
   await opening.release()
   await getDesk(opening.page).heading('Person 2').waitFor()
-  // The list that was read before the script loaded is now stale.
+  // Makes the list stale that was read before the script loaded.
   await desk.sql`delete from public.retreat_applications where last_name = '1'`
   await getDesk(opening.page).link('Back').click()
   await expect.poll(getDesk(opening.page).names).toEqual(['Person 2'])

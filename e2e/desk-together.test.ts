@@ -182,7 +182,7 @@ test('another organiser’s acts on an open application appear, highlighted and 
   ])
   expect(await note.inputValue()).toBe('Half a thought')
 
-  // The window becomes active.
+  // Bob adds a note, and Ada's window becomes active.
   await desk.bob.client
     .rpc('desk_note', { act: crypto.randomUUID(), application: id, note: 'Too early.' })
     .throwOnError()

@@ -120,7 +120,7 @@ test('hovered, chosen and invalid elements look different, in light and dark', a
   expect(await form.consent.evaluate(style, 'border-top-color')).toBe(rgb(light.invalid))
   expect(await page.locator('.consent').evaluate(style, 'box-shadow')).toContain(rgb(light.invalid))
   await expect.poll(() => form.company.evaluate(style, 'border-top-color')).toBe(rgb(light.invalid))
-  // The refused send marks the radio as valid, so the radio stays unchanged.
+  // The radio is valid, so the refused send does not change its colour.
   expect(await choice('work').locator('input').evaluate(style, 'border-top-color')).toBe(rgb(light.ember))
   await page.emulateMedia({ colorScheme: 'dark' })
   await expect.poll(() => form.company.evaluate(style, 'border-top-color')).toBe(rgb(dark.invalid))

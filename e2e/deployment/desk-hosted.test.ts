@@ -31,7 +31,7 @@ import { test } from '../../testing/visitor.ts'
 /** The version that docs/hosted.md names. */
 const cli = 'supabase@3.1.0'
 
-// These tests run the product with a hosted project, as far as Supabase is available here. They have the real PostgreSQL
+// These tests run the product with a hosted project, as far as Supabase is available here. They use a real PostgreSQL
 // with a project's roles and default privileges, `supabase db push`, and the static build on another origin.
 // `@supabase/lite`, Supabase's small server, runs in place of a project's servers.
 // docs/decisions/0053-calls-of-the-pages.md lists its limits. Lite accepts the public key as a bearer token. A project does

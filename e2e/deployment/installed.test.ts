@@ -17,7 +17,7 @@ import { connectToEmbedded, valuesOf } from '../../testing/sql.ts'
 const fetched = await temporaryDirectory()
 const programs = await fetchPostgres(18, fetched.path)
 
-/** Reads the applications as a table, and the number of each index's file, which changes when the index is rebuilt. */
+/** Reads the applications as CSV, and the number of each index's file, which changes when the index is rebuilt. */
 async function contentOf(dataDir: string) {
   const { code, stdout } = await runCommand(['applications', '--csv'], { DATA_DIR: dataDir })
   expect(code).toBe(0)

@@ -31,7 +31,7 @@ test('"supabase db push" gives a new project its schema, and finds it up to date
   // Our server runs on the same database without changing its schema, so the CLI still finds it up to date.
   const server = await startServer({ DATABASE_URL: url })
   expect(await send(server.origin, anApplication())).toBe(201)
-  // The server reports migrations whose text differs from its own as edited.
+  // The server would report a migration as edited if the project had applied another text.
   expect(server.output()).not.toContain('edited')
   await server.stop()
   expect(await run('db', 'push', '--yes')).toMatch(/up to date/i)

@@ -33,7 +33,7 @@ const programs = await fetchPostgres(17, fetched.path)
 const backup100 = 'testing/fixtures-1.0.0/backup'
 /** The files of PostgreSQL 17, as an earlier server would have left them. */
 const filesOf17 = await temporaryDirectory()
-/** The applications in these files, as a table. */
+/** The applications in these files, as CSV. */
 let csv = ''
 let refreshToken = ''
 

@@ -43,7 +43,7 @@ test('an unresponsive backup folder is reported, and blocks neither requests nor
   await server.waitForOutput(/whose files do not respond.*"the backup failed"/)
   const health = (await (await fetch(`${server.origin}/readyz`)).json()) as Record<string, unknown>
   expect(health['backupsFailingSince']).toEqual(expect.any(String))
-  // Scripts and passwords need the thread pool too.
+  // Scripts and passwords need Node.js's thread pool, which calls to unresponsive files could fill.
   const [script = ''] =
     /\/assets\/[\w.-]+\.js/.exec(await (await fetch(`${server.origin}/desk`)).text()) ?? []
   const statuses = await Promise.all([

@@ -30,7 +30,7 @@ test(`all ${letterCount} letters arrive although the server is killed ${rounds} 
     const enough = mailServer.received.length + 1 + Math.floor(random() * 80)
     await expect.poll(() => mailServer.received.length, { interval: 1 }).toBeGreaterThanOrEqual(enough)
     expect(await server.stop('SIGKILL')).toBe('SIGKILL')
-    // Waits until the killed server's queries have ended. The update ends the leases of letters that were being sent.
+    // Waits until the killed server's queries have ended. The statement ends the leases of letters that were being sent.
     await expect.poll(connections).toBe(0)
     await admin`update private.deliveries set due_at = now() where kind = 'letter' and state = 'sending'`
   }

@@ -95,7 +95,7 @@ test('a server stores applications while the disk of its log is full, and logs a
   const filler = join(small, 'filler')
   const server = await startLoggingTo(file)
   const fill = () => run('sh', ['-c', `cat /dev/zero > ${filler} 2>/dev/null || true`])
-  // Sends until stderr reports that the log's disk is full: the last block still has room for some lines.
+  // Sends until stderr reports that the log's disk is full, because the last block still has room for some lines.
   const sendUntilReported = async (times: number) => {
     while (server.errorOutput().split('cannot be written (ENOSPC').length <= times) {
       expect(await send(server.origin, anApplication())).toBe(201)

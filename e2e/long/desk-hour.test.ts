@@ -309,7 +309,7 @@ const acts = {
       const [stored] = await desk.sql<{ mark: string | null }[]>`
         select mark from private.marks where application_id = ${id} and author = ${screen.email}`
       expect(stored?.mark).toBe(wanted)
-      // Marks of others are shown beside one's own, or after a decision.
+      // Marks of others are shown once the organiser has a mark too, or after a decision.
       const isDecided = ['accepted', 'waitlisted', 'declined'].includes(await desk.statusOf(id))
       const otherAuthors = marks.filter(({ author }) => author !== screen.email).map(({ author }) => author)
       await expect
