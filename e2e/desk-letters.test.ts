@@ -857,16 +857,16 @@ test('an organiser chooses notices of applications, and the choice is shown once
 
 test('a test of the unsaved text is emailed to the organiser, and saves nothing', async ({ visitor }) => {
   const mailServer = await startMailServer()
-  const other = await startDesk({
+  const deskWithMail = await startDesk({
     SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
     MAIL_FROM: 'hello@example.org',
     MAIL_PER_MINUTE: '0',
   })
-  const { sql } = other
+  const { sql } = deskWithMail
   await sql`insert into public.retreat_applications ${valuesOf([anApplication(zoe), anApplication(alan)])}`
-  const signIn = signPageIn(await other.signedIn('grace@example.org'))
+  const signIn = signPageIn(await deskWithMail.signedIn('grace@example.org'))
   await expect.poll(() => sql`select from private.postman where seen_at > '-infinity'`).toHaveLength(1)
-  const page = await visitor.open(`${other.origin}/desk#/letters/templates/declined`, {}, signIn)
+  const page = await visitor.open(`${deskWithMail.origin}/desk#/letters/templates/declined`, {}, signIn)
   const { button, status } = getDesk(page)
   await page.getByLabel('Preview with').fill('alan')
   await foundApplicant(page, 'Alan Turing').click()

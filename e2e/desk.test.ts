@@ -598,7 +598,7 @@ test('several applications are decided at once, each row shows its result, and a
   await desk.setStatus(stored.slice(1, 2), 'shortlisted')
   const page = await desk.open(visitor, '/?status=all')
   const { select, button, bar, status, rowStatus, tabs, undo } = getDesk(page)
-  const all = () => Promise.all([1, 2, 3, 4].map((number) => rowStatus(`Person ${number}`)))
+  const rowStatuses = () => Promise.all([1, 2, 3, 4].map((number) => rowStatus(`Person ${number}`)))
   for (const name of ['Person 1', 'Person 2', 'Person 4']) await select(name).check()
   await bar.getByText('3 selected').waitFor()
   await button('Accept').click()
@@ -606,16 +606,16 @@ test('several applications are decided at once, each row shows its result, and a
     .poll(() => status.textContent())
     .toBe('3 applications: Accepted (before: 2 New, 1 Shortlisted)')
   expect(await undo.textContent()).toBe('Undo: 3 accepted')
-  expect(await all()).toEqual(['Accepted', 'Accepted', 'New', 'Accepted'])
+  expect(await rowStatuses()).toEqual(['Accepted', 'Accepted', 'New', 'Accepted'])
   expect((await Promise.all(stored.map(({ id }) => desk.statusOf(id)))).join()).toBe(
     'accepted,accepted,new,accepted',
   )
   await expect.poll(async () => (await tabs())[2]).toBe('Accepted 3')
   await undo.click()
   await expect.poll(() => status.textContent()).toBe('Undone: 3 applications are as they were before')
-  expect(await all()).toEqual(['New', 'Shortlisted', 'New', 'New'])
+  expect(await rowStatuses()).toEqual(['New', 'Shortlisted', 'New', 'New'])
   await page.reload()
-  await expect.poll(all).toEqual(['New', 'Shortlisted', 'New', 'New'])
+  await expect.poll(rowStatuses).toEqual(['New', 'Shortlisted', 'New', 'New'])
 })
 
 test('an unknown address says that nothing is here, and links to the list', async ({ visitor }) => {

@@ -303,10 +303,10 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
   test('commands that run at the same time share the database, and the last one to end stops it', async () => {
     const first = openDatabase({ dataDir: directory.path, databaseUrl: undefined }, { schema: 'check' })
     const second = openDatabase({ dataDir: directory.path, databaseUrl: undefined }, { schema: 'check' })
-    const [one, two] = await Promise.all([first, second])
-    await one.close()
-    expect(await two.owner`select 1 as one`).toEqual([{ one: 1 }])
-    await two.close()
+    const [firstDatabase, secondDatabase] = await Promise.all([first, second])
+    await firstDatabase.close()
+    expect(await secondDatabase.owner`select 1 as one`).toEqual([{ one: 1 }])
+    await secondDatabase.close()
     await expect(access(join(directory.path, '.s.PGSQL.5432'))).rejects.toThrow('ENOENT')
   })
 

@@ -506,10 +506,13 @@ test('a restore of an automatic backup erases again the applications that were e
   const settings = await prepareDatabase(join(directory.path, 'data'))
   const dir = join(directory.path, 'backups')
   await mkdir(dir)
-  const before = await startServer(settings)
-  expect(await readiness(before)).toMatchObject({ newestBackupSeconds: null, backupsFailingSince: null })
-  for (let count = 0; count < 3; count += 1) await send(before.origin, anApplication())
-  await before.stop()
+  const serverWithoutBackups = await startServer(settings)
+  expect(await readiness(serverWithoutBackups)).toMatchObject({
+    newestBackupSeconds: null,
+    backupsFailingSince: null,
+  })
+  for (let count = 0; count < 3; count += 1) await send(serverWithoutBackups.origin, anApplication())
+  await serverWithoutBackups.stop()
 
   const server = await startServer({ ...settings, BACKUP_DIR: dir })
   await server.waitForOutput('"msg":"backup made"')
@@ -555,8 +558,8 @@ test('a restore of an automatic backup erases again the applications that were e
   // If the backup is in another folder, the list in BACKUP_DIR is used too.
   await cp(join(dir, name), join(directory.path, 'elsewhere'), { recursive: true })
   await rm(whole.DATA_DIR, { recursive: true })
-  const elsewhere = ['restore', '--from', join(directory.path, 'elsewhere')]
-  expect((await runCommand(elsewhere, { ...whole, BACKUP_DIR: dir })).stdout).toMatch(
+  const restoreElsewhere = ['restore', '--from', join(directory.path, 'elsewhere')]
+  expect((await runCommand(restoreElsewhere, { ...whole, BACKUP_DIR: dir })).stdout).toMatch(
     /Erased 2 applications again/,
   )
 })

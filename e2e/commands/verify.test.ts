@@ -59,8 +59,10 @@ test('each check passes through the gateway of a hosted project, with a publisha
   ]
   expect(gateway.refused).toEqual([...refusedRequests, ...refusedRequests])
 
-  const other = await verify('--url', gateway.origin, '--key', 'sb_publishable_of-another')
-  expect(other.stderr).toBe('--key (not shown) is not the public key of this backend, which refuses it.\n')
+  const withOtherKey = await verify('--url', gateway.origin, '--key', 'sb_publishable_of-another')
+  expect(withOtherKey.stderr).toBe(
+    '--key (not shown) is not the public key of this backend, which refuses it.\n',
+  )
 })
 
 test('a closed door is reported once, the checks that need no open door run, and no application is left', async () => {

@@ -301,13 +301,13 @@ test('if the database is inside the folder of 1.0.0, the documented commands mov
 test('an update from 1.0.0 with DATABASE_URL can be undone with a manual backup, and the start says that it made no backup', async () => {
   const postgres = await startPostgres()
   const [make = ''] = await readCommands(operate, 'A PostgreSQL of your own', {}, 'sql')
-  const [aside = ''] = await readCommands(operate, 'Go back', {}, 'sql')
+  const [moveAside = ''] = await readCommands(operate, 'Go back', {}, 'sql')
   const runStatements = async (statements: string) => {
     for (const statement of statements.split(';\n').slice(0, -1)) await postgres.admin.unsafe(statement)
   }
   await runStatements(make)
   const url = postgres.url('unplugged', 'unplugged')
-  const machine = await formerMachine({ DATABASE_URL: url }, () => runStatements(aside))
+  const machine = await formerMachine({ DATABASE_URL: url }, () => runStatements(moveAside))
   const { origin, opt, backups, command } = machine
   await fill(machine)
   await command('backup', '--to', join(backups, 'before'))

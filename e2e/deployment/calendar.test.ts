@@ -41,10 +41,10 @@ test('Python’s icalendar reads every name and every venue as text, and the day
   }
   const now = new Date('2026-11-27T23:04:05Z')
   const files = hostileTexts.map((text) => calendarFileOf(aRetreat({ name: text, venue: text }), '', now))
-  const read = JSON.parse(
+  const readEvents = JSON.parse(
     execFileSync(python, ['-c', program], { input: JSON.stringify(files), encoding: 'utf8' }),
   ) as object[]
-  const compared = read.map((each, index) =>
+  const compared = readEvents.map((each, index) =>
     misread.test(hostileTexts[index] ?? '') ? { ...each, text: null } : each,
   )
   expect(compared).toEqual(

@@ -153,7 +153,7 @@ test('through `@supabase/lite` an applicant applies, and on the static desk an o
   await form.success.waitFor()
 
   const email = 'ada@example.org'
-  const other = await account(lite, email)
+  const otherSession = await account(lite, email)
   expect((await makeOrganiser(email)).code).toBe(0)
   const page = await visitor.open(`${site}/desk/`)
   const desk = on(page)
@@ -177,7 +177,7 @@ test('through `@supabase/lite` an applicant applies, and on the static desk an o
   await desk.button('Add note').click()
   await desk.says('Note added')
   const statuses = async () => {
-    const { data } = await other.rpc('desk_list', { filter: { search: application.email } })
+    const { data } = await otherSession.rpc('desk_list', { filter: { search: application.email } })
     return (data as { applications: { status: string }[] }).applications.map(({ status }) => status)
   }
   await expect.poll(statuses).toEqual(['accepted'])
@@ -185,11 +185,11 @@ test('through `@supabase/lite` an applicant applies, and on the static desk an o
   await desk.says(`Undone: ${name} is New again`)
   await expect.poll(statuses).toEqual(['new'])
   // The organiser declines the application in another session.
-  const listed = await other.rpc('desk_list', { filter: { search: application.email } })
+  const listed = await otherSession.rpc('desk_list', { filter: { search: application.email } })
   const [{ id, version } = { id: '', version: 0 }] = (
     listed.data as { applications: { id: string; version: number }[] }
   ).applications
-  const decided = await other.rpc('desk_decide', {
+  const decided = await otherSession.rpc('desk_decide', {
     act: crypto.randomUUID(),
     decisions: [{ id, version, status: 'declined' }],
   })

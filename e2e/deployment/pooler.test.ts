@@ -114,10 +114,10 @@ test('connections to the database are encrypted and verified as `sslmode` in the
     expect(stderr.trim().split('\n')).toHaveLength(1)
   }
   // The certificate does not have this name, and only `verify-full` checks the name.
-  const other = pooler.url.replace('localhost', '127.0.0.1')
+  const urlByAddress = pooler.url.replace('localhost', '127.0.0.1')
   const byAddress = (mode: string) =>
     runCommand(['applications', '--json'], {
-      DATABASE_URL: `${other}?sslmode=${mode}&sslrootcert=${certificate}`,
+      DATABASE_URL: `${urlByAddress}?sslmode=${mode}&sslrootcert=${certificate}`,
       DATABASE_POOLER: 'transaction',
     })
   expect((await byAddress('verify-ca')).code).toBe(0)

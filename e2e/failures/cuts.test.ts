@@ -48,13 +48,13 @@ async function problemsAfterCuts(settings: Record<string, string>, sql: Sql, cut
   const { calls, kinds, acknowledged } = callers
   const waitUntil = (condition: () => boolean) => callers.waitUntil(() => hasExited() || condition())
 
-  const all = Object.entries(cuts)
-  const rounds = Number(roundsSetting ?? extent({ quick: 1, long: 20 }) * all.length)
+  const namedCuts = Object.entries(cuts)
+  const rounds = Number(roundsSetting ?? extent({ quick: 1, long: 20 }) * namedCuts.length)
   const problems: string[] = []
   const total = { outside: 0, unserved: 0, recovery: 0 }
   for (let seed = firstSeed; seed < firstSeed + rounds; seed += 1) {
     const random = randomFrom(seed)
-    const [name, makeCut] = all[seed % all.length] ?? []
+    const [name, makeCut] = namedCuts[seed % namedCuts.length] ?? []
     const outputLength = server.output().length
     await waitForCalls(callers, 50 + Math.floor(random() * 200))
     const began = performance.now()

@@ -133,9 +133,9 @@ test('only a first start makes a database and says so, and a start without a dat
   expect(existsSync(data)).toBe(false)
 
   // Follows the advice of the sentence: names another folder for backups, and then restores.
-  const another = join(directory.path, 'another')
-  await mkdir(another, { mode: 0o700 })
-  const fresh = await startServer({ ...settings, BACKUP_DIR: another })
+  const otherBackups = join(directory.path, 'another')
+  await mkdir(otherBackups, { mode: 0o700 })
+  const fresh = await startServer({ ...settings, BACKUP_DIR: otherBackups })
   expect(fresh.output()).toContain(isNew)
   expect(await fresh.stop()).toBe(0)
   await rm(data, { recursive: true })
