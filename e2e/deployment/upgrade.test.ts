@@ -122,7 +122,7 @@ test('a server converts all files of an older PostgreSQL, sessions and sequences
   expect(await majorIn(join(directory.path, 'pgdata-17'))).toBe(17)
   expect((await readdir(directory.path)).filter((name) => /postgresql|new|ready/.test(name))).toEqual([])
   const next = await startServer({ DATA_DIR: directory.path })
-  expect(next.output()).not.toContain('bringing')
+  expect(next.output()).not.toContain('upgrading the database')
 })
 
 /** Reads all contents of a database, including its records of migrations, and the id of the next writing transaction. */
