@@ -71,7 +71,7 @@ export const letters: readonly Break[] = [
     replace: `      ...result,
       milliseconds:`,
     testFile: 'src/server/letters/mail-sender.test.ts',
-    testTitle: 'a refusal at %s is permanent, and the reply is saved but not logged',
+    testTitle: 'a letter that is refused at %s is not retried, and the reply is saved but not logged',
   },
   {
     promise: 'nobody answers without the letter',

@@ -54,7 +54,7 @@ update private.statuses set set_at = now();`,
     find: 'backupLock = 5_610_744',
     replace: 'backupLock = 5_610_746',
     testFile: 'src/server/backups/scheduled.test.ts',
-    testTitle: 'applications are stored while a backup is made',
+    testTitle: 'applications are stored while a server holds the lock of backups',
   },
   {
     promise: 'Sorted, so that two concurrent calls cannot deadlock',

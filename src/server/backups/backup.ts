@@ -45,10 +45,10 @@ export interface BackupOptions {
 /** The mode of a backup's transaction, which sees a snapshot of one moment. */
 export const snapshotMode = 'isolation level repeatable read read only'
 
-/** Rows that are read at a time, alone and beside a server's other work: more would be faster but delay that work. */
+/** Rows that are read at a time, without and with other work of the same server. More would be faster, but delay that work. */
 const batchSize = 500
 const sharedBatchSize = 200
-/** Bytes after which a file is flushed to disk: a single flush at the end would block others who use the disk. */
+/** Bytes after which a file is flushed to disk: a single flush at the end would block other programs on the disk. */
 const maxUnflushedBytes = 8 * 1024 * 1024
 /** The name of the file in an unfinished backup that says to which database the backup belongs. */
 export const unfinishedName = 'unfinished.json'
@@ -160,7 +160,7 @@ async function writeTable(
     }
     await runFileWork(() => file.sync())
   } finally {
-    // The close begins outside the queue of file work, which may refuse work. It is awaited in the queue: while it hangs, no
+    // Closing begins outside the queue of file work, which may refuse work. The queue also waits for it: while closing hangs, no
     // other work takes a thread.
     const closing = file.close()
     await Promise.all([closing, runFileWork(() => closing)])
@@ -172,6 +172,7 @@ async function writeTable(
  * Reads rows in the format of a backup, in batches.
  *
  * @param query Selects the rows, with `parameters`.
+ * @param batch The number of rows in a batch.
  */
 export async function* readLines(
   transaction: Sql,

@@ -51,7 +51,7 @@ export async function checkRestore(sql: Sql, backup: Backup): Promise<CheckResul
   return { ...counts, tables, compared }
 }
 
-/** Digests of a backup's file, and of the restored table in the file's columns. */
+/** Returns the digests of a backup's file and of the restored table, in this order. Only the file's columns are read. */
 async function summarise(transaction: Sql, name: string, file: string) {
   const key = seededTables[name]
   const keys: unknown[] = []
@@ -68,7 +68,7 @@ async function summarise(transaction: Sql, name: string, file: string) {
   }
   const restored = new Summary()
   const query = `select ${columns ?? '*'} from ${name}`
-  // Even a new database may have rows in this table. Rows that the backup lacks are left out.
+  // A table with a key may have rows even in a new database. Those that the backup lacks are left out.
   const [where, parameters] =
     key === undefined
       ? ['', []]
@@ -82,7 +82,7 @@ async function summarise(transaction: Sql, name: string, file: string) {
   return [written, restored] as const
 }
 
-/** A digest that does not depend on the order of the rows. */
+/** The number of rows, and a digest that does not depend on their order. */
 class Summary {
   rows = 0
   sum = 0n

@@ -36,7 +36,8 @@ export async function appendErasures(sql: Sql, dir: string, runFileWork = runDir
 }
 
 /**
- * Reads the digests of all erased applications from the two lists: in `BACKUP_DIR`, and beside the backup.
+ * Reads the digests of all erased applications from two lists: the one in `BACKUP_DIR`, and the one in the backup's parent
+ * folder.
  *
  * @param backup The backup's folder.
  * @param dir `BACKUP_DIR`; undefined if it is not set.

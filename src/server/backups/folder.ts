@@ -14,7 +14,7 @@ export interface ScheduledBackup {
   applications: number
 }
 
-/** A folder in `BACKUP_DIR` whose manifest says that a server made it. */
+/** A backup in `BACKUP_DIR` whose manifest says that a server made it. */
 interface FoundBackup extends ScheduledBackup {
   /** The names of the files in it. */
   entries: string[]
@@ -32,9 +32,9 @@ export interface FolderOptions {
   now?: Date
 }
 
-const time = String.raw`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ`
-const namePattern = new RegExp(`^unplugged-${time}$`)
-const temporaryPattern = new RegExp(`^\\.unplugged-${time}\\.[A-Za-z0-9]{6}$`)
+const timePattern = String.raw`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ`
+const namePattern = new RegExp(`^unplugged-${timePattern}$`)
+const temporaryPattern = new RegExp(`^\\.unplugged-${timePattern}\\.[A-Za-z0-9]{6}$`)
 /** Milliseconds by which servers' clocks may differ. A backup dated further ahead was made with a wrong clock. */
 const clockDifference = 3_600_000
 /** Milliseconds after which an empty folder counts as abandoned. Another server may have just created a younger one. */
@@ -73,8 +73,8 @@ export async function newestBackup(
 }
 
 /**
- * Removes the oldest backups. The newest `keep` complete backups stay, and so does everything else in the folder. A backup also
- * stays if it contains a file that no backup has.
+ * Removes the automatic backups that are older than the newest `keep` complete ones. Backups dated in the future count as the
+ * oldest. A backup stays if it contains a file that no backup has. Everything else in the folder stays, too.
  *
  * @returns The removed folders.
  */
@@ -89,7 +89,7 @@ export async function removeOldBackups(
   const removed: string[] = []
   for (const { folder, entries } of found.slice(found.indexOf(lastKept) + 1)) {
     if (!entries.every((name) => ourFiles.has(name))) continue
-    // The folder is renamed first: a folder with the name of a backup has to be complete.
+    // The folder is renamed before any file is removed: a folder with the name of a backup has to be complete.
     const temporary = folder.replace(/[^/]*$/, (name) => `.${name}.${randomBytes(3).toString('hex')}`)
     await rename(folder, temporary)
     await removeFiles(temporary, entries)
@@ -172,7 +172,7 @@ async function readBackup(dir: string, name: string, databaseId: string | null |
   return found
 }
 
-/** Whether a backup belongs to a database, whose id is in `installation`. A backup without an id belongs to every database. */
+/** Whether a backup belongs to a database: its `installation` is the database's id, or it has no id. */
 function belongsTo(scheduled: NonNullable<Manifest['scheduled']>, databaseId: string | null) {
   return scheduled.installation === null || scheduled.installation === databaseId
 }
@@ -193,8 +193,8 @@ async function readJson<T extends object>(path: string): Promise<T | undefined> 
 }
 
 /**
- * Removes files, the one that names the database last, and then their folder. If another file has appeared in it, the folder
- * stays, and this throws.
+ * Removes files, and then their folder. The file with the database's id is removed last, so that the remains of a killed
+ * removal can be recognised. If another file has appeared in the folder, the folder stays, and this throws.
  */
 async function removeFiles(folder: string, entries: string[]) {
   const identifiesDatabase = (name: string) => Number(name === manifestName || name === unfinishedName)

@@ -14,7 +14,10 @@ export const letters = 'private.letters'
 const invitations = 'private.invitations'
 export const deliveries = 'private.deliveries'
 const editions = 'private.editions'
-/** Tables that may have rows in a new database, and their keys' columns. A restored row replaces the row with the same key. */
+/**
+ * Tables that may have rows in a new database, each with the columns of its key. A restored row replaces the row with the same
+ * key.
+ */
 export const seededTables: Record<string, string> = {
   'private.door': 'is_only',
   'private.templates': 'name',
@@ -27,7 +30,7 @@ export const seededTables: Record<string, string> = {
   'private.retention': 'is_only',
   'private.visits': 'day, source',
 }
-/** The columns of tables that are not backed up whole. Their other columns have a server's state, or the site's address. */
+/** The columns of tables that are not backed up whole. Their other columns have a server's state, or the site's addresses. */
 export const backupColumns: Record<string, string> = {
   'private.postman': 'is_only, stopped',
   'private.places': 'is_only, version, places, days, zone',
@@ -57,7 +60,7 @@ export const accountTables = [accounts, 'auth.identities', 'private.organisers']
 /** The tables in a backup of the first versions. */
 export const firstTables = [applications, 'private.webhook_outbox']
 const acceptances = 'private.acceptances'
-/** Tables from before deliveries and invitations existed. */
+/** Tables of older versions, which deliveries and invitations have replaced. */
 export const olderTables: readonly string[] = ['private.webhook_outbox', 'private.answer_outbox', acceptances]
 /** The older and the current table of invitations. The first backups have neither table. */
 export const invitationTables: readonly string[] = [acceptances, invitations]

@@ -40,8 +40,8 @@ export async function createOlderTables(transaction: Sql): Promise<void> {
 }
 
 /**
- * Moves the rows of these tables to the current tables, and drops the older tables. Migrations have marked the statements that
- * did this.
+ * Moves the rows of these tables to the current tables, and drops the older tables. Migrations have the statements for this,
+ * between two comments that mark them.
  */
 export async function moveOlderRows(transaction: Sql): Promise<void> {
   const movingStatements = /\n-- What goes where\..*\n([^]*?)\n-- So far what goes where\.\n/

@@ -59,7 +59,7 @@ async function replaceRows(folder: string, table: string, rows: object[]) {
 const readWaitingRsvps = ({ owner }: Database) => owner<{ id: string }[]>`
   select id from private.deliveries where kind = 'rsvp' and due_at is not null`
 
-test('after a restore an automation gets each waiting RSVP once, with its id, and no delivered RSVP again', async () => {
+test('after a restore an automation gets each waiting RSVP once, with its id, and no delivered RSVP again; a backup without deliveries queues none', async () => {
   const [from, to, older] = await Promise.all([openTestDatabase(), openTestDatabase(), openTestDatabase()])
   const directory = await temporaryDirectory()
   const folder = join(directory.path, 'backup')
@@ -85,7 +85,7 @@ test('after a restore an automation gets each waiting RSVP once, with its id, an
   await second.stop()
   expect(second.receiver.received).toHaveLength(1)
 
-  // Restores the backup as 1.0.0 wrote it, without deliveries.
+  // Restores the backup without the table of deliveries, which a backup of 1.0.0 lacks.
   await removeTable(folder, deliveries)
   await older.owner`update private.postman set automation_seen_at = now()`
   await restore(older.owner, await checkBackup(folder))
@@ -163,9 +163,9 @@ test('a restore brings questions and answers back, and erases private answers th
 
   await from.owner`
     update private.editions set starts_on = private.today() - 31, ends_on = private.today() - 30`
-  const due = join((await temporaryDirectory()).path, 'backup')
-  await backUp(from.owner, due)
-  expect(await restore(later.owner, await checkBackup(due))).toMatchObject({ erasedAnswers: 1 })
+  const laterFolder = join((await temporaryDirectory()).path, 'backup')
+  await backUp(from.owner, laterFolder)
+  expect(await restore(later.owner, await checkBackup(laterFolder))).toMatchObject({ erasedAnswers: 1 })
   expect(await answersIn(later)).toMatchObject([{ answer: 'Arrival?' }])
 })
 

@@ -34,9 +34,9 @@ const batchSize = 500
 /** A folder that passed `checkBackup`. */
 export interface Backup {
   folder: string
-  /** The tables in it. */
+  /** The tables in the folder. */
   tables: string[]
-  /** Its manifest. The first versions wrote none. */
+  /** The folder's manifest. The first versions wrote none. */
   manifest: Manifest | undefined
 }
 
@@ -44,7 +44,7 @@ export interface Backup {
 export interface RestoreOptions {
   /** Digests of erased applications, which are erased again. */
   erased?: ReadonlySet<string> | undefined
-  /** Called when the rows are in the tables, before any of them is changed. */
+  /** Called when the rows are in the tables, before any row is changed. */
   afterRows?: (transaction: Sql, tables: readonly string[]) => Promise<void>
 }
 
@@ -55,8 +55,7 @@ export interface RestoreOptions {
  * own server manages them.
  *
  * @param sql Connections of the schema's owner, with an up-to-date schema.
- * @returns The numbers of restored rows, of applications that were erased again, and of private answers that were due and
- *   erased.
+ * @returns The numbers of restored rows, of applications that were erased again, and of private answers whose erasure was due.
  * @throws {OperatorError} if the database is not empty or refuses, or the folder is not a complete backup.
  */
 export async function restore(
@@ -85,12 +84,12 @@ export async function restore(
       await afterRows?.(transaction, restored)
       await moveOlderRows(transaction)
       await defaultToNewestEdition(transaction)
-      // New rows get ids after the restored ones.
+      // New rows of the history get ids after the restored ones.
       await transaction.unsafe(
         `select setval(pg_get_serial_sequence('${history}', 'id'), max(id)) from ${history}`,
       )
       await transaction`select private.settle_restored()`
-      // Due answers were erased after the backup, or would have been.
+      // Private answers whose erasure is due were erased after the backup, or would have been.
       const [answers] = await transaction<[{ erased: number }]>`
         select private.erase_due_answers('operator') as erased`
       if (!invitationTables.some((name) => tables.includes(name))) await inviteAccepted(transaction)
@@ -159,7 +158,7 @@ async function eraseAgain(transaction: Sql, erased: ReadonlySet<string> = new Se
 
 async function insertLines(transaction: Sql, table: string, file: string) {
   const insert = async (lines: string[]) => {
-    // A backup lacks columns that later migrations added.
+    // Only the columns of the backup are named: it lacks columns that later migrations added.
     const row = JSON.parse(lines[0] ?? '') as object
     const name = tableFor(table, row)
     const names = Object.keys(row).map((column) => `"${column.replaceAll('"', '""')}"`)

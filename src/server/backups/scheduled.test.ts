@@ -116,6 +116,7 @@ test("only automatic backups of this database are removed, and only if all files
   const [backup = ''] = await backupsIn(dir)
   const manifest = await manifestOf(join(dir, backup))
 
+  /** Copies the backup as if it was made at this time, and changes the copy. */
   const copyAs = async (at: Date, change: (folder: string) => Promise<unknown>) => {
     const folder = join(dir, backupName(at))
     await cp(join(dir, backup), folder, { recursive: true })
@@ -164,7 +165,7 @@ test('the newest complete backup is never removed, even if a wrong clock dated a
   await expect.poll(() => backupsIn(dir)).toEqual([backupName(clock.now)])
 })
 
-test('the remains of a killed backup of this database are removed, and nothing else', async () => {
+test('the remains of a killed backup of this database and an old empty folder are removed, and nothing else', async () => {
   const dir = await createBackupDirectory()
   const clock = { now: new Date() }
   const [row] = await database.owner<[{ id: string }]>`select id from private.installation`
@@ -177,6 +178,7 @@ test('the remains of a killed backup of this database are removed, and nothing e
   }
   await createRemains('aaaaaa', { 'unfinished.json': { installation: row.id }, 'private.door.jsonl': {} })
   await createRemains('bbbbbb', { 'manifest.json': { scheduled: { installation: row.id } } })
+  // The next four stay: of another database, with a file that is no backup's, of an unknown database, and empty but young.
   await createRemains('cccccc', { 'unfinished.json': { installation: 'another' } })
   await createRemains('dddddd', { 'unfinished.json': { installation: row.id }, 'holiday.jpg': {} })
   await createRemains('eeeeee', { 'private.door.jsonl': {} })
@@ -204,7 +206,7 @@ test('a missing folder is reported once, and a backup is made when the folder is
   expect(server.logged.filter((line) => line === 'the backup failed')).toHaveLength(1)
 })
 
-test('applications are stored while a backup is made', async () => {
+test('applications are stored while a server holds the lock of backups', async () => {
   await database.owner.begin(async (sql) => {
     await sql`select pg_advisory_xact_lock(${backupLock})`
     expect(await insertApplications(database.as(visitor), rowsOf(anApplication()))).toBe(1)

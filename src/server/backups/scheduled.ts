@@ -60,7 +60,7 @@ const day = 24 * 3_600_000
 const retryDelay = 10 * 60_000
 /** Milliseconds between two checks for new erasures. */
 const erasuresInterval = 1_000
-/** Milliseconds to wait for another server's backup before the schema changes, and between two checks of it. */
+/** Milliseconds to wait for another server's backup before the schema changes, and between two tries to begin our own. */
 const maxWait = 15 * 60_000
 const waitInterval = 1_000
 /** Milliseconds for an aborted backup to clean up. */
@@ -70,8 +70,8 @@ const servingShare = 0.2
 
 /**
  * The last moment, up to `now`, at which this machine's clock showed a time of day. If the clock is put back and shows the
- * time twice, the first moment counts. If the clock is put forward and skips the time, the moment is later by the same
- * amount.
+ * time twice, the first moment counts. If the clock is put forward and skips the time, the moment is later by as much as the
+ * clock was put forward.
  *
  * @param at Hours and minutes, as in `03:00`.
  */
@@ -113,7 +113,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
     }
   }
 
-  /** The moment since which a backup is due. */
+  /** A backup is due if the newest was made before this moment. */
   const dueSince = () => {
     const daily = lastOccurrence(at, now())
     return daily > startedAt ? daily : new Date(startedAt.getTime() - day)
@@ -228,8 +228,8 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
 }
 
 /**
- * Reads the id by which a database's servers recognise its backups; null if its schema is older than that id. A restore brings
- * this id along, unlike the id in `database-id.ts`.
+ * Reads the id by which a database's servers recognise its backups; null if its schema is older than such ids. A restore
+ * replaces this id with the backup's, unlike the id in `database-id.ts`.
  */
 export async function readIdForBackups(sql: Sql): Promise<string | null> {
   const [row] = await sql<

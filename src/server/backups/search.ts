@@ -29,7 +29,7 @@ interface Search {
 }
 
 /**
- * Searches all backups in a folder for a person, including copies and unfinished backups. It reads the files, since a backup may
+ * Searches all backups in a folder for a person, including copies and unfinished backups. Reads the files, because a backup may
  * have applications that were erased from the database.
  *
  * @param dir The folder, as `BACKUP_DIR`.
@@ -71,11 +71,11 @@ async function countMatches(file: string, { email, ids }: { email: string; ids: 
   await checkRegular(file)
   const wanted = normalise(email)
   // The email as JSON escapes it, without the quotes.
-  const text = JSON.stringify(wanted).slice(1, -1)
+  const escapedEmail = JSON.stringify(wanted).slice(1, -1)
   let count = 0
   for await (const line of linesOf(file)) {
     if (ids.has(/"id":"([\da-f-]{36})"/.exec(line)?.[1] ?? '')) count += 1
-    else if (line.toLowerCase().includes(text)) {
+    else if (line.toLowerCase().includes(escapedEmail)) {
       const row = JSON.parse(line) as { email?: unknown }
       if (typeof row.email === 'string' && normalise(row.email) === wanted) count += 1
     }

@@ -10,7 +10,7 @@ export interface Trigger {
 
 /** The rule of a restore for each trigger of the schema, with its reason. A new trigger gets a line here. */
 export const triggers: readonly Trigger[] = [
-  // Today's limits and closing are for new applications, not for restored ones.
+  // Today's limits of length and the door are for new applications, not for restored ones.
   { table: applications, name: 'refuse_too_long', firesOnRestore: false },
   { table: applications, name: 'keep_door', firesOnRestore: false },
   // The backup has the deliveries. Receipts and notices were sent when people applied.
@@ -36,6 +36,6 @@ export const triggers: readonly Trigger[] = [
   { table: history, name: 'enqueue_rsvp', firesOnRestore: false },
   // Restored rows are validated like any others.
   { table: deliveries, name: 'check_delivery', firesOnRestore: true },
-  // A restore only cancels pending deliveries, which does not fire this trigger.
+  // This trigger need not be disabled: a restore only cancels pending deliveries, which does not fire it.
   { table: deliveries, name: 'follow_told', firesOnRestore: true },
 ]

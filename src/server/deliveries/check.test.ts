@@ -65,7 +65,7 @@ test.each(['rsvp', 'letter', 'decision', 'receipt', 'notice', 'test'])(
 test.each([
   ['an unknown kind', { kind: 'telegram' }],
   ['an unknown state', { state: 'lost' }],
-  ['an unknown way of delivery', { by: 'pigeon' }],
+  ['an unknown sender', { by: 'pigeon' }],
   ['a waiting delivery without a due time', { due_at: null }],
   ['a waiting delivery with the time of its end', { done_at: '2026-11-26' }],
   ['a delivery that is done and still due', { state: 'done', done_at: '2026-11-26' }],

@@ -22,7 +22,7 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 let server: SignInServer
 let client: SupabaseClient
-/** The status with which automations respond. */
+/** The HTTP status with which the automation of one test responds. */
 let responseStatus = 200
 
 beforeAll(async () => {
@@ -81,6 +81,7 @@ async function decide(id: string, status: string) {
   versions.set(id, outcome?.version ?? 0)
 }
 
+/** Releases the drafts of a template. Returns the id of the act. */
 async function send(occasion = 'accepted', act = crypto.randomUUID()) {
   const { letters } = await callDesk<{ letters: Letter[] }>('drafts', { occasion })
   await callDesk('release', { act, letters: letters.map(({ id, seen }) => ({ id, seen })) })
@@ -149,7 +150,7 @@ test('an automation gets the RSVP link and the deadline, and later each RSVP, in
     interval: 50,
   })
   atTestEnd(() => rsvpDispatcher.stop())
-  // The first RSVP fails at first, and the later ones wait for it.
+  // The delivery of the first RSVP fails at first, and those of the later RSVPs wait for it.
   responseStatus = 500
   await sql()`select public.answer_place(${invitation.token}, 'coming', gen_random_uuid())`
   await receiver.waitFor(2)
@@ -188,8 +189,8 @@ test('an RSVP whose delivery was given up is never delivered after a later RSVP,
   await sql()`update private.postman set automation_seen_at = now()`
   const id = await store()
   await decide(id, 'accepted')
-  const answer = (given: string) =>
-    callDesk('set_answer', { act: crypto.randomUUID(), application: id, answer: given })
+  const enterRsvp = (rsvp: string) =>
+    callDesk('set_answer', { act: crypto.randomUUID(), application: id, answer: rsvp })
   /** Claims the due RSVPs; `end` records the status with which the automation responded. */
   const claimRsvps = async () => {
     const rsvps = outboxOf('rsvp')
@@ -200,9 +201,9 @@ test('an RSVP whose delivery was given up is never delivered after a later RSVP,
       )
     return { values: claims.map(({ body }) => body.get('answer')), end }
   }
-  await answer('not coming')
+  await enterRsvp('not coming')
   expect(await (await claimRsvps()).end(410)).toEqual(['given up'])
-  await answer('coming')
+  await enterRsvp('coming')
   const coming = await claimRsvps()
   expect(coming.values).toEqual(['coming'])
   // The earlier RSVP is not retried while the later one is pending.
@@ -385,13 +386,13 @@ test('an organiser who erases somebody and a server that records their RSVPs do 
   await sql()`update private.postman set automation_seen_at = now()`
   const id = await store()
   await decide(id, 'accepted')
-  const answer = (given: string) =>
-    callDesk('set_answer', { act: crypto.randomUUID(), application: id, answer: given })
-  await answer('coming')
+  const enterRsvp = (rsvp: string) =>
+    callDesk('set_answer', { act: crypto.randomUUID(), application: id, answer: rsvp })
+  await enterRsvp('coming')
   const rsvps = outboxOf('rsvp')
   const [failed] = await rsvps.claimDue(sql(), 10)
   if (failed) await rsvps.record(sql(), failed, { delivered: false, status: 410, text: '' })
-  await answer('not coming')
+  await enterRsvp('not coming')
   const [pending] = await rsvps.claimDue(sql(), 10)
   const waiting = () => sql()`select pid from pg_stat_activity where wait_event_type = 'Lock'`
   const { erased, recorded } = await sql().begin(async (transaction) => {
@@ -435,6 +436,7 @@ test('if a decision changes while it is being sent, its delivery is not retried,
 
 test('a decision that gets 500 is retried with the same id, and a decision that gets 410 is not retried', async () => {
   let status = 500
+  // The response quotes the applicant's address, which must not be logged.
   const { receiver, lines } = await startAutomation((request, response) =>
     response.writeHead(status, { 'retry-after': '3600' }).end(request.body.replace('%40', '@')),
   )

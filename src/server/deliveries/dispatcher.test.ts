@@ -128,7 +128,7 @@ test('the signature is the one that the Standard Webhooks library makes', async 
   expect(() => verify(`${call?.body}x`)).toThrow('No matching signature')
 })
 
-test('without a secret, a delivery has no signature but all other headers', async () => {
+test('without a secret, a delivery is sent with its id and its time but no signature', async () => {
   await store()
   const receiver = await startReceiver()
   const { log, written } = collectLog()
@@ -177,7 +177,7 @@ test.each([
   expect(Number(row?.['due_at']) - Date.now()).toBeGreaterThan(3_500_000)
 })
 
-test('a Retry-After shorter than the schedule is honoured, and the try does not count', async () => {
+test('a Retry-After shorter than the pause of the schedule is honoured, and the try does not count', async () => {
   await store()
   await database.owner`update private.deliveries set attempts = 4`
   const receiver = await startReceiver((_request, response) =>
@@ -287,7 +287,7 @@ test('the dispatcher polls again whenever it is woken', async () => {
   }
   const receiver = { url: 'http://127.0.0.1:1', secret }
   const options = { sql: database.server, outbox: watched, receiver, log, interval: 3_600_000 }
-  // Wakes the dispatcher up to nine microtasks after the end of a poll.
+  // Wakes the dispatcher zero to nine microtasks after a claim, around the end of the poll.
   for (let moment = 0; moment < 10; moment += 1) {
     const woken = new Promise<number>((resolve) => {
       const wakeAfter = (microtasks: number) => {
@@ -305,7 +305,7 @@ test('the dispatcher polls again whenever it is woken', async () => {
     const before = await woken
     await new Promise((resolve) => setImmediate(resolve))
     await dispatcher.stop()
-    expect(polls, `polls after a wake that came ${moment} microtasks after a poll`).toBe(before + 1)
+    expect(polls, `polls after a wake that came ${moment} microtasks after a claim`).toBe(before + 1)
   }
 })
 
@@ -345,7 +345,7 @@ test('deliveries become due at once if the clock was set back since they were sc
     update private.deliveries set due_at = due_at + interval '30 days', queued_at = queued_at + interval '30 days'`
   const due = await claimDue(database.owner, 10)
   expect(due).toHaveLength(3)
-  // The remaining wait is unknown, so each try counts.
+  // The deliveries' age is unknown, so each try counts.
   for (const claim of due) {
     expect(await record(database.owner, claim, { ...busy, retryAfter: 1_000 })).toBe('retry')
   }
@@ -376,7 +376,7 @@ test('a delivery that gets no response does not delay the others', async () => {
   })
   await receiver.waitFor(20, ({ headers }) => headers['webhook-id'] !== slowId)
   await dispatcher.stop()
-  // The aborted tries are due again and do not count.
+  // The try that was aborted at the stop does not count.
   const unfinished = await database.owner`select attempts from private.deliveries where state <> 'done'`
   expect(unfinished).toEqual([{ attempts: 0 }])
 })

@@ -53,7 +53,7 @@ const bodies: Record<Kind, (content: Content) => URLSearchParams> = {
 
 /** The deliveries of a kind. RSVPs include those that organisers entered for applicants. */
 export function outboxOf(kind: Kind): Outbox<Claim> {
-  // The automation's replies may quote an applicant's address.
+  // Replies of an automation are not logged, because they may quote an applicant's address.
   const logsReplies = kind === 'application'
   return {
     logsReplies,
@@ -105,7 +105,7 @@ async function claim(sql: Sql, kind: Kind, max: number): Promise<Claim[]> {
   return due
 }
 
-/** Reads the contents in statements after the claim: a single statement could miss an application that is stored meanwhile. */
+/** Reads the contents after the claim, in other statements: one for both could miss an application that is stored meanwhile. */
 async function contentsOf(sql: Sql, kind: Kind, ids: string[]): Promise<(Content & { id: string })[]> {
   if (kind !== 'decision') return sql`${selectStored(sql, ids)}`
   const contents = []

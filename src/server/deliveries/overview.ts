@@ -70,7 +70,7 @@ export async function retryFailingApplications(sql: Sql): Promise<number> {
   return count
 }
 
-/** A delivery that has failed so far. */
+/** A delivery of an application that was tried and is not done. Its first try may be pending. */
 export interface Undelivered {
   /** The application's id. */
   id: string
@@ -78,7 +78,7 @@ export interface Undelivered {
   /** When it was queued. */
   at: Date
   attempts: number
-  /** When it is tried again; null if it was given up. */
+  /** When it is tried again, or when the lease of a pending try ends; null if it was given up. */
   nextAt: Date | null
   /** The HTTP status of the last response; null if there was none. */
   status: number | null
@@ -86,7 +86,7 @@ export interface Undelivered {
   reply: string
 }
 
-/** Deliveries that have failed so far, the oldest first, in batches of `batch` rows. Needs a transaction. */
+/** Deliveries that were tried and are not done, the oldest first, in batches of `batch` rows. Needs a transaction. */
 export function listUndelivered(sql: Sql, batch: number): AsyncIterable<Undelivered[]> {
   const text = `
     select application.id, email, queued_at as at, attempts, due_at as "nextAt",

@@ -22,7 +22,7 @@ test('tries follow the schedule of Standard Webhooks, then end', () => {
   expect(next.slice(0, 9).every((attempt) => attempt?.counts)).toBe(true)
 })
 
-test('deliveries that failed together are spread by jitter', () => {
+test('jitter adds up to a tenth to a pause, which spreads deliveries that failed together', () => {
   expect(nextAttempt(1, 0, undefined, () => 1)).toEqual({ pause: 5_500, counts: true })
 })
 

@@ -35,10 +35,10 @@ export interface NextAttempt {
  * Computes when a failed delivery is retried.
  *
  * @param attempts The number of tries that failed.
- * @param age Milliseconds since it was queued; negative if the clock was set back since.
+ * @param age Milliseconds since it was queued; negative if the clock was set back.
  * @param retryAfter Milliseconds that the receiver asked to wait, if it did. A wait shorter than the schedule's means that
- *   the receiver is busy. Then the try does not count, unless the delivery is older than all pauses together. Otherwise many
- *   deliveries at once would be given up within seconds.
+ *   the receiver is busy. Then the try does not count, unless the delivery is older than all pauses together. If all such tries
+ *   counted, many deliveries at once would be given up within seconds.
  * @param random Gives a number from 0 to 1, the jitter that spreads deliveries which failed together.
  * @returns Null if no tries are left.
  */

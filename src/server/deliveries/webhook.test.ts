@@ -10,8 +10,8 @@ import { deliver } from './webhook.ts'
 const send = (url: string, signal?: AbortSignal, timeout?: number) =>
   deliver('id', new URLSearchParams({ a: 'b' }), { url, secret: undefined }, signal, timeout)
 
-/** The address of a server, as if it spoke HTTP over TLS. */
-async function listenTls(server: Server) {
+/** Starts a server. Returns its address as if it spoke HTTP over TLS. */
+async function listenAsHttps(server: Server) {
   server.listen(0, '127.0.0.1')
   atTestEnd(() => void server.close())
   await once(server, 'listening')
@@ -24,8 +24,8 @@ async function closedPort() {
   return new URL(receiver.origin).port
 }
 
-/** Receivers with which no connection becomes ready, each with the expected reason. */
-const unreached: [string, () => Promise<string>, RegExp][] = [
+/** Receivers to which no connection becomes ready, each with the expected reason. */
+const unreached: [connection: string, url: () => Promise<string>, reason: RegExp][] = [
   ['is refused', async () => `http://127.0.0.1:${await closedPort()}`, /ECONNREFUSED/],
   [
     'is refused at each address of a name',
@@ -37,16 +37,20 @@ const unreached: [string, () => Promise<string>, RegExp][] = [
   // A mail server with TLS from the first byte sends an untrusted certificate.
   [
     'gets an untrusted certificate',
-    () => listenTls(new SMTPServer({ secure: true }).on('error', () => {}).server),
+    () => listenAsHttps(new SMTPServer({ secure: true }).on('error', () => {}).server),
     /certificate/,
   ],
-  ['is to a receiver without TLS', () => listenTls(createServer((socket) => socket.end('no'))), /SSL|TLS/],
+  [
+    'is to a receiver without TLS',
+    () => listenAsHttps(createServer((socket) => socket.end('no'))),
+    /SSL|TLS/,
+  ],
   [
     'ends before it is encrypted',
-    () => listenTls(createServer((socket) => socket.once('data', () => socket.destroy()))),
+    () => listenAsHttps(createServer((socket) => socket.once('data', () => socket.destroy()))),
     /TLS/,
   ],
-  ['is never encrypted', () => listenTls(createServer()), /timeout/],
+  ['is never encrypted', () => listenAsHttps(createServer()), /timeout/],
 ]
 
 test.each(unreached)('if a connection %s, nothing was sent', async (_what, url, text) => {
@@ -64,11 +68,11 @@ test('if the receiver switches protocols, the delivery may have arrived, and the
       socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
     ),
   )
-  const url = (await listenTls(switching)).replace('https', 'http')
+  const url = (await listenAsHttps(switching)).replace('https', 'http')
   expect(await send(url)).toMatchObject({ delivered: false, status: null, isUncertain: true })
 })
 
-test('a delivery that was cancelled before the connection was not sent', async () => {
+test('a delivery is not sent if it was cancelled before a connection was made', async () => {
   const receiver = await startReceiver()
   expect(await send(receiver.origin, AbortSignal.abort())).toMatchObject({ status: null, isUncertain: false })
   expect(receiver.received).toEqual([])

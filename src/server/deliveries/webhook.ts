@@ -25,7 +25,8 @@ export interface DeliveryResult {
 const defaultTimeout = 15_000
 /** Milliseconds for the beginning of the response's body. */
 const bodyTimeout = 1_000
-const shownLength = 200
+/** The maximum number of characters of a response that are saved and logged. */
+const maxTextLength = 200
 
 /**
  * Tries once to deliver something. Never throws: every failure is a result.
@@ -79,9 +80,9 @@ function sign(secret: string, content: string) {
 }
 
 /**
- * Sends the request once the connection is ready, so that after an earlier failure nothing was sent. `fetch` does not report when
- * the connection is ready, and some of its errors may occur before or after that. A user and password in the address are sent as
- * basic authentication.
+ * Sends the request only when the connection is ready. After a failure before that, nothing was sent. `fetch` does not report
+ * when the connection is ready, and some of its errors may occur before or after that. A user and password in the address are
+ * sent as basic authentication.
  *
  * @param onSend Called before the first byte is sent.
  */
@@ -107,21 +108,21 @@ function post(
   })
 }
 
-/** Reads the beginning of a body, as far as it is shown and arrives in time. */
+/** Reads the beginning of a body, as far as it arrives in time. */
 async function readBeginning(response: IncomingMessage) {
   let text = ''
   const timer = setTimeout(() => response.destroy(), bodyTimeout)
   try {
     for await (const part of response.setEncoding('utf8')) {
       text += String(part)
-      if (text.length >= shownLength) break
+      if (text.length >= maxTextLength) break
     }
   } catch {
-    // The response broke off: show the part that arrived.
+    // The response broke off: return the part that arrived.
   } finally {
     clearTimeout(timer)
   }
-  return text.slice(0, shownLength)
+  return text.slice(0, maxTextLength)
 }
 
 /** Milliseconds from `Retry-After`, in seconds or as a date by the receiver's clock. */
@@ -135,6 +136,6 @@ function parseRetryAfter({ 'retry-after': header, date }: IncomingHttpHeaders) {
 function reasonOf(error: unknown) {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   if (!(cause instanceof Error)) return String(cause)
-  // An error that covers several addresses has no message.
+  // An error of a connection to several IP addresses has no message.
   return cause.message || ('code' in cause ? String(cause.code) : cause.name)
 }

@@ -6,7 +6,10 @@ import type { Sql } from '../database/sql.ts'
 
 /** The oldest PostgreSQL that the schema runs on, as a `server_version_num`. */
 const minVersion = 150_000
-/** Seconds by which the clocks may differ. One clock dates codes and tokens, and the other checks whether they expired. */
+/**
+ * Seconds by which this machine's clock may differ from the database's. One of them dates codes and tokens, and the other
+ * checks whether they have expired.
+ */
 const maxClockDifference = 5
 
 /** Reports the database, and checks that its files are in place, its version is supported, and it is not a standby. */
@@ -28,7 +31,7 @@ export async function checkDatabase({ read, description, started, isMisplaced }:
   )
 }
 
-/** Checks that our user has the rights that a server needs, and that visitors may do nothing in tables but apply. */
+/** Checks that our database user has the rights that a server needs, and that visitors may do nothing in tables but apply. */
 export async function checkRights({ read }: ReadOnlyDatabase) {
   return read(async (sql) => {
     // From PostgreSQL 16 on, a member of a role may lack the right to act as that role.
@@ -89,7 +92,7 @@ interface Tables {
   unusable: string[]
   /** Tables of an owner whose rights our user does not have. */
   foreign: string[]
-  /** Tables in which visitors may do more than insert, or which lack row level security. */
+  /** Tables in which visitors may do more than insert, and tables without row level security. */
   exposed: string[]
 }
 

@@ -4,7 +4,7 @@ import { statfs } from 'node:fs/promises'
 import { codeOf } from '../database/programs.ts'
 import { notKnown, ok, wrong, wrongIf } from '../finding.ts'
 
-/** Free bytes below which a busy evening may fill the disk, since PostgreSQL also writes its WAL there. */
+/** Free bytes below which a busy evening may fill the disk, because PostgreSQL also writes its WAL there. */
 const minFreeBytes = 2 ** 30
 /** The number of further files that a file system should still allow, if it limits their number. */
 const minFreeFiles = 5_000
@@ -32,14 +32,14 @@ export async function checkDisk(
   }
   const { bavail, bsize, blocks, ffree, files } = space
   const free = bavail * bsize
-  const shown = `${gigabytes(free)} of ${gigabytes(blocks * bsize)} are free in ${dataDir}`
+  const summary = `${gigabytes(free)} of ${gigabytes(blocks * bsize)} are free in ${dataDir}`
   return (
     wrongIf([
-      free < minFreeBytes && `${shown}: make room, or no application can be stored one day.`,
+      free < minFreeBytes && `${summary}: make room, or no application can be stored one day.`,
       files > 0 &&
         ffree < minFreeFiles &&
         `Only ${ffree} more files can be created in ${dataDir}: remove some.`,
-    ]) ?? ok(`${shown}.`)
+    ]) ?? ok(`${summary}.`)
   )
 }
 

@@ -46,7 +46,7 @@ async function newDatabase(name: string) {
   return server.url(name)
 }
 
-/** Runs the doctor. Returns each finding's verdict and sentence. */
+/** Runs the doctor. Returns the verdict and the sentence of each finding, by the finding's subject. */
 async function findingsOf(environment: Record<string, string>) {
   const settings = readSettings({ PORT: '0', ...environment })
   const database = openForReading(settings, 1_000)
@@ -60,10 +60,10 @@ async function findingsOf(environment: Record<string, string>) {
   )
 }
 
-/** Changes a database without a server. */
-async function change(url: string, act: (sql: Sql) => Promise<unknown>) {
+/** Changes a database while no server runs. */
+async function change(url: string, work: (sql: Sql) => Promise<unknown>) {
   const database = await openDatabase({ dataDir: '/nowhere', databaseUrl: url }, { schema: 'check' })
-  await act(database.owner)
+  await work(database.owner)
   await database.close()
 }
 
@@ -82,7 +82,7 @@ test('the doctor changes nothing: none of its transactions writes', async () => 
   await expect(attempt).rejects.toThrow('read-only transaction')
 })
 
-test('a schema that is older, newer or edited is reported with its newest migration', async () => {
+test('a schema that is older, newer or edited is reported with its newest migration, and a missing schema is reported', async () => {
   const DATABASE_URL = await newDatabase('moved')
   const newest = /^ok: (\d+)_\w+ is the newest migration\.$/
   const [, last = ''] = newest.exec((await findingsOf({ DATABASE_URL }))['schema'] ?? '') ?? []
@@ -183,7 +183,7 @@ test('a delivery and a letter that failed once are reported, with the last respo
   )
 })
 
-test('the newest backup is reported, and an old, missing or publicly readable backup counts as a problem', async () => {
+test('the newest backup is reported, and an old or missing backup counts as a problem, like an unsafe or missing folder', async () => {
   const url = await newDatabase('kept')
   const open = await openForReading({ dataDir: '/nowhere', databaseUrl: url }, 1_000)
   const directory = await temporaryDirectory()
@@ -217,7 +217,7 @@ test("a hosted project's database is recognised before a server has run on it", 
   const environment = { DATABASE_URL: url, SITE_URL: page.origin }
   const database = await openDatabase({ dataDir: '/nowhere', databaseUrl: url }, { schema: 'migrate' })
   await database.close()
-  // The state after `supabase db push`.
+  // Restores the state that `supabase db push` leaves.
   await owner`delete from private.server_migrations`
   const [account] = await asSupabase<{ id: string }[]>`
     insert into auth.users (email, email_confirmed_at) values ('ada@example.org', now()) returning id`
@@ -237,10 +237,10 @@ test("a hosted project's database is recognised before a server has run on it", 
 })
 
 test('a database that is frozen, or refuses connections, is reported, and everything else is still checked', async () => {
-  const another = await startPostgres()
-  another.freeze()
+  const frozenServer = await startPostgres()
+  frozenServer.freeze()
   const [frozen, refused] = await Promise.all([
-    findingsOf({ DATABASE_URL: another.url() }),
+    findingsOf({ DATABASE_URL: frozenServer.url() }),
     findingsOf({ DATABASE_URL: 'postgres://ada:hunter2@127.0.0.1:1/none' }),
   ])
   for (const findings of [frozen, refused]) {
@@ -255,7 +255,7 @@ test('a database that is frozen, or refuses connections, is reported, and everyt
   expect(JSON.stringify(refused)).not.toContain('hunter2')
 })
 
-test('the doctor reports whether SITE_URL leads to this server, another server, a redirect, or nothing', async () => {
+test('the doctor reports what SITE_URL leads to (this server, another, a redirect or nothing), and what listens at PORT', async () => {
   const [DATABASE_URL, otherUrl] = [await newDatabase('mine'), await newDatabase('theirs')]
   const serve = async (databaseUrl: string) => {
     const database = await openDatabase({ dataDir: '/nowhere', databaseUrl }, { schema: 'check' })
@@ -312,7 +312,7 @@ test('the doctor reports whether SITE_URL leads to this server, another server, 
   )
 })
 
-test('a wrong clock, a full disk and a file that everybody may read are reported', async () => {
+test('a wrong clock, a full disk, invalid names of settings and secrets that everybody may read are reported', async () => {
   const open = await openForReading({ dataDir: '/nowhere', databaseUrl: await newDatabase('clock') }, 1_000)
   expect(await checkClock(open, () => Date.now() + 60_000)).toMatchObject({
     verdict: 'wrong',

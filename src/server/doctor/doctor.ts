@@ -55,6 +55,7 @@ export function examine({ settings, environment, database, resolver }: Examined)
   }
   const identity = database.then(identify).catch(() => unknownIdentity)
   const responses = identity.then(({ holder }) => askSite(settings, addressFrom(holder, settings)))
+  // The timeouts of the checks of these responses begin when all have arrived.
   const settledResponses = responses.then(
     () => {},
     () => {},

@@ -7,7 +7,7 @@ import { countDeliveries, countRefusals, deliveryHealth } from '../deliveries/ov
 /** Seconds after which a waiting delivery counts as a problem. */
 const lateAfter = 600
 
-/** Returns a sentence with another program's last response. Email addresses are removed: it may quote an applicant's. */
+/** Returns a sentence with another program's last response, without email addresses: a response may quote an applicant's. */
 function lastResponse(text: string) {
   return `The last response: ${oneLine(text).replaceAll(/\S*@\S*/g, '(address)') || 'none'}.`
 }

@@ -9,7 +9,7 @@ import { instancePath } from '../health/instance.ts'
 /** Timeout of each response, in milliseconds. */
 const timeout = 8_000
 
-/** The response of an address, or the problem if there is none. */
+/** The response of an address; or the problem if no response came, and whether a connection was made. */
 export type Response =
   | { status: number; body: Record<string, unknown>; location: string | null }
   | { problem: string; isConnected: boolean }
@@ -26,12 +26,15 @@ export type Listener =
 /** The address where a server should listen on this machine. */
 type Listening = Pick<Settings, 'host' | 'port'>
 
-/** The address of the server that holds the database, or the one in the settings; undefined for `PORT=0`. */
+/**
+ * The address of the server that has locked the embedded database. Without such a server, the address in the settings;
+ * undefined for `PORT=0`.
+ */
 export async function readServerAddress(sql: Sql, settings: Listening): Promise<string | undefined> {
   return addressFrom(await listeningHolder(sql), settings)
 }
 
-/** The address of this holder, or the one in the settings; undefined for `PORT=0`. */
+/** As `readServerAddress`. `holder` is the server that has locked the embedded database, if any. */
 export function addressFrom(holder: Listening | undefined, settings: Listening): string | undefined {
   const { host, port } = holder !== undefined && holder.port !== 0 ? holder : settings
   return port === 0 ? undefined : addressOf(host, port).origin

@@ -9,7 +9,7 @@ import { deliver } from '../deliveries/webhook.ts'
 /** Timeout of a test email and of a test delivery, in milliseconds. */
 const timeout = 30_000
 
-/** The `type` of a test delivery. No application or decision has this type. */
+/** The `type` of a test delivery. No other delivery has a field `type`. */
 const type = 'test'
 
 /**

@@ -8,7 +8,7 @@ import { ok, oneLine, wrongIf } from '../finding.ts'
 /** The settings that are not empty, as pairs of name and value. */
 const nonEmpty = (environment: Environment) => Object.entries(environment).filter(([, value]) => value)
 
-/** Lines of the settings file whose value, words or a colour, ends at a `#` because it has no quotes. */
+/** Finds lines of the settings file that set words or a colour, and whose value ends at a `#` because it has no quotes. */
 const cutWords = /^[^\S\n]*(?:export[^\S\n]+)?((?:VITE_)?SITE_[A-Z_]+)[^\S\n]*=[^\S\n]*(?!["'`])[^#\n]*#/gm
 
 function problemWithCut(name: string) {
@@ -16,9 +16,10 @@ function problemWithCut(name: string) {
 }
 
 /**
- * Checks that the names of the settings are valid, no value is cut at a `#`, and no other user may read files with secrets.
+ * Checks that the names of the settings are valid, no words or colours are cut at a `#`, and not every user may read files
+ * with secrets.
  *
- * @param environment The settings that the server would read, including the file's.
+ * @param environment The settings that the server would read, including those of the file.
  * @param path The settings file.
  */
 export async function checkSettings(environment: Environment, path = '.env') {

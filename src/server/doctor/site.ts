@@ -6,7 +6,7 @@ import { notKnown, notSet, ok, oneLine, wrong, wrongIf } from '../finding.ts'
 import { instancePath, type Forwarded } from '../health/instance.ts'
 import { ask, isSameDatabase, listenerFrom, problemOf, stringField, type Response } from './running-server.ts'
 
-/** The responses of this machine's server and of the public address. */
+/** The responses of this machine's server (`here`) and of the public address (`site`); undefined if the address is unknown. */
 export interface Responses {
   here: { address: string; health: Response; instance: Response } | undefined
   site: { address: string; instance: Response; desk: Response } | undefined
@@ -15,7 +15,7 @@ export interface Responses {
 type SiteSettings = Pick<Settings, 'siteUrl' | 'trustProxy' | 'mailServer' | 'webhookUrl'>
 
 /**
- * Asks the server at its own and at its public address, as a visitor who forges an address in `X-Forwarded-For`.
+ * Asks the server at its own and at its public address, as a visitor who forges an IP address in `X-Forwarded-For`.
  *
  * @param listening The origin at which the server should listen; undefined if it is unknown.
  */
@@ -23,7 +23,7 @@ export async function askSite(
   { siteUrl }: Pick<Settings, 'siteUrl'>,
   listening: string | undefined,
 ): Promise<Responses> {
-  // A reserved address (RFC 5737): a server that trusts it trusts anybody.
+  // An IP address that nobody has (RFC 5737). A server that takes it for the visitor's believes anybody.
   const forged = `203.0.113.${randomInt(1, 255)}`
   const path = `${instancePath}?forwarded=${forged}`
   const headers = { 'x-forwarded-for': forged }
@@ -109,7 +109,7 @@ function checkPublicAddress(
   return problem(`which does not lead to a server of this version (${status}): check its host name and path.`)
 }
 
-/** The prefix length below which a trusted range is so wide that it includes strangers. */
+/** The prefix length below which a trusted range of IP addresses is so wide that it includes strangers. */
 const minPrefixLength = 8
 
 /** Checks that the server sees its visitors' real addresses. */

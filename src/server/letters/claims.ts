@@ -9,7 +9,7 @@ import type { Sql } from '../database/sql.ts'
 /** The kinds of emails. */
 export type Kind = 'test' | 'letter' | 'notice' | 'receipt'
 
-/** An email to an applicant that this server has claimed. */
+/** A claimed email to an applicant. */
 export interface LetterClaim extends Message, MailTry {
   kind: 'letter' | 'receipt'
 }
@@ -17,17 +17,20 @@ export interface LetterClaim extends Message, MailTry {
 /** A claimed email: a letter, a receipt, a notice or a test. */
 export type MailClaim = LetterClaim | NoticeClaim
 
+/** The state of a claimed letter or receipt. */
 interface LetterState {
+  /** Whether the deadline in it has passed, or its link has no more use. */
   is_overdue: boolean
+  /** Whether the lease of an earlier claim expired without a result. */
   was_sending: boolean
   /** Only for a confirmation: the retreat, if its days are set. */
   retreat: Retreat | null
 }
 
 /**
- * Claims the email that has been due longest, for this server alone. Claims nothing while organisers have stopped all
- * emails, or a problem delays them. If a letter's deadline or link is over, or too many tries had an unknown outcome, it
- * fails and the next is claimed.
+ * Claims the next due email, for this server alone: tests first, then letters, notices and receipts. Claims nothing while
+ * organisers have stopped all emails, or a problem or a limit delays them. If a letter's deadline or link is over, or too many
+ * tries had an unknown result, the letter fails and the next email is claimed.
  *
  * @param options.siteTitle The page's title. It names the calendar's event if the edition has no name.
  * @param options.pause Milliseconds between two emails, over all servers; default none.

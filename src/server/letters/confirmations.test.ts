@@ -33,21 +33,22 @@ const give = ({ token }: AcceptedApplicant, rsvp: Rsvp) =>
 const setTemplate = (body: string) =>
   sql()`update private.templates set subject = 'See you', body = ${body} where name = 'confirmed'`
 
-/** The states of somebody's confirmations, the oldest first. */
+/** The states of the deliveries of somebody's confirmation, the oldest first. */
 async function statesOf({ id }: AcceptedApplicant) {
   const rows = await sql()<{ state: string }[]>`
     select delivery.state from private.deliveries as delivery join private.letters as letter on letter.id = letter_id
     where delivery.application_id = ${id} and template = 'confirmed' order by queued_at, delivery.id`
   return rows.map(({ state }) => state)
 }
-/** The state of somebody's letter, which is a draft if an organiser has to look at it. */
+
+/** The state of somebody's confirmation as a letter, which is a draft if an organiser has to look at it. */
 async function letterOf({ id }: AcceptedApplicant) {
   const [row] = await sql()<[{ state: string }?]>`
     select state from private.letters where application_id = ${id} and template = 'confirmed'`
   return row?.state
 }
 
-/** Hands over the letter that is due. */
+/** Claims the letter that is due, and records that the mail server accepted it. */
 async function send() {
   const claim = await claimLetter(sql())
   if (claim === undefined) throw new Error('no letter is due')
@@ -68,7 +69,7 @@ test('people who say that they are coming get a confirmation, once an organiser 
   expect(await statesOf(guest)).toEqual(['waiting'])
   await passHold()
   const server = await startMailServer()
-  // One of two servers sends it.
+  // Only one of two servers sends the confirmation.
   outbox.startSender(server)
   outbox.startSender(server)
   const [mail] = await server.waitFor(1, 'zoe@example.org')
@@ -95,7 +96,7 @@ test('people who say that they are coming get a confirmation, once an organiser 
   expect(event?.getFirstPropertyValue('uid')).toBe(retreat.uid)
 })
 
-test('a confirmation has a calendar file only if the days of the retreat are set, and other letters never have one', async () => {
+test('a confirmation has no calendar file until the days of the retreat are set, and other letters never have one', async () => {
   const [guest, other] = [await storeAcceptedApplicant(sql()), await storeAcceptedApplicant(sql())]
   await give(guest, 'coming')
   await passHold()

@@ -128,7 +128,7 @@ test('a letter that is deferred at first is sent later, with the same Message-ID
 })
 
 test.each(['RCPT TO', 'DATA'])(
-  'a refusal at %s is permanent, and the reply is saved but not logged',
+  'a letter that is refused at %s is not retried, and the reply is saved but not logged',
   async (command) => {
     await releaseTo('ada@example.com')
     await releaseTo('grace@example.com')
@@ -157,7 +157,7 @@ test.each([
   expect(await mailSenderRow()).toMatchObject({ failures: 0 })
 })
 
-const problems: [string, Parameters<typeof startMailServer>[0], RegExp][] = [
+const problems: [refused: string, options: Parameters<typeof startMailServer>[0], problem: RegExp][] = [
   ['the sender', { refusalAt: (at) => (at === 'MAIL FROM' ? { code: 550 } : undefined) }, /sender.*550/],
   [
     'the sender temporarily',
@@ -276,7 +276,7 @@ test.each([
   },
 )
 
-test('handing over a letter times out even if the mail server sends its reply too slowly to end it', async () => {
+test('handing over a letter times out even if the mail server sends its reply too slowly to finish', async () => {
   await releaseTo('ada@example.com')
   const server = await startTrickle()
   const { lines } = startSender(server, { timeout: 300 })
@@ -306,12 +306,12 @@ test('while a letter is being sent to a person, no other letter is sent to any s
   const next = await claimLetter(database.owner)
   expect(next).toMatchObject({ to: ' ada.l@GMAIL.com' })
   expect(await claimLetter(database.owner)).toBeUndefined()
-  // The server dies. The next letter to this person can be claimed when its lease has expired.
+  // The server dies. When the lease of its claim has expired, the next letter to this person can be claimed.
   await advanceTime(91)
   expect(await claimLetter(database.owner)).toMatchObject({ to: 'Ada.L@gmail.com', attempt: 1 })
 })
 
-test('a letter gets its first failed try when the mail server has closed three connections because of it', async () => {
+test('if the mail server closes a connection in reply to a letter, only the third time counts as a failed try of the letter', async () => {
   await releaseTo('ada@example.com')
   const server = await startMailServer({
     refusalAt: (at, to) => (at === 'RCPT TO' && to.startsWith('ada') ? { code: 421 } : undefined),
@@ -371,7 +371,7 @@ test('a mail server that accepts emails and drops the connection gets each email
     ...Array.from({ length: 3 }, () => 'ada@example.com'),
     ...Array.from({ length: 3 }, () => 'grace@example.org'),
   ])
-  // The letter is also not sent again if servers died while they sent it.
+  // Tries during which a server died count, too: after three, the letter is not sent again.
   await database.owner`
     update private.deliveries set state = 'sending', may_have_arrived = 2, due_at = now()
     where kind = 'letter' and state = 'failed'`
@@ -391,12 +391,12 @@ test('a withdrawn letter is not sent', async () => {
   expect(server.received.map(({ to }) => to)).toEqual([['mary@example.com']])
 })
 
-/** Sets the status of the letter's application. */
-const decide = (letter: string, status: string) => database.owner`
+/** Sets the status of the application that a delivery is about. */
+const decide = (delivery: string, status: string) => database.owner`
   insert into private.statuses (application_id, created_at, status, version)
-  select application_id, now(), ${status}, 1 from private.deliveries where id = ${letter}
+  select application_id, now(), ${status}, 1 from private.deliveries where id = ${delivery}
   on conflict (application_id) do update set status = excluded.status, version = private.statuses.version + 1`
-const occasions = () =>
+const statesByOccasion = () =>
   database.owner`
     select occasion, state from private.letter_deliveries
     union all select template, state from private.letters where state <> 'released'
@@ -410,7 +410,7 @@ test('a letter that was withdrawn and then refused stays withdrawn, and a letter
   if (claim === undefined) throw new Error('nothing was claimed')
   const refusal = { outcome: 'refused', code: 550, reply: '550 no' } as const
   expect(await record(database.owner, claim, refusal)).toBe('withdrawn')
-  expect(await occasions()).toMatchObject([
+  expect(await statesByOccasion()).toMatchObject([
     { occasion: 'accepted', state: 'withdrawn' },
     { occasion: 'accepted', state: 'draft' },
     { occasion: 'declined', state: 'dropped' },
@@ -426,7 +426,7 @@ test('a letter that arrives although it was withdrawn counts as sent, and a lett
   await decide(id, 'declined')
   if (claim === undefined) throw new Error('nothing was claimed')
   expect(await record(database.owner, claim, { outcome: 'sent', code: 250 })).toBe('sent')
-  expect(await occasions()).toMatchObject([
+  expect(await statesByOccasion()).toMatchObject([
     { occasion: 'accepted', state: 'sent' },
     { occasion: 'declined', state: 'sent' },
     { occasion: 'declined', state: 'draft' },
@@ -440,7 +440,7 @@ test('if a withdrawn letter may have arrived, a letter about the current decisio
   await releaseDraft('accepted')
   await database.owner`update private.deliveries set may_have_arrived = 1 where state = 'waiting'`
   await decide(id, 'declined')
-  expect(await occasions()).toMatchObject([
+  expect(await statesByOccasion()).toMatchObject([
     { occasion: 'accepted', state: 'withdrawn' },
     { occasion: 'declined', state: 'sent' },
     { occasion: 'declined', state: 'draft' },
@@ -478,7 +478,7 @@ test('a letter whose server died is retried, and the lost try counts, but a with
   expect(await letters()).toMatchObject([{ state: 'sending', attempts: 2 }, { state: 'withdrawn' }])
 })
 
-test('recording a result and claiming the next letter do not block each other', async () => {
+test('recording a result and claiming the next letter do not deadlock', async () => {
   const id = await releaseTo('ada@example.com', { occasion: 'accepted' })
   await database.owner`
     insert into private.invitations (application_id, is_accepted)
@@ -491,7 +491,9 @@ test('recording a result and claiming the next letter do not block each other', 
     )
     insert into private.deliveries (kind, application_id, letter_id, subject, body)
     select 'letter', application_id, id, 's', '{{answer_link}}' from letter`
+  // The first lease expires, so that the next letter to this person can be claimed.
   await database.owner`update private.deliveries set due_at = now() where id = ${id}`
+  // To clear this problem, recording a sent letter locks the same row as a claim.
   await database.owner`update private.postman set failures = 1, problem = 'It was not there.'`
   const waiting = () => database.owner`select pid from pg_stat_activity where wait_event_type = 'Lock'`
   const { recorded, claimed } = await database.owner.begin(async (sql) => {

@@ -26,7 +26,7 @@ export interface MailSenderOptions {
   site: URL
   /** The page's title, for the calendar file of a confirmation. */
   siteTitle: string
-  /** Letters a minute, over all servers of the database; 0 means no limit. */
+  /** Emails a minute, over all servers of the database; 0 means no limit. */
   perMinute: number
   /** Milliseconds between polls of the outbox. */
   interval?: number
@@ -45,10 +45,10 @@ const logMessages = {
   lost: 'result of a letter ignored: its lease had expired',
 }
 
-/** When this many connections were closed in reply to one letter, the letter counts as the cause. */
+/** When this many connections were closed in reply to one email, the email counts as the cause. */
 const maxClosings = 3
-/** Concurrent connections. */
-const workers = 5
+/** The number of concurrent connections. */
+const connectionCount = 5
 const pollInterval = 1_000
 /** Milliseconds that pending handovers may still take when the mail sender stops. */
 const grace = 3_000
@@ -56,14 +56,14 @@ const grace = 3_000
 /** An email that is to be handed over. */
 interface Job {
   claim: MailClaim
-  letter: Message
+  message: Message
 }
 
 /**
- * Counts the failure as this letter's own if connections were closed in reply to it too often, so that it does not delay the
- * other letters.
+ * Counts a failure as this email's own if connections were closed in reply to the email too often. Then the failure does not
+ * delay other emails.
  */
-function blameLetter(result: HandoverResult, { closings }: MailClaim): HandoverResult {
+function blameEmail(result: HandoverResult, { closings }: MailClaim): HandoverResult {
   if (result.outcome !== 'unavailable' || !result.isClosing || closings + 1 < maxClosings) return result
   return { outcome: 'retry', code: result.code, reply: result.problem, isUncertain: false }
 }
@@ -81,7 +81,7 @@ export function startMailSender({
 }: MailSenderOptions): MailSender {
   const pause = perMinute > 0 ? 60_000 / perMinute : undefined
   const cancellation = new AbortController()
-  const connections = Array.from({ length: workers }, () => createMailConnection(mailServer, timeout))
+  const connections = Array.from({ length: connectionCount }, () => createMailConnection(mailServer, timeout))
   const idle = [...connections]
   const pending = new Set<Promise<void>>()
   let nextPoll: NodeJS.Timeout | undefined
@@ -89,14 +89,14 @@ export function startMailSender({
   const claimNext = async (): Promise<Job | undefined> => {
     const claim = await claimMail(sql, { siteTitle, pause })
     if (claim === undefined) return undefined
-    return { claim, letter: 'says' in claim ? noticeMessage(claim, site) : claim }
+    return { claim, message: 'says' in claim ? noticeMessage(claim, site) : claim }
   }
 
-  const attempt = async ({ claim, letter }: Job, connection: MailConnection) => {
+  const attempt = async ({ claim, message }: Job, connection: MailConnection) => {
     const startedAt = performance.now()
-    const result = blameLetter(await handOver(letter, connection), claim)
+    const result = blameEmail(await handOver(message, connection), claim)
     if (result.outcome === 'unavailable') {
-      // Back off first, since a claim that is given back is due at once.
+      // Back off first, because an email whose claim is given back is due at once.
       const isFirst = await backOffAll(sql, result.problem)
       await giveBack(sql, claim, result)
       if (isFirst) {
@@ -122,14 +122,14 @@ export function startMailSender({
     else log.warn(details, logMessages[outcome])
   }
 
-  const handOver = async (letter: Message, connection: MailConnection): Promise<HandoverResult> => {
-    if (!isAddress(letter.to)) {
+  const handOver = async (message: Message, connection: MailConnection): Promise<HandoverResult> => {
+    if (!isAddress(message.to)) {
       return { outcome: 'refused', code: null, reply: 'This is not one plain address.' }
     }
     try {
-      return await connection.handOver(await compose(letter, mailServer.from), cancellation.signal)
+      return await connection.handOver(await compose(message, mailServer.from), cancellation.signal)
     } catch (error) {
-      log.warn({ letterId: letter.id, err: error }, 'a letter could not be composed as an email')
+      log.warn({ letterId: message.id, err: error }, 'a letter could not be composed as an email')
       const reply = 'This could not be composed as an email.'
       return { outcome: 'retry', code: null, reply, isUncertain: false }
     }
@@ -143,7 +143,7 @@ export function startMailSender({
       if (job === undefined || connection === undefined) return
       const running: Promise<void> = attempt(job, connection)
         .catch((error: unknown) =>
-          log.warn({ letterId: job.letter.id, err: error }, 'the result of a letter could not be recorded'),
+          log.warn({ letterId: job.message.id, err: error }, 'the result of a letter could not be recorded'),
         )
         .finally(() => {
           pending.delete(running)

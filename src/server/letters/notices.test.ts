@@ -32,7 +32,7 @@ async function storeOrganiser(notices: 'off' | 'each' | 'daily', { blind = false
   return email
 }
 
-/** A different plain name for each index. */
+/** A different name for each index, which looks neither like a link nor like a message. */
 const firstNameOf = (index: number) =>
   `Ada ${String.fromCodePoint(65 + Math.floor(index / 10), 65 + (index % 10))}`
 
@@ -57,12 +57,12 @@ async function claimAll() {
   }
 }
 
-test('an organiser with notices gets an email about each application, with a link to it', async () => {
-  const [each] = [await storeOrganiser('each'), await storeOrganiser('off'), await storeOrganiser('daily')]
+test('an email about each application, with a link to it, is sent only to organisers who chose that', async () => {
+  const [email] = [await storeOrganiser('each'), await storeOrganiser('off'), await storeOrganiser('daily')]
   const id = await apply('Zoë')
   const server = await startMailServer()
   outbox.startSender(server)
-  const [mail] = await server.waitFor(1, each)
+  const [mail] = await server.waitFor(1, email)
   expect(mail?.text).toContain('Zoë Lovelace has applied.')
   expect(mail?.text).toContain(`https://example.org/retreat/desk#/applications/${id}`)
   expect(mail?.text).toContain('There you can switch them off:\nhttps://example.org/retreat/desk#/account')
@@ -76,7 +76,7 @@ test('an organiser with notices gets an email about each application, with a lin
 test('a notice leaves out the parts of a name that could be a message or a link', async () => {
   await storeOrganiser('each')
   await storeOrganiser('daily')
-  const names: [string, string, string][] = [
+  const names: [first: string, last: string, subject: string][] = [
     ['Zoë Ann', 'O’Hara Smith', 'New application: Zoë Ann O’Hara Smith'],
     ['Ada', 'evil.example', 'New application: Ada'],
     ['Ada', 'call 0800 555', 'New application: Ada'],
@@ -104,9 +104,9 @@ test('a notice to an organiser who reads blind has no name', async () => {
   await storeOrganiser('each', { blind: true })
   await apply('Ada')
   const hidden = await claimNext()
-  const letter = hidden && noticeMessage(hidden, site)
-  expect(letter?.subject).toBe('A new application')
-  expect(JSON.stringify(letter)).not.toMatch(/Ada|Lovelace/)
+  const message = hidden && noticeMessage(hidden, site)
+  expect(message?.subject).toBe('A new application')
+  expect(JSON.stringify(message)).not.toMatch(/Ada|Lovelace/)
 })
 
 test('the daily email reports the applications beyond ten notices an hour', async () => {
@@ -167,7 +167,7 @@ test('the daily email replaces a notice that still waits', async () => {
   await storeOrganiser('each')
   await apply('Ada')
   await outbox.advanceTime(hour)
-  // It was tried, and will be retried.
+  // The notice was tried, and will be retried.
   await sql()`update private.deliveries set attempts = 1, due_at = now() + interval '1 hour' where kind = 'notice'`
   await sql()`update private.organisers set day_due_at = now()`
   await tidyNotices(sql())
@@ -191,12 +191,12 @@ test('the daily email has the number and the names of applicants, and is sent on
   await Promise.all([tidyNotices(sql()), tidyNotices(sql())])
   const [claim, ...others] = await claimAll()
   expect(others).toEqual([])
-  const letter = claim && noticeMessage(claim, site)
-  expect(letter).toMatchObject({ to: email, subject: '60 new applications' })
-  expect(letter?.body).toMatch(
+  const message = claim && noticeMessage(claim, site)
+  expect(message).toMatchObject({ to: email, subject: '60 new applications' })
+  expect(message?.body).toMatch(
     /^60 new applications since 20\d\d-\d\d-\d\d \d\d:\d\d UTC\.\n\n- Ada AA Lovelace\n/,
   )
-  expect(letter?.body).toContain('- Ada EJ Lovelace\nand 10 more\n\nhttps://example.org/retreat/desk\n')
+  expect(message?.body).toContain('- Ada EJ Lovelace\nand 10 more\n\nhttps://example.org/retreat/desk\n')
   // A day later there is nothing new to report.
   expect(claim && (await record(sql(), claim, sent))).toBe('sent')
   await outbox.advanceTime(day)
@@ -239,12 +239,12 @@ test('an RSVP is reported like an application: in a notice of its own, or in the
   await giveRsvp(id, 'coming')
   // An RSVP that an organiser enters is not reported.
   await sql()`select private.set_rsvp(${id}, gen_random_uuid(), 'mary@example.org', 'not coming')`
-  const letters = (await claimAll()).map((claim) => noticeMessage(claim, site))
-  expect(letters.map(({ subject }) => subject).toSorted()).toEqual([
+  const messages = (await claimAll()).map((claim) => noticeMessage(claim, site))
+  expect(messages.map(({ subject }) => subject).toSorted()).toEqual([
     'Somebody is coming',
     'Zoë Lovelace is coming',
   ])
-  for (const { body } of letters)
+  for (const { body } of messages)
     expect(body).toContain(`https://example.org/retreat/desk#/applications/${id}`)
 
   await sql()`delete from private.organisers`
@@ -334,7 +334,7 @@ test('one server claims each notice; a failed notice is retried, and the result 
   expect(await claimNext()).toBeUndefined()
 })
 
-test('the daily email says that applications will be erased, each day until they are', async () => {
+test('the daily email says each day that applications will be erased, as long as organisers have set that', async () => {
   await storeOrganiser('daily')
   await outbox.advanceTime(day + 120)
   await apply('Zoë')

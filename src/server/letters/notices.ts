@@ -3,7 +3,7 @@ import type { Message } from '../mail/compose.ts'
 import type { MailTry } from './outcomes.ts'
 import type { Sql } from '../database/sql.ts'
 
-/** An email to an organiser that this server has claimed. */
+/** A claimed email to an organiser. */
 export interface NoticeClaim extends MailTry {
   kind: 'notice' | 'test'
   to: string
@@ -11,7 +11,7 @@ export interface NoticeClaim extends MailTry {
   says: Pick<Message, 'subject' | 'body'> | Report
 }
 
-/** The applications and RSVPs that a notice reports. */
+/** The applications, RSVPs and erasures that a notice reports. */
 interface Report {
   /** The application's id, if the email is about one application or RSVP; null for a daily email. */
   application: string | null
@@ -19,9 +19,12 @@ interface Report {
   answer: 'coming' | 'not coming' | null
   /** Only for a daily email: when the period that it reports began. */
   since: string | null
-  /** New applications, counted up to 1,000. */
+  /** In a daily email: new applications, counted up to 1,000. */
   count: number
-  /** Up to fifty plain names of applicants, or the name of the person who gave the RSVP. Empty for blind readers. */
+  /**
+   * Up to fifty names of applicants, or the name of the person who gave the RSVP. Names that look like a link or a message are
+   * left out. Empty for blind readers.
+   */
   names: string[]
   /** In a daily email: how many people gave each RSVP. */
   coming: number
@@ -43,8 +46,8 @@ export async function tidyNotices(sql: Sql): Promise<void> {
  * @param site The public address.
  */
 export function noticeMessage({ id, to, says }: NoticeClaim, site: URL): Message {
-  const letter = { id, to }
-  if ('body' in says) return { ...letter, ...says }
+  const idAndRecipient = { id, to }
+  if ('body' in says) return { ...idAndRecipient, ...says }
   const { application, answer, since, count, names, coming, notComing, erasing } = says
   const desk = `${site.origin}${site.pathname.replace(/\/+$/, '')}/desk`
   const ending = `You get these emails because you switched them on at the desk, under “Account”. There you can switch them off:\n${desk}#/account`
@@ -53,13 +56,13 @@ export function noticeMessage({ id, to, says }: NoticeClaim, site: URL): Message
     const person = name === '' ? 'Somebody' : name
     if (answer !== null) {
       return {
-        ...letter,
+        ...idAndRecipient,
         subject: `${person} is ${answer}`,
         body: `${person} has answered: ${answer}.\n\n${desk}#/applications/${application}\n\n${ending}`,
       }
     }
     return {
-      ...letter,
+      ...idAndRecipient,
       subject: name === '' ? 'A new application' : `New application: ${name}`,
       body: `${person} has applied.\n\n${desk}#/applications/${application}\n\n${ending}`,
     }
@@ -76,7 +79,7 @@ export function noticeMessage({ id, to, says }: NoticeClaim, site: URL): Message
     ...(names.length > 0 && unnamed > 0 ? [`and ${unnamed.toLocaleString('en')} more`] : []),
   ]
   return {
-    ...letter,
+    ...idAndRecipient,
     subject: count > 0 ? headline : rsvps === '' ? 'Applications will be erased' : 'New answers',
     body: [
       ...(count > 0 ? [`${headline} since ${sinceText} UTC.`] : []),

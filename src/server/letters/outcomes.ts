@@ -6,28 +6,27 @@ import type { Sql } from '../database/sql.ts'
 /** The results that `record` takes. After any other result, the claim is given back. */
 export type RecordedResult = Extract<HandoverResult, { outcome: 'sent' | 'refused' | 'retry' }>
 
-/** The outcome of a try. */
+/** The outcome of a try. `withdrawn`: recalled, and not accepted. `lost`: another server has claimed the email since. */
 export type Outcome = 'sent' | 'refused' | 'retry' | 'given up' | 'withdrawn' | 'lost'
 
 /** A try of an email, and the data that decide about its next try. */
 export interface MailTry extends DeliveryTry {
-  /** Milliseconds since it was released, by the database's clock. */
+  /** Milliseconds since the email was queued, by the database's clock. */
   age: number
-  /** Tries that may have arrived. */
+  /** Tries with an unknown result: the email may have arrived. */
   uncertain: number
   /** Tries during which the mail server closed the connection. */
   closings: number
 }
 
-/** After this many tries that may have arrived, an email is given up: each may have brought the recipient a copy. */
+/** After this many tries with an unknown result, an email is given up: each may have brought the recipient a copy. */
 export const maxUncertainTries = 3
 
 /** The reason that organisers see if an email was given up after these tries. */
 export const uncertainReason = 'It was sent three times. Whether it arrived is unknown.'
 
 /**
- * Records the result of a try. Records nothing if the lease expired meanwhile, since another server may have claimed the
- * email.
+ * Records the result of a try. Records nothing if the lease expired and another server has claimed the email meanwhile.
  */
 export async function record(
   sql: Sql,
@@ -59,7 +58,8 @@ function outcomeOf(state: Awaited<ReturnType<typeof recordDelivery>>, outcome: O
 }
 
 /**
- * Gives back a claim whose try was aborted. The email is due at once, and the try does not count.
+ * Gives back a claim whose try was aborted, or failed for another reason than the email. The email is due at once, and the try
+ * does not count.
  *
  * @param options.isClosing Whether the mail server closed the connection during the try.
  */

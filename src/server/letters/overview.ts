@@ -2,15 +2,15 @@ import type { Sql } from '../database/sql.ts'
 
 /** The state of the letters, for monitoring. */
 export interface LetterHealth {
-  /** Letters and receipts that were refused or given up, and webhooks of decisions and RSVPs, counted up to 100,000. */
+  /** Letters, receipts, and decisions and RSVPs to the automation, that were refused or given up, counted up to 100,000. */
   lettersRefused: number
-  /** Letters and receipts that are not sent yet, and decisions that the automation has not got yet, counted up to 100,000. */
+  /** Queued letters, receipts and decisions that are neither done nor failed, counted up to 100,000. */
   lettersWaiting: number
   /** When the mail server began to fail; null while it accepts emails. */
   mailFailingSince: Date | null
 }
 
-/** The state of the letters. Reads only letters that were not sent. */
+/** The state of the letters. Reads only deliveries that are not done. */
 export async function letterHealth(sql: Sql): Promise<LetterHealth> {
   const [row] = await sql<[LetterHealth]>`
     select
@@ -27,7 +27,7 @@ export async function letterHealth(sql: Sql): Promise<LetterHealth> {
   return row
 }
 
-/** The numbers of letters by their state. */
+/** The numbers of letters and receipts by their state. */
 export interface LetterCounts {
   draft: number
   waiting: number
@@ -36,7 +36,7 @@ export interface LetterCounts {
   refused: number
   givenUp: number
   withdrawn: number
-  /** Of all these, the letters with a try that may have arrived. They may have arrived twice. */
+  /** Of all these, the ones with a try whose result is unknown. They may have arrived twice. */
   uncertain: number
   /**
    * Webhooks to the automation: decisions that were delivered; decisions and RSVPs that wait, and those that were given up.
@@ -46,7 +46,7 @@ export interface LetterCounts {
   webhooksFailed: number
 }
 
-/** Counts the letters by their state. */
+/** Counts letters, receipts and webhooks to the automation by their state. */
 export async function countLetters(sql: Sql): Promise<LetterCounts> {
   const [row] = await sql<[LetterCounts]>`
     select
@@ -72,9 +72,10 @@ export async function countLetters(sql: Sql): Promise<LetterCounts> {
 export interface Undelivered {
   state: 'waiting' | 'refused' | 'given up'
   way: 'mail' | 'automation'
+  /** The template's name; `received` for a receipt, `answer` for an RSVP, blank for a letter without a template. */
   occasion: string
   email: string
-  /** When it was released. */
+  /** When it was queued. */
   at: Date
   /** When it is retried; null if it is not. */
   nextAt: Date | null
@@ -82,7 +83,7 @@ export interface Undelivered {
   reply: string
 }
 
-/** Letters, decisions and RSVPs that were refused or given up, or whose tries have failed so far, the oldest first. */
+/** Lists letters, decisions and RSVPs that were refused or given up, or whose tries have failed so far, the oldest first. */
 export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
   return sql<Undelivered[]>`
     select state, way, occasion, private.address_of(application.id, email) as email, queued_at as at,
@@ -118,10 +119,10 @@ export async function mailSenderState(sql: Sql): Promise<MailSenderState> {
 }
 
 /**
- * Makes failed letters and RSVPs due again, and restarts their schedule. Skips receipts older than a day, letters whose
- * deadline has passed, and superseded RSVPs. A running server finds them within a second.
+ * Makes failed letters, receipts, decisions and RSVPs due again, and restarts their schedule. Skips receipts older than a day,
+ * letters and decisions whose deadline has passed, and RSVPs before a pending one. A running server finds them within a second.
  *
- * @returns The number of letters and RSVPs.
+ * @returns The number of all these that are due again.
  */
 export async function retryUndelivered(sql: Sql): Promise<number> {
   const [row] = await sql<[{ count: number }]>`

@@ -66,7 +66,7 @@ test('a refused or repeated application gets no receipt', async () => {
   expect(await receipts()).toHaveLength(1)
 })
 
-/** Mailboxes, each with other spellings of its address. */
+/** Mailboxes, each with other spellings of its address. The one with `’` is unknown, because it is beyond ASCII. */
 const spellings: Record<string, string[]> = {
   'ada@example.org': ['Ada@Example.ORG', 'ada+1@example.org', 'ADA+2+3@example.org', 'ada+@example.org'],
   'eve@example.com': ['eve@example.com.', 'EVE+x@EXAMPLE.com.'],
@@ -93,7 +93,7 @@ const spellings: Record<string, string[]> = {
   'ada@yahoo.co.uk': ['ada-1@yahoo.co.uk'],
   'ada@xn--bcher-kva.example': ['ADA@XN--Bcher-kva.example'],
 }
-/** Addresses that do not show whose mailbox they are. */
+/** Other addresses whose mailbox is unknown. */
 const unclear = [
   ['nobody', '@', 'ada@', '@example.org', 'a@b@example.org', 'a, b@example.org'],
   // The mail server may forward these, or pass them to a program.
@@ -148,17 +148,17 @@ test('a mailbox gets one receipt a day, in any spelling of its address, and an u
   const addresses = Object.entries(spellings).flat(2)
   expect(addresses.length + unclear.length).toBeGreaterThan(80)
   for (const email of [...addresses, ...unclear]) await apply({ email, first_name: email.slice(0, 200) })
-  const sent = async () =>
+  const recipients = async () =>
     (
       await sql()`
         select email from private.letter_deliveries join public.retreat_applications as application on application.id = application_id
         where occasion = 'received' order by queued_at`
     ).map(({ email }) => String(email))
   const firstSpellings = Object.keys(spellings).filter((email) => email !== 'o’hara@example.net')
-  expect(await sent()).toEqual(firstSpellings)
+  expect(await recipients()).toEqual(firstSpellings)
   await outbox.advanceTime(86_401)
   await apply({ email: 'ADA@example.org' })
-  expect(await sent()).toEqual([...firstSpellings, 'ADA@example.org'])
+  expect(await recipients()).toEqual([...firstSpellings, 'ADA@example.org'])
 })
 
 test('a company’s domain gets twenty receipts a day, even concurrently, and each mailbox of a public provider gets one', async () => {
@@ -272,10 +272,10 @@ test('letters are sent before receipts, which have a limit per hour', async () =
   await setClaimedInHour(90)
   for (let index = 0; index < 12; index += 1) await apply()
   // A letter that is due later than all receipts.
-  const letter = await apply({ first_name: 'Letter' })
+  const recipient = await apply({ first_name: 'Letter' })
   await sql()`
     with letter as (
-      insert into private.letters (application_id, template, state) values (${letter}, 'free', 'released') returning *
+      insert into private.letters (application_id, template, state) values (${recipient}, 'free', 'released') returning *
     )
     insert into private.deliveries (kind, application_id, letter_id, subject, body, due_at)
     select 'letter', application_id, id, 's', 'b', clock_timestamp() from letter`
@@ -284,7 +284,8 @@ test('letters are sent before receipts, which have a limit per hour', async () =
   const sent = () =>
     sql()`select application_id from private.letter_deliveries where state = 'sent' order by done_at`
   await expect.poll(sent).toHaveLength(11)
-  expect((await sent()).slice(0, 5)).toContainEqual({ application_id: letter })
+  // Five connections send at once, so the letter is among the first five emails.
+  expect((await sent()).slice(0, 5)).toContainEqual({ application_id: recipient })
   await sender.stop()
   await outbox.advanceTime(3_601)
   const claims = [await claimReceipt(), await claimReceipt(), await claimReceipt()]
@@ -304,6 +305,7 @@ test('an organiser gets notices of applications, however many receipts wait', as
   const server = await startMailServer()
   outbox.startSender(server)
   await server.waitFor(1, email)
+  // The limit allows ten more emails: the notice and nine receipts.
   await expect
     .poll(() => sql()`select id from private.letter_deliveries where state = 'sent'`)
     .toHaveLength(9)
@@ -330,7 +332,7 @@ test('a receipt that was recalled while it was being sent is withdrawn when its 
   expect(await receipts()).toMatchObject([{ state: 'withdrawn' }])
 })
 
-test('decisions do not withdraw a receipt, and no draft is made of it', async () => {
+test('decisions do not withdraw a receipt', async () => {
   const id = await apply()
   await sql()`
     insert into private.statuses (application_id, created_at, status, version) values (${id}, now(), 'accepted', 1)`

@@ -9,7 +9,7 @@ import { readMailServer } from '../../settings/mail-settings.ts'
 import { checkMail } from './check.ts'
 import { startMailChecks } from './requested-checks.ts'
 
-/** Checks a mail server and returns the finding about it. */
+/** Checks a mail server, with a sender domain that does not exist. Returns the finding about the mail server. */
 async function checkServer(server: Pick<MailServer, 'port'>, login = '') {
   const mailServer = readMailServer({
     SMTP_URL: `smtp://${login}127.0.0.1:${server.port}`,
@@ -54,14 +54,17 @@ test.each([
     'wrong',
     /^The mail server did not answer in time \([^()]*\): see SMTP_URL/,
   ],
-])('a mail server that %s is reported, and gets no email', async (_what, options, login, verdict, text) => {
-  const server = await startMailServer(options)
-  const finding = await checkServer(server, login)
-  expect(finding).toEqual({ about: 'mail', verdict, sentence: expect.stringMatching(text) as string })
-  expect(finding?.sentence).not.toContain('hunter2')
-  expect(finding?.sentence).not.toContain('guessed')
-  expect(server.received).toEqual([])
-})
+])(
+  'a mail server that %s is reported without any password, and gets no email',
+  async (_what, options, login, verdict, text) => {
+    const server = await startMailServer(options)
+    const finding = await checkServer(server, login)
+    expect(finding).toEqual({ about: 'mail', verdict, sentence: expect.stringMatching(text) as string })
+    expect(finding?.sentence).not.toContain('hunter2')
+    expect(finding?.sentence).not.toContain('guessed')
+    expect(server.received).toEqual([])
+  },
+)
 
 test("an unreachable mail server is reported with the operating system's message and its address", async () => {
   expect(await checkServer({ port: 1 })).toEqual({

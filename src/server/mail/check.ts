@@ -9,11 +9,12 @@ const mailServerTimeout = 10_000
 const checkTimeout = 15_000
 
 /**
- * Checks that the mail server accepts our login, and that other mail servers accept emails from the sender's domain. No email is
- * sent.
+ * Checks that the mail server accepts our login, and that the sender's domain has the DNS records that other mail servers look
+ * up. No email is sent.
  *
  * @param options.resolver The name servers to ask about the domain; default the machine's.
  * @param options.timeout Timeout of the mail server, in milliseconds.
+ * @returns The findings about the mail server and about the sender's domain, in this order.
  */
 export function checkMail(
   mailServer: MailServer,
@@ -30,7 +31,7 @@ async function checkServer(mailServer: MailServer, timeout: number) {
   const greeting = await greet(mailServer, timeout)
   if ('problem' in greeting) {
     const { problem, cause } = greeting
-    // The operating system's message says more than its code.
+    // The operating system's message replaces the codes in parentheses, because it says more.
     const reason =
       cause === undefined ? problem : `${problem.replace(/( \([^()]*\))?\.$/, '')} (${oneLine(cause)})`
     return wrong(`${oneLine(reason)}: see SMTP_URL, which names ${address}.`)

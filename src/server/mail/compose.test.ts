@@ -16,7 +16,10 @@ const createLetter = (changes: Partial<Message> = {}): Message => ({
   ...changes,
 })
 
-/** Composes an email. Returns its headers by lower-case name, unfolded, and the rest of it. */
+/**
+ * Composes an email. Returns it also as text (`raw`), with the lower-case names of its headers, its unfolded headers by name,
+ * and the text after them (`rest`).
+ */
 async function composeAndParse(changes: Partial<Message> = {}, sender = from) {
   const mail = await compose(createLetter(changes), sender)
   const raw = mail.bytes.toString('latin1')
@@ -49,7 +52,7 @@ const expectedNames = [
   'to',
 ]
 
-test('a letter has these headers and no others', async () => {
+test('a letter has the expected headers and no others', async () => {
   const { mail, names, headers } = await composeAndParse()
   expect(names.toSorted()).toEqual(expectedNames)
   expect(headers).toMatchObject({
@@ -63,7 +66,7 @@ test('a letter has these headers and no others', async () => {
   expect(mail).toMatchObject({ from: 'hello@example.org', to: 'ada@example.com' })
 })
 
-test('replies go to the reply address', async () => {
+test('the header Reply-To has the reply address, and is left out if that is not one plain address', async () => {
   expect((await composeAndParse({ replyTo: 'organisers@example.org' })).headers).toMatchObject({
     'reply-to': 'organisers@example.org',
   })
@@ -90,7 +93,7 @@ test('only the RSVP link of a letter becomes a link, even if its text has other 
 })
 
 test.each([
-  ['plain', 'ada@example.com'],
+  ['that is plain', 'ada@example.com'],
   ['with a tag', 'ada.l+retreat@mail.example.com'],
   ['with an apostrophe', "o'brien@example.com"],
   ['in another script', 'måne@exämple.com'],
@@ -136,7 +139,7 @@ const oddText = fc
   .map((parts) => parts.join(''))
 const oddLetter = fc.record({ subject: oddText, body: oddText, replyTo: oddText, name: oddText })
 
-test('none of 200 random letters has an unexpected header or recipient', async () => {
+test('none of 200 random letters has an unexpected header or recipient, a stray line end or a line that is too long', async () => {
   const property = fc.asyncProperty(oddLetter, async ({ subject, name, ...rest }) => {
     const changes = { ...rest, name, subject: `Hello ${subject}` }
     const { mail, raw, names, headers } = await composeAndParse(changes, { ...from, name })

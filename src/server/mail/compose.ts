@@ -14,13 +14,13 @@ export interface Message {
   html?: string
   /** The reply address; blank for the sender's. */
   replyTo?: string
-  /** The one address in the body that becomes a link, if any. */
+  /** The only web address in the body that becomes a link, if any. */
   link?: string | null
-  /** A file for the recipient's calendar, which is attached. */
+  /** The content of a calendar file, which is attached. */
   calendar?: string | undefined
 }
 
-/** An email, ready to be handed over. */
+/** An email, ready to be handed over. `from` and `to` are the addresses of its envelope. */
 export interface Mail {
   from: string
   to: string
@@ -54,7 +54,7 @@ export async function compose(
     headers: { 'auto-submitted': 'auto-generated' },
     text: lines,
     html: html ?? htmlOf(lines, link ?? ''),
-    // An attachment: if the event was an alternative of the text, some programs would show it in place of the letter.
+    // The event is an attachment. If it were an alternative to the text, some mail programs would show it in place of the letter.
     ...(calendar !== undefined && {
       attachments: [
         {
@@ -76,14 +76,14 @@ export async function compose(
 
 /** The text as plain HTML: paragraphs, line breaks and the link. Nothing is loaded from elsewhere. */
 function htmlOf(text: string, link: string) {
-  const address = escapeHtml(link)
+  const escapedLink = escapeHtml(link)
   const paragraphs = text
     .split(/\n[^\S\n]*\n\s*/)
     .map((paragraph) => paragraph.trim())
     .filter((paragraph) => paragraph !== '')
     .map((paragraph) => escapeHtml(paragraph).replaceAll('\n', '<br>\n'))
     .map((html) =>
-      link === '' ? html : html.replaceAll(address, () => `<a href="${address}">${address}</a>`),
+      link === '' ? html : html.replaceAll(escapedLink, () => `<a href="${escapedLink}">${escapedLink}</a>`),
     )
     .map((html) => `<p>${html}</p>\n`)
   return `<!doctype html>\n<html>\n<head>\n<meta charset="utf-8">\n</head>\n<body>\n${paragraphs.join('')}</body>\n</html>\n`

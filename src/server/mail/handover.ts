@@ -17,7 +17,7 @@ export type HandoverResult = {
   | { outcome: 'retry'; reply: string; isUncertain: boolean }
   /**
    * Failed, probably for another reason than the letter. `problem` is our own text, without any address. `isClosing` means that
-   * the mail server replied to the recipient or to the letter by closing the connection. Either may be the cause after all.
+   * the mail server closed the connection as its reply to the recipient or to the letter. Either may be the cause after all.
    */
   | { outcome: 'unavailable'; problem: string; cause: string | undefined; isClosing: boolean }
   /** Aborted before any of the letter was sent. */
@@ -51,7 +51,7 @@ const maxReplyLength = 300
 /** A failure as nodemailer reports it. */
 interface SmtpFailure {
   code?: string
-  /** The command that failed; `CONN` if no command got a reply. */
+  /** The command whose reply was a failure; `CONN` if the connection itself failed, before or after a command. */
   command?: string
   responseCode?: number
   response?: string
@@ -104,7 +104,7 @@ export function createMailConnection(mailServer: MailServer, timeout = mailTimeo
       const signal = cancelled === undefined ? timeoutSignal : AbortSignal.any([timeoutSignal, cancelled])
       const reused = takeConnection()
       let result = await tryOnce(mail, signal, reused)
-      // The mail server may have closed the reused connection, or may limit the letters over one connection.
+      // A new connection may help: the mail server may have closed the reused one, or may limit the letters over one connection.
       if (reused !== undefined && result.outcome === 'unavailable' && !signal.aborted) {
         result = await tryOnce(mail, signal, undefined)
       }
@@ -121,17 +121,17 @@ export function createMailConnection(mailServer: MailServer, timeout = mailTimeo
   }
 }
 
-/** Waits for one step of the SMTP dialogue. A lost connection or an abort rejects. */
+/** Begins one step of the SMTP dialogue and waits for it. Rejects if the connection is lost or the signal aborts. */
 async function step<T>(
   connection: SMTPConnection,
   signal: AbortSignal,
-  act: (done: (error: unknown, value?: T) => void) => void,
+  begin: (done: (error: unknown, value?: T) => void) => void,
 ): Promise<T | undefined> {
   let stopWaiting = () => {}
   try {
     return await new Promise<T | undefined>((resolve, reject) => {
       const fail = (error: unknown) => reject(error)
-      // A reply that ended the connection is reported only after this event.
+      // If a reply ended the connection, nodemailer reports the reply only after this event.
       const onEnd = () => setImmediate(() => fail(new Error('the connection ended')))
       const onAbort = () => fail(new Error('it was broken off'))
       stopWaiting = () => {
@@ -143,7 +143,7 @@ async function step<T>(
       connection.on('end', onEnd)
       signal.addEventListener('abort', onAbort)
       if (signal.aborted) return onAbort()
-      act((error, value) => (error ? fail(error) : resolve(value)))
+      begin((error, value) => (error ? fail(error) : resolve(value)))
     })
   } finally {
     stopWaiting()
@@ -238,7 +238,7 @@ async function quit(connection: SMTPConnection | undefined) {
 
 /**
  * Decides whether a failure is about this letter or about all letters. Replies to the recipient and to the text are about
- * the letter. Each earlier failure would affect all letters.
+ * the letter, except 421. Each earlier failure would affect all letters.
  */
 function classify(
   failure: SmtpFailure,
@@ -255,7 +255,7 @@ function classify(
     // A reply to MAIL FROM is about neither the recipient nor the letter.
     isClosing: code === 421 && stage !== 'connection' && command !== 'MAIL FROM',
   } as const
-  // 421 means that the mail server is closing. It says nothing about the letter.
+  // 421 means that the mail server closes the connection. Like a reply to the sender, it says nothing about the letter.
   if (code === 421 || command === 'MAIL FROM') return unavailable
   if (code !== null && (command === 'RCPT TO' || command === 'DATA')) {
     const reply = shorten(response ?? '')

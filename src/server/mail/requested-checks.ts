@@ -18,7 +18,7 @@ interface MailChecksOptions {
   log: { warn(details: object, message: string): void }
 }
 
-/** Checks the mail server and the sender's domain when an organiser requests it, until it is stopped. */
+/** Checks the mail server and the sender's domain whenever an organiser requests that, until `stop` is called. */
 export function startMailChecks({
   sql,
   mailServer,
@@ -36,7 +36,7 @@ export function startMailChecks({
   )
 }
 
-/** Claims the check so that only one server runs it. */
+/** Claims a requested check so that only one server runs it. Returns whether there was one. */
 async function claimCheck(sql: Sql): Promise<boolean> {
   const { count } = await sql`
     update private.postman set check_begun_at = greatest(now(), check_wanted_at)

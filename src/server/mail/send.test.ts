@@ -5,7 +5,7 @@ import { mailServerAt } from '../../../testing/sign-in.ts'
 import { send } from './send.ts'
 
 const settingsFor = (server: MailServer, host = '127.0.0.1') => ({ ...mailServerAt(server.port), host })
-/** Also this machine, but not recognised as local. */
+/** An address of this machine that counts as another machine's, because it is written in an unusual way. */
 const elsewhere = '127.1'
 
 const mail = {
@@ -15,7 +15,7 @@ const mail = {
   body: 'Hello Ada',
 }
 
-test('user and password are sent to a server that asks for them', async () => {
+test('user and password are sent to a mail server that asks for them, and the result says if it does not accept them', async () => {
   const server = await startMailServer({ user: { name: 'ada', password: 'p@ss/w%rd' } })
   const login = { ...settingsFor(server), user: 'ada', password: 'p@ss/w%rd' }
   expect(await send(mail, login)).toEqual({ outcome: 'sent', code: 250 })

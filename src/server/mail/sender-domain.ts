@@ -70,8 +70,11 @@ async function mxProblem(domain: string, resolver: DnsResolver) {
   }
   if (mx.length > 0) return undefined
   // Without an MX record, the domain's own address receives emails.
-  const own = await Promise.all([recordsOf(resolver.resolve4(domain)), recordsOf(resolver.resolve6(domain))])
-  return own.some((addresses) => addresses !== 'no such name' && addresses.length > 0)
+  const ownAddresses = await Promise.all([
+    recordsOf(resolver.resolve4(domain)),
+    recordsOf(resolver.resolve6(domain)),
+  ])
+  return ownAddresses.some((addresses) => addresses !== 'no such name' && addresses.length > 0)
     ? undefined
     : `${domain} has no MX, so replies and bounces reach nobody: add one.`
 }
@@ -95,7 +98,7 @@ async function spfProblem(domain: string, resolver: DnsResolver) {
     : undefined
 }
 
-/** The most names that are queried: the domain and its parents. */
+/** The maximum number of names that are queried: the domain and its parents. */
 const maxNames = 5
 
 async function dmarcProblem(domain: string, resolver: DnsResolver) {

@@ -21,15 +21,15 @@ export function smtpOptions({ host, port, secure }: MailServer) {
     ...(port === undefined ? {} : { port }),
     secure,
     requireTLS: !isLocal,
-    // A connection within this machine needs no certificate.
+    // A connection within this machine needs no trusted certificate.
     tls: { rejectUnauthorized: !isLocal },
   }
 }
 
 /**
- * The reason why a mail server could not be reached, for the log: the operating system's message.
+ * The operating system's message about why a mail server could not be reached, for the log and for findings.
  *
- * @returns Undefined if the mail server replied: its reply may quote an address, so only its code is logged.
+ * @returns Undefined if the mail server replied. The reply may quote an address, so only its code is used.
  */
 export function causeOf(failure: unknown): string | undefined {
   if (!(failure instanceof Error) || 'response' in failure) return undefined
