@@ -16,8 +16,7 @@ function problemWithCut(name: string) {
 }
 
 /**
- * Checks that the names of the settings are valid, no words or colours are cut at a `#`, and not every user may read files
- * with secrets.
+ * Checks that the names of the settings are valid, no words or colours are cut at a `#`, and files with secrets are not public.
  *
  * @param environment The settings that the server would read, including those of the file.
  * @param path The settings file.

@@ -73,10 +73,10 @@ export function checkSite(
       `SITE_URL is not set, so links in emails lead to ${here?.address}, where only this machine may find the server.`,
   ])
   if (problems) return problems
-  const listens = isRunning ? ` The server at ${here?.address} is version ${version}.` : ''
+  const versionSentence = isRunning ? ` The server at ${here?.address} is version ${version}.` : ''
   return publicFinding === undefined
-    ? notSet(`SITE_URL is not set.${listens}`)
-    : ok(`${publicFinding.sentence}${listens}`)
+    ? notSet(`SITE_URL is not set.${versionSentence}`)
+    : ok(`${publicFinding.sentence}${versionSentence}`)
 }
 
 function checkPublicAddress(

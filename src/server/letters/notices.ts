@@ -33,6 +33,7 @@ interface Report {
   erasing: Announcement | null
 }
 
+/** The number at which the database stops counting new applications. */
 const maxCounted = 1_000
 
 /** Deletes old notices and tests, and writes the daily emails that are due. */

@@ -109,7 +109,7 @@ export interface MailSenderState {
   nextAt: Date | null
 }
 
-/** Reads whether emails are stopped, and what last went wrong with the mail server. */
+/** Reads whether emails are stopped, whether a server sends them, and the problem that delays them, if any. */
 export async function mailSenderState(sql: Sql): Promise<MailSenderState> {
   const [row] = await sql<[MailSenderState]>`
     select stopped as "isStopped", private.is_recent(seen_at) as "isRunning", problem,
