@@ -203,7 +203,7 @@ const pace = Infinity
     effect: 'Each read of an unresponsive backup folder blocks another thread',
     changedFile: 'src/server/backups/file-work.ts',
     find: 'if (isStuck) throw timeoutError()',
-    replace: 'if (isStuck && limit < 0) throw timeoutError()',
+    replace: 'if (isStuck && timeout < 0) throw timeoutError()',
     testFile: 'src/server/backups/file-work.test.ts',
     testTitle: 'work that hangs times out, no other work begins until it ends, and later work succeeds',
   },
