@@ -4,7 +4,7 @@ import type { Door } from '../server/database/door.ts'
 import { doorLines, parseNumber, parseTime } from './door.ts'
 import { localTime } from './formats.ts'
 
-const at = new Date('2999-03-01T12:15Z')
+const future = new Date('2999-03-01T12:15Z')
 const past = new Date('2020-03-01T12:15Z')
 const open: Door = {
   is_open: true,
@@ -22,8 +22,8 @@ const full: Door = { ...open, is_open: false, closes_after: 3, received: 3, sent
 test.each<[Partial<Door>, ...string[]]>([
   [{}, 'The door is open.'],
   [
-    { opened_at: past, closes_at: at, closes_after: 3, received: 2 },
-    `The door is open since ${localTime(past)}, until ${localTime(at)}, for 1 more of 3 applications.`,
+    { opened_at: past, closes_at: future, closes_after: 3, received: 2 },
+    `The door is open since ${localTime(past)}, until ${localTime(future)}, for 1 more of 3 applications.`,
     'Then applicants read: Applications are closed.',
   ],
   [
@@ -39,9 +39,12 @@ test.each<[Partial<Door>, ...string[]]>([
     `The door has been closed since ${localTime(past)}.`,
     'Applicants read: Applications are closed.',
   ],
-])('the state of the door has one line for each fact: %j', (changes, ...lines) => {
-  expect(doorLines({ ...open, ...changes })).toEqual(lines)
-})
+])(
+  'the lines about the door say its state, what applicants read, and the last change: %j',
+  (changes, ...lines) => {
+    expect(doorLines({ ...open, ...changes })).toEqual(lines)
+  },
+)
 
 test('a time is in the time zone of the machine, unless it names another one', () => {
   expect(parseTime('2999-03-01T18:00')).toEqual(new Date(2999, 2, 1, 18))
@@ -68,7 +71,7 @@ test.each(['0', '1.5', '-1', '2147483648', 'x'])('%s is refused as a number of a
   )
 })
 
-test('the largest number of applications is one that the database accepts', () => {
+test('the smallest and the largest number of applications are accepted, and so is no number', () => {
   expect([parseNumber('1'), parseNumber('2147483647'), parseNumber(undefined)]).toEqual([
     1,
     2_147_483_647,

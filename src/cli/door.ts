@@ -3,12 +3,13 @@ import type { Door } from '../server/database/door.ts'
 import { OperatorError } from '../settings/operator-error.ts'
 import { countOf, localTime, onOneLine } from './formats.ts'
 
+/** The largest number that the column for a number of applications can store. */
 const maxNumber = 2_147_483_647
 
 /**
- * Reads a future time: in this machine's time zone, unless the text ends with another.
+ * Reads a future time: in this machine's time zone, unless the text ends with another zone.
  *
- * @throws {OperatorError} where the text is not a time, or the time is past.
+ * @throws {OperatorError} if the text is not a time, or the time is past.
  */
 export function parseTime(text: string | undefined): Date | undefined {
   if (text === undefined) return undefined
@@ -26,7 +27,7 @@ export function parseTime(text: string | undefined): Date | undefined {
 /**
  * Reads a number of applications.
  *
- * @throws {OperatorError} where the text is not a number that the door can count to.
+ * @throws {OperatorError} if the text is not a number that the door can count to.
  */
 export function parseNumber(text: string | undefined): number | undefined {
   if (text === undefined) return undefined

@@ -73,8 +73,8 @@ test('a table has the label of an option beside its code', async () => {
 
 test('characters that change the direction of writing do not reach the terminal', async () => {
   let text = ''
-  const turned = stored({ first_name: '\u202eAda', reason: '\u2066x\u061c\u200fy\u2029z' })
-  for await (const part of toText(batches(turned))) text += part
+  const withDirectionMarks = stored({ first_name: '\u202eAda', reason: '\u2066x\u061c\u200fy\u2029z' })
+  for await (const part of toText(batches(withDirectionMarks))) text += part
   expect(text).toContain('Ada')
   expect(text).not.toMatch(/[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/)
 })
@@ -100,7 +100,7 @@ async function whole(parts: AsyncIterable<string>) {
 const ada = stored({ last_name: 'Lovelace', email: 'ada@example.com' })
 const id = '00000000-0000-4000-8000-000000000000'
 
-test('in a text an application is a paragraph: its name, its id, and its form answers', async () => {
+test('in a text, an application is a paragraph: name, time, id, form answers, status and delivery', async () => {
   expect(await whole(toText(batches({ ...ada, status: 'accepted' }))))
     .toBe(`Ada Lovelace, 1970-01-01T00:00:00.000Z
   ${id}
@@ -138,7 +138,7 @@ test('on a terminal the number comes first, the name is bold and the time is loc
   expect(localTime(new Date(0))).toBe(`${time} (${Intl.DateTimeFormat().resolvedOptions().timeZone})`)
 })
 
-test('without applications, the list says that there are none', async () => {
+test('without applications, a text says that there are none', async () => {
   expect(await whole(toText(batches()))).toBe('No applications yet.\n')
   expect(await whole(toScreen(batches(), 0, 80))).toBe('No applications yet.\n')
 })

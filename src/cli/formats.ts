@@ -14,7 +14,7 @@ export function countOf(count: number, digits = String(count)): string {
   return `${digits} ${count === 1 ? 'application' : 'applications'}`
 }
 
-/** The phrase that follows a count of applications: how many accounts of organisers there are. */
+/** The phrase with the number of organisers' accounts, which follows a count of applications. */
 export function accountsText(count: number): string {
   if (count === 0) return ''
   return ` and the ${count === 1 ? 'account of 1 organiser' : `accounts of ${count} organisers`}`
@@ -54,11 +54,12 @@ interface TextStyle {
   lines: (value: string) => string[]
 }
 
+/** The width of the labels, in characters. */
 const labelWidth = 13
 /** The indentation of values. */
 const indent = ' '.repeat(2 + labelWidth + 1)
 
-/** For reading: one paragraph per application. */
+/** A text to read in a file: one paragraph per application, then the count. */
 export async function* toText(batches: Batches): AsyncGenerator<string> {
   const style: TextStyle = {
     name: (name) => name,
@@ -85,7 +86,7 @@ export function localTime(time: Date): string {
 const minColumns = 20
 
 /**
- * For reading on a terminal: the count, then one paragraph per application, each generated on demand.
+ * A text to read on a terminal: the count, then one paragraph per application, each generated on demand.
  *
  * @param width The columns of the terminal.
  */
@@ -102,6 +103,7 @@ export async function* toScreen(batches: Batches, count: number, width: number):
 
 function paragraph(row: ApplicationRow, style: TextStyle) {
   const fields: [string, string][] = [
+    // Without the two names, which are in the first line.
     ...textFields.slice(2).map(({ name, label }): [string, string] => [label, row[name]]),
     ['Paid before', row.paid_solution && paidSolutions[row.paid_solution]],
     ['In own words', row.custom_solution],

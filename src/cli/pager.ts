@@ -7,7 +7,7 @@ import { ignoreInterrupts } from './with-database.ts'
 
 /**
  * Shows text in the reader's pager, as git does: the command in PAGER, or less, which exits at once if the text fits the screen.
- * Only as much text is generated as is read. The pager handles Ctrl-C.
+ * Only as much text is generated as the pager reads. The pager handles Ctrl-C.
  *
  * @returns Whether there is a pager. Without one, nothing was shown.
  */
@@ -45,7 +45,7 @@ export function showInPager(text: AsyncIterable<string>): Promise<boolean> {
 const notFound = 127
 const notExecutable = 126
 
-/** Ignores a pager that was closed early. */
+/** Throws the error unless the pager was only closed early. */
 function unlessClosed(error: unknown) {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code !== 'EPIPE' && code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error

@@ -19,16 +19,16 @@ const signalGap = 500
 const grace = 2_000
 
 /**
- * Opens the database of the settings while `act` runs, and names it on standard error. Ctrl-C and SIGTERM close it, so that a
+ * Opens the database of the settings while `work` runs, and names it on standard error. Ctrl-C and SIGTERM close it, so that a
  * PostgreSQL that this function started does not keep running.
  *
- * @param schema What to do with the schema; `check` also allows an older one. A database that this function creates is removed if
- *   `act` fails.
+ * @param schema The handling of the schema; `check` also allows an older one. A database that this function creates is removed if
+ *   `work` fails.
  * @param location A database to use in place of the settings' database. A temporary one is always removed.
- * @throws {OperatorError} where the database cannot be used, or its schema lacks what `act` needs.
+ * @throws {OperatorError} if the database cannot be used, or its schema lacks something that `work` needs.
  */
 export async function withDatabase(
-  act: (database: Database) => Promise<void>,
+  work: (database: Database) => Promise<void>,
   schema: OpenOptions['schema'] = 'check',
   location: DatabaseLocation & { isTemporary?: boolean } = readSettings(),
 ): Promise<void> {
@@ -38,35 +38,37 @@ export async function withDatabase(
     onEvent: (message) => console.error(message),
   })
   console.error(`Using ${database.description}.`)
-  const running = act(database)
-  const [end] = await Promise.race([Promise.allSettled([running]), signal])
-  if (typeof end === 'string') {
-    // Closing the connections ends its queries.
+  const running = work(database)
+  // Either the result of the work, or the name of a signal.
+  const [outcome] = await Promise.race([Promise.allSettled([running]), signal])
+  if (typeof outcome === 'string') {
+    // Closing the connections ends the queries of the work.
     await database.discard()
     await Promise.race([Promise.allSettled([running]), wait(grace)])
     console.error('Interrupted.')
-    return exitProcess(128 + constants.signals[end])
+    return exitProcess(128 + constants.signals[outcome])
   }
-  if (end.status === 'fulfilled') return location.isTemporary === true ? database.discard() : database.close()
+  if (outcome.status === 'fulfilled')
+    return location.isTemporary === true ? database.discard() : database.close()
   await database.discard()
-  throw olderSchemaError(end.reason, database) ?? end.reason
+  throw olderSchemaError(outcome.reason, database) ?? outcome.reason
 }
 
 let areInterruptsIgnored = false
 
-/** Leaves Ctrl-C to a program that `act` runs on the same terminal. The program decides when it ends. */
-export async function ignoreInterrupts<T>(act: () => Promise<T>): Promise<T> {
+/** Leaves Ctrl-C to a program that `work` runs on the same terminal. The program decides when it ends. */
+export async function ignoreInterrupts<T>(work: () => Promise<T>): Promise<T> {
   areInterruptsIgnored = true
   try {
-    return await act()
+    return await work()
   } finally {
     areInterruptsIgnored = false
   }
 }
 
 /**
- * Resolves at the first signal. A second one ends the process. Ctrl-C arrives twice, from the terminal and from npm, and counts
- * as one signal.
+ * Resolves at the first signal, with its name in an array. A second signal ends the process. Ctrl-C arrives twice, from the
+ * terminal and from npm, and counts as one signal.
  */
 export function awaitSignal() {
   let first: number | undefined

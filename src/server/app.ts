@@ -117,7 +117,7 @@ export async function createApp({
   const visits = createVisits(database.server, app.log)
   // This hook runs after the last response, so that the last visits are saved too.
   app.addHook('onClose', () => visits.stop())
-  await app.register(formPage, { settings, door, allow, queueParsing: queueParsing, insert, visits })
+  await app.register(formPage, { settings, door, allow, queueParsing, insert, visits })
   await app.register(deskPage, {
     anonKey,
     look,
@@ -133,7 +133,7 @@ export async function createApp({
         anonKey,
         readToken,
         allow,
-        queueParsing: queueParsing,
+        queueParsing,
         insert,
         as: database.as,
         findFunction: createFunctions(database.server),
@@ -149,7 +149,7 @@ export async function createApp({
         settings,
         database,
         keys,
-        queueParsing: queueParsing,
+        queueParsing,
         passwordCost,
         recordMail,
       })

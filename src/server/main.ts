@@ -122,7 +122,7 @@ async function start(settings: Settings, log: Logger) {
     const retention = startRetention({ sql: database.server, log })
     parts.push({ name: 'The erasing', stop: () => retention.stop() })
     if (mailServer !== undefined) {
-      // Links in notices need the address where this server listens.
+      // Without SITE_URL, links in notices lead to the address where this server listens.
       const site = siteOf(siteUrl, listening)
       const mailSender = startMailSender({
         sql: database.server,
@@ -158,7 +158,7 @@ async function start(settings: Settings, log: Logger) {
   return { stop }
 }
 
-/** Waits for pending requests, and closes those that take too long. */
+/** Waits for pending requests, and closes the connections of those that take too long. */
 async function closeApp(app: FastifyInstance) {
   const timer = setTimeout(() => app.server.closeAllConnections(), requestGrace)
   await app.close()

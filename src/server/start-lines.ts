@@ -17,7 +17,7 @@ const afterBackup: Record<BackupBefore, string> = {
 /**
  * The start line about the schema.
  *
- * @param count How many migrations were applied.
+ * @param count The number of applied migrations.
  * @param backup The result of the backup; undefined if the database was empty before.
  */
 export function migrationLine(count: number, backup: BackupBefore | undefined): string {

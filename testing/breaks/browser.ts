@@ -88,7 +88,7 @@ export const browser: readonly Break[] = [
     find: 'add(sourceOf(query), 1, 0)',
     replace: "add(`${sourceOf(query)}${headers['user-agent'] ?? ''}`, 1, 0)",
     testFile: 'src/server/pages/visits.test.ts',
-    testTitle: '10,000 different sources become a thousand and `other`, and nothing else is saved',
+    testTitle: '10,000 different sources become a thousand and `other`, and nothing but counts is saved',
   },
   {
     promise: "a letter's link answers nothing automatically, and its token is in no log, query or `Referer`",

@@ -117,7 +117,7 @@ const pace = Infinity
     find: 'const maxSources = 1_000',
     replace: 'const maxSources = 1_000_000',
     testFile: 'src/server/pages/visits.test.ts',
-    testTitle: '10,000 different sources become a thousand and `other`, and nothing else is saved',
+    testTitle: '10,000 different sources become a thousand and `other`, and nothing but counts is saved',
   },
   {
     promise: 'anything that a visitor writes into `?from=`',
@@ -196,7 +196,8 @@ const pace = Infinity
     find: 'if ((stats.mode & 0o022) !== 0)',
     replace: 'if ((stats.mode & 0o022) === 0o777)',
     testFile: 'src/server/database/programs.test.ts',
-    testTitle: 'programs that others could change, or that are missing, are refused with the reason',
+    testTitle:
+      'programs that are missing, open to changes by others, or of another version are refused with the reason',
   },
   {
     promise: 'a disk of backups that does not respond',

@@ -102,7 +102,7 @@ async function write(text: AsyncIterable<string> | Iterable<string>) {
   }
 }
 
-/** Shows the progress on the terminal where the output goes elsewhere. */
+/** Shows the progress on the terminal if the output goes elsewhere. */
 async function* withProgress(batches: AsyncIterable<StoredApplication[]>) {
   const { stdout, stderr } = process
   if (stdout.isTTY || !stderr.isTTY) return yield* batches
@@ -149,7 +149,7 @@ async function erase(sql: Sql, ids: string[], yes: boolean) {
   const names = found.map(({ name, email }) => onOneLine(`${name} <${email}>`))
   const question = `Erase ${names.length === 1 ? 'the application' : 'the applications'} of ${names.join(', ')} for good?`
   if (!yes && !(await confirm(question))) throw new OperatorError('Nothing was erased.')
-  // The same history entry as at the desk: that something was erased, and by whom.
+  // The same history entry as at the desk: the number of erased applications, and the author.
   const [{ count }] = await sql<[{ count: number }]>`
     with erased as (delete from public.retreat_applications where id = any(${ids}) returning id),
     counted as (select count(*)::int as count from erased),
@@ -159,7 +159,7 @@ async function erase(sql: Sql, ids: string[], yes: boolean) {
     )
     select count from counted`
   console.log(`Erased ${countOf(count)}.`)
-  // A running server also does this, but perhaps no server ever runs on this database again.
+  // Adds to the list of erasures in BACKUP_DIR. A running server does that, too, but perhaps no server ever runs here again.
   const { backupDir } = readSettings()
   if (backupDir === undefined) return
   await appendErasures(sql, backupDir).catch((error: unknown) => {

@@ -37,7 +37,7 @@ export async function run(): Promise<void> {
   })
 }
 
-/** The words of a check for each way of comparing. */
+/** The end of the sentence about a checked backup, by the way in which its rows were compared. */
 const comparisons: Record<CheckResult['compared'], string> = {
   rows: 'and compared row by row with what was written',
   counts: 'and counted; the version that made it wrote no row checksums',

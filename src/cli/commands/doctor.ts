@@ -55,6 +55,7 @@ export async function run(): Promise<void> {
     ...examine({ settings, environment: process.env, database }),
     ...(to === undefined ? [] : sendTests(to, settings)),
   ])
+  // The name of a signal; undefined if everything was printed first.
   const [interrupted] = await Promise.race([printing, signal])
   // Stops a database that was started for this command.
   await database.then(

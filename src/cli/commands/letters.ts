@@ -35,10 +35,10 @@ export async function run(): Promise<void> {
     usage,
   )
   if (options === undefined) return
-  const [act, other] = Object.keys(options)
-  if (other !== undefined) throw new OperatorError(`Use either --${act} or --${other}.`)
+  const [option, second] = Object.keys(options)
+  if (second !== undefined) throw new OperatorError(`Use either --${option} or --${second}.`)
   await withDatabase(async ({ owner }) => {
-    switch (act) {
+    switch (option) {
       case 'list':
         for (const letter of await listUndelivered(owner)) console.log(lineOf(letter))
         return

@@ -43,29 +43,30 @@ export async function run(): Promise<void> {
     usage,
   )
   if (options === undefined) return
-  const [[name, value] = ['list', ''], second] = Object.entries(options)
-  if (second !== undefined) throw new OperatorError(`Use either --${name} or --${second[0]}.`)
-  if (Array.isArray(value) && value.length > 1) throw new OperatorError(`--${name} takes one email address.`)
+  const [[option, value] = ['list', ''], second] = Object.entries(options)
+  if (second !== undefined) throw new OperatorError(`Use either --${option} or --${second[0]}.`)
+  if (Array.isArray(value) && value.length > 1)
+    throw new OperatorError(`--${option} takes one email address.`)
   const email = Array.isArray(value) ? checkedEmail(value[0] ?? '') : ''
   await withDatabase(async ({ owner, ownerOfAuth }) => {
     const isHostedProject = ownerOfAuth === 'supabase'
-    const act = isHostedProject ? changeProjectAccounts : changeOwnAccounts
-    await act(owner, name, email)
+    const runOption = isHostedProject ? changeProjectAccounts : changeOwnAccounts
+    await runOption(owner, option, email)
   })
 }
 
-async function changeOwnAccounts(sql: Sql, name: string, email: string) {
-  if (name === 'list') return list(sql)
-  if (name === 'add') {
+async function changeOwnAccounts(sql: Sql, option: string, email: string) {
+  if (option === 'list') return list(sql)
+  if (option === 'add') {
     const isNew = await addOrganiser(sql, email)
     console.error(isNew ? `${email} is an organiser now.` : `${email} is an organiser already.`)
     return printLink(sql, email)
   }
-  if (name === 'link') return printLink(sql, email)
-  if (name === 'remove') {
+  if (option === 'link') return printLink(sql, email)
+  if (option === 'remove') {
     await removeOrganiser(sql, email)
     console.log(`${email} is no longer an organiser: the account and its sessions are deleted.`)
-  } else if (name === 'reset-factor') {
+  } else if (option === 'reset-factor') {
     const count = await resetFactors(sql, email)
     console.log(
       count === 0
@@ -78,19 +79,19 @@ async function changeOwnAccounts(sql: Sql, name: string, email: string) {
   }
 }
 
-async function changeProjectAccounts(sql: Sql, name: string, email: string) {
-  if (name === 'list') return list(sql)
-  if (name === 'add') {
+async function changeProjectAccounts(sql: Sql, option: string, email: string) {
+  if (option === 'list') return list(sql)
+  if (option === 'add') {
     const isNew = await addProjectOrganiser(sql, email)
     console.log(isNew ? `${email} is an organiser now.` : `${email} is an organiser already.`)
-  } else if (name === 'remove') {
+  } else if (option === 'remove') {
     await removeProjectOrganiser(sql, email)
     console.log(`${email} is no longer an organiser. The account belongs to the project and was kept.`)
   } else {
     throw new OperatorError(
-      name === 'link'
+      option === 'link'
         ? "The accounts are a Supabase project's, which sends the links to sign in: ask for one at the desk."
-        : `The accounts are a Supabase project's: --${name} is done in the project's dashboard, under Authentication.`,
+        : `The accounts are a Supabase project's: --${option} is done in the project's dashboard, under Authentication.`,
     )
   }
 }

@@ -20,7 +20,7 @@ its webhook. Where the door is closed, it says so and leaves nothing.
 
 /** Timeout of a request, in milliseconds. */
 const timeout = 20_000
-/** How often a request is retried after a rate limit. */
+/** The maximum number of retries of a request that a rate limit refused. */
 const maxRetries = 3
 
 /** Runs `npm run verify`, by its options in `usage`. */
@@ -85,7 +85,7 @@ function reason(error: unknown): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message
 }
 
-/** Retries after a rate limit, which says how long to wait. */
+/** Sends a request. If a rate limit refuses it, retries after the time that the response names, up to a minute. */
 async function fetchWithRetry(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   for (let repeat = 0; ; repeat += 1) {
     const response = await fetch(input, { ...init, signal: AbortSignal.timeout(timeout) })
@@ -112,7 +112,7 @@ async function outcomeOf({ name, run: runCheck }: Check, target: Target) {
   }
 }
 
-/** A backend that failed a check may have stored more than it should. */
+/** Prints what is left on the backend. If a check failed, that may be more than one application. */
 function printLeftovers({ application: { email } }: Target, failed: number, isClosed: boolean) {
   if (isClosed && failed === 0) {
     const skipped = checks.filter(({ needsOpenDoor }) => needsOpenDoor).length

@@ -36,8 +36,8 @@ export async function run(): Promise<void> {
   await withDatabase(async ({ owner }) => {
     if (options.list) {
       return owner.begin('read only', async (sql) => {
-        for await (const failed of listUndelivered(sql, batchSize)) {
-          for (const delivery of failed) console.log(lineOf(delivery))
+        for await (const batch of listUndelivered(sql, batchSize)) {
+          for (const delivery of batch) console.log(lineOf(delivery))
         }
       })
     }

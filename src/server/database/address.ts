@@ -31,12 +31,12 @@ export function parseAddress(text: string): DatabaseAddress {
   if (url.searchParams.get('sslrootcert') === 'system') url.searchParams.delete('sslrootcert')
   if (mode !== undefined) url.searchParams.set('sslmode', mode)
   const { host, port, user, password, database, ssl, sslnegotiation, connect_timeout, ...rest } =
-    parseParameters(url)
-  const name = host || 'localhost'
+    parseUrl(url)
+  const hostNames = host || 'localhost'
   const parameters = Object.entries(rest).filter(([key]) => !libpqParameters.test(key))
   return {
     address: {
-      hosts: name.split(','),
+      hosts: hostNames.split(','),
       port: port ? Number(port) : 5432,
       ...(user ? { user } : {}),
       ...(password ? { password } : {}),
@@ -47,7 +47,7 @@ export function parseAddress(text: string): DatabaseAddress {
       mustBeWritable: /^(read-write|primary)$/.test(String(rest['target_session_attrs'])),
       parameters: Object.fromEntries(parameters) as Record<string, string>,
     },
-    description: `PostgreSQL at ${isIP(name) === 6 ? `[${name}]` : name}${port ? `:${port}` : ''}/${database ?? ''}`,
+    description: `PostgreSQL at ${isIP(hostNames) === 6 ? `[${hostNames}]` : hostNames}${port ? `:${port}` : ''}/${database ?? ''}`,
   }
 }
 
@@ -68,7 +68,7 @@ function sslMode(parameters: URLSearchParams) {
   )
 }
 
-function parseParameters(url: URL) {
+function parseUrl(url: URL) {
   try {
     return parse(url.href, { useLibpqCompat: true })
   } catch (cause) {
@@ -91,6 +91,6 @@ function tlsOf(mode: string | undefined, ssl: Tls): false | 'prefer' | Connectio
   return typeof ssl === 'object' ? (ssl as ConnectionOptions) : {}
 }
 
-/** Parameters of libpq itself or of other drivers, which the server does not know. */
+/** Parameters for libpq itself or for other drivers. PostgreSQL's server does not know them. */
 const libpqParameters =
   /^(ssl.*|gss.*|krb.*|keepalives.*|tcp_.*|channel_binding|require_.*|hostaddr|passfile|service.*|target_session_attrs|load_balance_hosts|(min|max)_protocol_version|client_encoding|fallback_application_name|pgbouncer|connection_limit|pool_timeout)$/

@@ -13,7 +13,12 @@ interface Delivery {
 /** A stored application with the state of its delivery. */
 export type StoredApplication = Application & Delivery & { id: string; created_at: Date; edition?: number }
 
-/** The SQL of all applications with their deliveries and the columns `more`. It also works on a schema without deliveries. */
+/**
+ * The SQL of all applications with their deliveries. It also works on an older schema, which has `webhook_outbox` in place of
+ * `deliveries`.
+ *
+ * @param more Further columns, with a comma before them.
+ */
 async function queryWithDeliveries(sql: Sql, more = '') {
   const [schema] = await sql<[{ has_deliveries: boolean }]>`
     select to_regclass('private.deliveries') is not null as has_deliveries`
@@ -92,16 +97,19 @@ export async function* applicationsForPager(
   const query = `${await queryWithDeliveries(sql, ', created_at::text as moment')}
     where (created_at, application.id) ${beyond} ($1::timestamptz, $2::uuid)
     order by created_at ${order}, application.id ${order} limit ${batch}`
-  // As text, since a Date has only milliseconds.
-  let last = {
+  // The position after which the next batch begins. Its time is a text, since a Date has only milliseconds.
+  let cursor = {
     moment: newest === 'first' ? 'infinity' : '-infinity',
     id: '00000000-0000-0000-0000-000000000000',
   }
   for (;;) {
-    const rows = await sql.unsafe<(StoredApplication & { moment: string })[]>(query, [last.moment, last.id])
-    const end = rows.at(-1)
-    if (end === undefined) return
+    const rows = await sql.unsafe<(StoredApplication & { moment: string })[]>(query, [
+      cursor.moment,
+      cursor.id,
+    ])
+    const lastRow = rows.at(-1)
+    if (lastRow === undefined) return
     yield rows
-    last = end
+    cursor = lastRow
   }
 }

@@ -5,7 +5,7 @@ import type { Sql } from './sql.ts'
 /** Milliseconds between two polls for pending handovers. */
 const pollInterval = 100
 
-/** The advisory lock that each claim of an email shares (supabase/schemas/23_mails.sql). */
+/** The advisory lock that each claim of an email takes in shared mode (supabase/schemas/23_mails.sql). */
 const claimLock = 5_610_748
 
 /**
@@ -29,9 +29,9 @@ const emailTables = [
 ]
 
 /**
- * Waits until no server is handing over an email, and blocks new handovers until the transaction ends. The transaction changes
- * the schema. Afterwards a server of the previous version may be unable to record the result of its handover, and the email
- * would be sent twice. The wait is bounded by a claim's lease, 90 seconds.
+ * Waits until no server is handing over an email, and blocks new handovers until the transaction ends. The transaction then
+ * changes the schema. During a handover, a change could leave a server of the previous version unable to record the result, and
+ * the email would be sent twice. The wait is bounded by a claim's lease, 90 seconds.
  *
  * @param onWait Called once if a server is handing over an email.
  */

@@ -88,6 +88,7 @@ test('a DATA_DIR that is a file, or a link to nothing, is refused with a sentenc
 test('a database is locked while it runs, so that no other container starts a second server on its files', async () => {
   const directory = await dataDirectory('cluster')
   const files = join(directory.path, 'pgdata')
+  // Stands in for a server in another container, and holds the lock for a second. The start waits that long.
   const holder = spawn('flock', ['--no-fork', files, 'sh', '-c', 'echo; exec sleep 1'])
   await once(holder.stdout, 'data')
   const cluster = await ensureCluster(directory.path, false)

@@ -25,11 +25,11 @@ import { checkInstalled, codeOf, supported, lastMinorVersions, unprivileged } fr
 export interface Cluster {
   socketDirectory: string
   user: string
-  /** Whether this call started it. */
+  /** Whether `ensureCluster` started it; false if it was running. */
   started: boolean
   /** Stops it. Pending transactions are rolled back. */
   stop(): Promise<void>
-  /** Removes the stopped database, and its directory if that is new. Only present if this call created the database. */
+  /** Removes the stopped database, and its directory if that is new. Present only if `ensureCluster` created the database. */
   remove?: () => Promise<void>
 }
 
@@ -147,7 +147,7 @@ async function createDirectory(dataDir: string) {
   }
 }
 
-/** Creates missing parents one by one: with `recursive`, Node.js hangs below /proc. */
+/** Creates a directory and its missing parents, one by one: with `recursive`, Node.js hangs below /proc. */
 async function makeDirectory(path: string) {
   if (existsSync(path)) return
   if (dirname(path) !== path) await makeDirectory(dirname(path))
@@ -157,7 +157,8 @@ async function makeDirectory(path: string) {
 }
 
 /**
- * Creates the database in a folder of another name, and then renames the folder. An interrupted start leaves no broken database.
+ * Creates the database if there is none: in a folder of another name, which is then renamed. So an interrupted start leaves no
+ * broken database.
  *
  * @returns Whether this call created it.
  */

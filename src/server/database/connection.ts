@@ -24,7 +24,7 @@ export interface Address {
   parameters?: Readonly<Record<string, string | number>>
 }
 
-/** The database did not respond in time. It may be frozen: a dead database would have ended its connections. */
+/** A statement or the wait for a connection took too long. The database may be frozen: a dead one would end its connections. */
 export class DeadlineError extends Error {
   readonly code = 'DEADLINE'
 }
@@ -52,7 +52,11 @@ export interface ConnectionLimits {
   reusesPrepared?: boolean
 }
 
-/** Wraps the error of a lost connection. `code` is the error's code unless the network gave one. */
+/**
+ * Wraps the error of a connection that was lost or could not be opened.
+ *
+ * @param code The code of the new error if the error is neither the network's nor the driver's timeout.
+ */
 export function lostConnection(error: unknown, code = 'CONNECTION_LOST') {
   const cause = error instanceof Error ? error : new Error(String(error))
   const networkCode = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
@@ -103,7 +107,7 @@ export class Connection {
       return rowsOf<Row>(await this.#send(text, parameters, name))
     } catch (error) {
       if (!isOutdated(error)) throw error
-      // The schema has changed since this connection prepared its statements. A lost connection is replaced.
+      // The schema has changed since this connection prepared its statements. Once marked as lost, it is replaced by the pool.
       this.#isLost = true
       if (this.#client.getTransactionStatus() !== 'I') throw error
       return rowsOf<Row>(await this.#send(text, parameters))
@@ -203,7 +207,7 @@ function nameOf(text: string) {
   return name
 }
 
-/** Whether a prepared statement is no longer valid: its columns changed, or it is gone. */
+/** Whether the error means that a prepared statement is no longer valid: its columns changed, or it is gone. */
 function isOutdated(error: unknown) {
   return (
     isDatabaseError(error) &&
@@ -220,6 +224,7 @@ function cancel(client: Client) {
   const { host, port, processID, secretKey } = client as Client &
     Record<'processID' | 'secretKey', number | null>
   if (processID === null || secretKey === null) return
+  // Four numbers of four bytes: the request's length, its code, and the two that identify the connection to be cancelled.
   const request = Buffer.alloc(16)
   for (const [index, value] of [16, cancelRequest, processID, secretKey].entries())
     request.writeInt32BE(value, 4 * index)

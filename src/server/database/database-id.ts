@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Sql } from './sql.ts'
 
 /**
- * The database's id, which reveals nothing else about it: a digest of the identifier that PostgreSQL got at its creation. A
- * standby that takes over has the same id. A restored backup is another database.
+ * The database's id, which reveals nothing else about it. It is a digest of the database's oid, and of the identifier that
+ * PostgreSQL's files got at their creation. A standby that takes over has the same id. A restored backup is another database.
  *
  * @returns Null if the user may not read that identifier.
  */

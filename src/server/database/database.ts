@@ -35,13 +35,13 @@ export interface Database extends Omit<Pools, 'end'> {
   ownerOfAuth: OwnerOfAuth
   /** The database's id, so that a server can say which database it uses; null if the user may not read it. */
   databaseId: string | null
-  /** Whether this call created the embedded database. */
+  /** Whether `openDatabase` created the embedded database. */
   isNew: boolean
   /** Whether the embedded database was lost and its files are gone. */
   areFilesGone: () => boolean
   /** Renames the server that holds an embedded database; others see it under this name. */
   renameHolder: (holder: string) => void
-  /** Tells a starting server that this one is about to close the database. */
+  /** Tells another server, which is starting, that this server is about to close the database. */
   announceClose: () => void
   /**
    * Closes the connections, and stops the embedded database unless somebody else uses it.
@@ -49,15 +49,15 @@ export interface Database extends Omit<Pools, 'end'> {
    * @param how `at once` cancels pending work; otherwise pending work has a few seconds to end.
    */
   close: (how?: 'at once') => Promise<void>
-  /** Closes it at once, and removes an embedded database that this call created, unless somebody else uses it. */
+  /** Closes the database at once. Removes an embedded one that `openDatabase` created, unless somebody else uses it. */
   discard: () => Promise<void>
 }
 
 /** The options of opening a database. */
 export interface OpenOptions {
   /**
-   * The handling of the schema. `migrate` (the server, and `restore`) creates the database if there is none, and brings
-   * its schema up to date. `check` (every other command) changes nothing.
+   * The handling of the schema. `migrate` (for the server, `restore` and `backup --check`) creates the database if there is none,
+   * and brings its schema up to date. `check` (for the other commands) creates and changes nothing.
    */
   schema: 'migrate' | 'check'
   /** A server's name. A second server is refused and shown this name: only one may use the embedded database. */
@@ -89,6 +89,7 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     try {
       const prepared = await prepare(pools, options)
       const discard = () => end('at once')
+      // These concern only an embedded database.
       const elsewhere = {
         isNew: false,
         areFilesGone: () => false,
@@ -135,7 +136,7 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
 export interface ReadOnlyDatabase extends Pick<Database, 'description' | 'close'> {
   /** Runs work in a read-only transaction, as the schema's owner. Its statements have a deadline. */
   read: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
-  /** Whether the embedded database had to be started for this. */
+  /** Whether `openForReading` had to start the embedded database. */
   started: boolean
   /** Whether the embedded database runs although its files are no longer in place. */
   isMisplaced: boolean

@@ -14,14 +14,14 @@ beforeAll(async () => {
 test.each([
   ['a server of our own', () => differencesOn(server)],
   ['a hosted project', () => differencesInProject(server, 'push')],
-  ['a server before a hosted project', () => differencesInProject(server, 'server')],
+  ['a hosted project that our own server uses', () => differencesInProject(server, 'server')],
 ])('the migrations of %s result in the declared schema', async (_name, differences) => {
   expect(await differences(), 'Where a migration is missing, npm run schema -- few words writes it.').toEqual(
     [],
   )
 })
 
-test('newer minor versions can add columns to the applications, since no parsed function body uses their row type', async () => {
+test('an update can add columns to the applications, since no function with a parsed body takes their row type', async () => {
   const sql = connectTo(server.url(), 2)
   await migrate(sql)
   expect(

@@ -18,7 +18,7 @@ export async function syncDirectory(path: string): Promise<void> {
  *
  * @param setting The setting that names it.
  * @param owners Ids of users who may own it, besides the users of this process and of the embedded PostgreSQL.
- * @throws {OperatorError} if others may write to it. A missing directory is not refused.
+ * @throws {OperatorError} if it belongs to another user, or others may write to it. A missing directory is not refused.
  */
 export async function refuseWritableByOthers(
   setting: 'DATA_DIR' | 'BACKUP_DIR',

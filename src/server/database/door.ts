@@ -3,15 +3,16 @@ import type { Sql } from './sql.ts'
 /** Whether applications are open, and what closes them. */
 export interface Door {
   is_open: boolean
-  /** Whether somebody closed them by hand; otherwise only the time or the number closes them. */
+  /** Whether somebody closed the door by hand; otherwise only `closes_at` or `closes_after` closes it. */
   closed: boolean
-  /** The sentence for applicants while they are closed; blank for the default. */
+  /** The sentence for applicants while the door is closed; blank for the default. */
   sentence: string
   closes_at: Date | null
+  /** The number of applications after which the door closes. */
   closes_after: number | null
-  /** The number of applications since the opening; counted only if a number closes them. */
+  /** The number of applications since the opening; counted only while `closes_after` is set. */
   received: number
-  /** When they were opened last; null if they have been open from the start. */
+  /** The time of the last opening; null if the door has been open from the start. */
   opened_at: Date | null
   /** The author and time of the last change; null if there was none. */
   author: string | null
@@ -51,7 +52,7 @@ export async function setDoor(sql: Sql, change: DoorChange): Promise<void> {
   await sql.begin(async (transaction) => {
     // Locks in the same order as inserts.
     if (closesAfter !== null) await transaction`select private.hold_applying()`
-    // A door that closed automatically reopens only under other conditions, or after it was closed by hand, as here.
+    // `set_door` reopens a door that closed automatically only with other limits, or if it was closed by hand. This closes it.
     await transaction`
       select private.set_door('operator', null, true, sentence, null, null) from private.door
       where not ${closed} and not (private.door_state() ->> 'is_open')::boolean and not closed`

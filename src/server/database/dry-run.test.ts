@@ -51,7 +51,7 @@ test('an update is refused before its backup if the disk is too full, and runs i
   expect((await readVersions()).length).toBeGreaterThan(before.length)
 })
 
-test('an update needs more disk space the more rows it copies, and no space if it copies no rows', async () => {
+test('an update needs more disk space the more rows it copies, and no space if it copies no table', async () => {
   const sql = await createOlderDatabase('room')
   const readNeeded = async (files = migrations) => (await dryRun(sql, { files })).room.needed
   const few = await readNeeded()

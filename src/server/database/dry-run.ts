@@ -14,8 +14,9 @@ import {
 } from './schema.ts'
 import { identifier, type Sql } from './sql.ts'
 
-/** Milliseconds that others may wait for a dry run, including the time between two checks. */
+/** Milliseconds that others may wait for a dry run. The next check after this time ends the dry run. */
 const maxBlockingTime = 800
+/** Milliseconds between two checks whether others wait. */
 const pollInterval = 100
 
 /** The result of a dry run. */
@@ -24,7 +25,7 @@ export interface DryRun {
   applied: string[]
   /** The migrations that were not tried: they run outside a transaction, or need an index that such a migration builds. */
   untried: string[]
-  /** Milliseconds for which nobody can apply during the update. */
+  /** Milliseconds that the migrations took. During the update, nobody can apply for about that long. */
   milliseconds: number
   room: DiskSpace
   /** The tables whose number of rows would change. Null before or after means that the table does not exist. */
@@ -42,7 +43,7 @@ class RolledBack extends Error {
 }
 
 /**
- * Applies the missing migrations in a transaction, counts the rows and rolls back. It ends early if others wait for its locks.
+ * Applies the missing migrations in a transaction, counts the rows and rolls back. It ends early if others wait too long for it.
  *
  * @param sql Connections, at least two, of a user who owns the schema.
  * @throws {OperatorError} with the reason if the update would fail, or others would wait too long for the dry run.
@@ -105,7 +106,7 @@ async function cancelIfOthersWait(sql: Sql, transaction: Sql): Promise<() => Pro
     }
   }
   const watching = watch()
-  // The returned function throws the error if watching fails.
+  // Prevents an unhandled rejection: if watching fails, the returned function throws the error.
   watching.catch(() => {})
   return async () => {
     isEnding = true
@@ -113,7 +114,7 @@ async function cancelIfOthersWait(sql: Sql, transaction: Sql): Promise<() => Pro
   }
 }
 
-/** The number of rows of each table that this user may read, except the migrations' records. */
+/** The number of rows of each of our tables that this user may read, except our record of migrations. */
 async function countRows(sql: Sql): Promise<Map<string, number>> {
   const tables = await sql<{ name: string }[]>`
     select nspname || '.' || relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace

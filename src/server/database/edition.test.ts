@@ -170,7 +170,7 @@ test('while a migration adds editions, each application is stored once, and dupl
   ).toEqual([{ name: 'retreat_applications_once', valid: true }])
 })
 
-test('if building the new index is interrupted, a hosted project keeps the former index, and the error says what to do', async () => {
+test('if building the new index is interrupted, a hosted project swaps the indexes only after it is built again', async () => {
   const project = await newProject(await startPostgres())
   const [index = '', swap = ''] = await Promise.all(
     ['20261126000200_once_in_an_edition', '20261126000300_once_by_its_name'].map((name) =>

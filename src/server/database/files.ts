@@ -99,7 +99,7 @@ function isAlive(pid: number) {
 }
 
 /**
- * Whether a process is the PostgreSQL of a folder, even if the folder was renamed or unmounted since; undefined if unknown.
+ * Whether a process is the PostgreSQL of a folder, even one that was renamed or unmounted after the start; undefined if unknown.
  */
 async function isPostgresOn(pid: number, { path, dev, ino }: FolderIdentity): Promise<boolean | undefined> {
   try {
@@ -134,7 +134,7 @@ export interface MainProcess {
   folderIdentity: FolderIdentity
 }
 
-/** The main process that runs on some files; undefined if it is unknown, as in another container. */
+/** The main process that runs on some files; undefined if there is none, or it is not visible, as in another container. */
 export async function mainProcessOf(files: Files): Promise<MainProcess | undefined> {
   const pgdata = pathOf(files)
   const pid = Number.parseInt(await readFile(join(pgdata, 'postmaster.pid'), 'utf8').catch(() => ''), 10)
@@ -144,8 +144,8 @@ export async function mainProcessOf(files: Files): Promise<MainProcess | undefin
 }
 
 /**
- * The size of PostgreSQL's page cache in megabytes: a quarter of the machine's memory, as PostgreSQL advises, but no more than a
- * million applications need. PostgreSQL allocates it on demand.
+ * The size of PostgreSQL's page cache in megabytes: a quarter of the machine's memory, as PostgreSQL advises. It is at least
+ * PostgreSQL's default, and no more than a million applications need. PostgreSQL allocates it on demand.
  */
 function sharedBuffers() {
   const quarter = Math.min(totalmem(), process.constrainedMemory() || Infinity) / 4
@@ -187,7 +187,7 @@ export async function startPostgresOn(files: Files, signal?: AbortSignal): Promi
       await pgCtl(files, start, pathOf(files))
       return true
     } catch (error) {
-      // Another start was faster, or the last server's processes are still ending.
+      // Another start was faster.
       if (await acceptsConnections(socket)) return false
       const newLines = (await readLog(dataDir)).slice(logLength)
       const isLocked = error instanceof LockedError
@@ -200,7 +200,7 @@ export async function startPostgresOn(files: Files, signal?: AbortSignal): Promi
   }
 }
 
-/** PostgreSQL's message while another server is starting or stopping on the same directory. */
+/** PostgreSQL's message while another server starts on the same directory, or the processes of the last one are still ending. */
 const busy = /FATAL: .*(lock file .* already exists|pre-existing shared memory block)/
 
 /** Bytes after which PostgreSQL's log, which grows for years, is truncated. A copy keeps its contents until the next time. */

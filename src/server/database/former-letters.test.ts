@@ -42,7 +42,7 @@ interface Former {
 
 interface Case {
   rows: Former[]
-  /** The letters and deliveries after the update. */
+  /** The letters and deliveries after the update, in the words of `outcomesOf`. */
   updated: string[]
   /** The letters and deliveries after a restore of the backup, if they differ from those after the update. */
   restored?: string[]
@@ -55,6 +55,7 @@ const personal = { occasion: '', subject: 'To you' }
 const receipt = { occasion: 'received', mailbox: 'ada@example.org' }
 /** Withdrawn before it was released. */
 const discarded = { state: 'withdrawn', released_at: null, withdrawn_at: later, withdrawn_by: 'ada' }
+/** Withdrawn after its release. */
 const stopped = { state: 'withdrawn', withdrawn_at: later, withdrawn_by: 'ada' }
 
 const cases: Record<string, Case> = {
@@ -216,7 +217,7 @@ async function storeLetter(sql: Sql, company: string, given: Former) {
     insert into private.letters ${valuesOf({ ...row, body: row.subject, application_id: application.id })}`
 }
 
-/** Reads the current letters and deliveries of each case. */
+/** Reads each case's letters (template, state, subject) and deliveries (kind, state, and more about how it ended). */
 async function outcomesOf(sql: Sql): Promise<Record<string, string[]>> {
   const rows = await sql<{ company: string; outcome: string }[]>`
     select company, coalesce(template, 'one') || ' ' || state || coalesce(' "' || subject || '"', '') as outcome

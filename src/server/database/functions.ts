@@ -8,11 +8,11 @@ export interface DeskFunction {
   parameters: ReadonlyMap<string, { type: string; isOptional: boolean }>
   /** Whether it only reads. */
   isStable: boolean
-  /** Whether the public key may call it too. */
+  /** Whether callers that have only the public key may call it, too. */
   isPublic: boolean
 }
 
-/** Finds a function that takes these arguments; undefined if there is none. */
+/** Finds a function by its name and the names of the given arguments; undefined if there is none that takes them. */
 export type FindFunction = (name: string, given: readonly string[]) => Promise<DeskFunction | undefined>
 
 /** The SQL condition for our functions in `public`, where a hosted project may have other functions, too. */
@@ -86,8 +86,8 @@ function acceptsArguments({ parameters }: DeskFunction, names: readonly string[]
  *
  * @param json The arguments by name, as the JSON text of an object.
  * @param names The names in `json`.
- * @returns Its result as JSON.
- * @throws {DatabaseError} with the SQLSTATE in `code` where the database refuses.
+ * @returns The function's result as JSON.
+ * @throws {DatabaseError} with the SQLSTATE in `code` if the database refuses the call.
  */
 export async function callFunction(
   sql: Sql,

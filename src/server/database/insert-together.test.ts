@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 afterEach(() => vi.useRealTimers())
 
-/** Creates a connection that records each statement's rows and their number. If held, it runs no statement until `letGo`. */
+/** Creates a connection that records each statement's rows, and in `sizes` their number. If held, it waits for `letGo`. */
 function createRecorder({ isHeld = false } = {}) {
   const sizes: number[] = []
   const statements: unknown[] = []
@@ -257,14 +257,15 @@ test('rows are sent in the same order, regardless of the order in which they arr
 
 test('two statements do not deadlock if the same rows arrived in different orders', async () => {
   const applications = many(20)
-  const held = createRecorder({ isHeld: true })
+  const one = createRecorder({ isHeld: true })
   const other = createRecorder({ isHeld: true })
-  const [one, two] = [createBatchedInserts(held.connection), createBatchedInserts(other.connection)]
+  const insertWithOne = createBatchedInserts(one.connection)
+  const insertWithOther = createBatchedInserts(other.connection)
   const results = [
-    ...applications.map((application) => one(rowsOf(application))),
-    ...applications.toReversed().map((application) => two(rowsOf(application))),
+    ...applications.map((application) => insertWithOne(rowsOf(application))),
+    ...applications.toReversed().map((application) => insertWithOther(rowsOf(application))),
   ].map((result) => result.catch((error: unknown) => error))
-  held.letGo()
+  one.letGo()
   other.letGo()
   const outcomes = await Promise.all(results)
   expect(outcomes.filter((outcome) => outcome === 1)).toHaveLength(20)

@@ -9,15 +9,18 @@ import type { Sql } from './sql.ts'
 /** The maximum number of rows of one statement, and of bytes of their JSON. */
 const max = { rows: 64, bytes: 256 * 1024 }
 /**
- * Limits on concurrent statements. While some run, another begins when `rows` rows wait for each of them; `max.rows` are always
- * enough. It also begins when a row has waited `patience` milliseconds.
+ * At most `statements` statements run concurrently. While some run, a further one begins if `rows` rows wait for each of these,
+ * or `max.rows` rows in all. A further one also begins once a row has waited `patience` milliseconds.
  */
 const concurrency = { statements: 10, rows: 32, patience: 20 }
 /** Milliseconds for which each row has its own statement after a statement of several rows was refused. */
 const splitFor = 100
 
+/** A row that waits to be sent. */
 interface Waiting {
+  /** The one row, as it was sent. */
   rows: SentRows
+  /** Gives the call of this row the outcome of the statement that stored or refused it. */
   settle: (stored: Promise<number>) => void
 }
 
@@ -33,7 +36,12 @@ export function createBatchedInserts(
 ): (rows: SentRows) => Promise<number> {
   /** The waiting rows by their form answers. Two equal rows in one statement would make PostgreSQL refuse all of it. */
   const waiting = new Map<string, Waiting>()
-  let [running, splitUntil, lateFrom] = [0, 0, 0]
+  /** The number of running statements. */
+  let running = 0
+  /** Until this time, each row has its own statement. */
+  let splitUntil = 0
+  /** From this time on, a waiting row is sent even if few rows wait. */
+  let lateFrom = 0
 
   const beginStatements = () => {
     const isLate = performance.now() >= lateFrom
@@ -63,7 +71,7 @@ export function createBatchedInserts(
   }
 
   const takeWaiting = () => {
-    const taken: [string, Waiting][] = []
+    const taken: [key: string, row: Waiting][] = []
     let bytes = 0
     for (const each of waiting) {
       bytes += Buffer.byteLength(each[1].rows.json)
@@ -99,7 +107,7 @@ export function createBatchedInserts(
   }
 }
 
-/** Whether a statement was refused because of only one of its rows. */
+/** Whether a statement was refused for a reason that may concern only one of its rows. */
 function isForOneRow(error: unknown) {
   return isDatabaseError(error) && /^(22|23|40|42|P0|PT)/.test(error.code)
 }

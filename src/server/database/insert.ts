@@ -43,7 +43,7 @@ export function rowsOf(application: Application): SentRows {
  *
  * @param sql Queries with the caller's rights.
  * @returns The number of stored rows.
- * @throws {DatabaseError} with the SQLSTATE in `code` where the database refuses.
+ * @throws {DatabaseError} with the SQLSTATE in `code` if the database refuses them.
  */
 export async function insertApplications(sql: Sql, rows: SentRows): Promise<number> {
   const { json, isArray, columns: names, usesDefaults } = rows

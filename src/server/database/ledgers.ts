@@ -2,12 +2,13 @@ import { OperatorError } from '../../settings/operator-error.ts'
 import { isEdited, isReleased, migrations, nameOf, type Ledger, type Migration } from './migrations.ts'
 import { identifier, type Sql } from './sql.ts'
 
+/** The table of each ledger. A ledger records which migrations were applied. */
 const tables: Record<Ledger, string> = {
   shared: 'supabase_migrations.schema_migrations',
   server: 'private.server_migrations',
 }
 
-/** The versions that a database records, by ledger. */
+/** The versions of the migrations that a database records, by ledger. */
 export type Applied = Record<Ledger, ReadonlySet<string>>
 
 /** The operator's remedy if a newer version of this program has changed the schema. */
@@ -55,7 +56,7 @@ export async function recordedMigrations(sql: Sql): Promise<Migration[]> {
   return recorded.toSorted((a, b) => (a.version < b.version ? -1 : 1))
 }
 
-/** The versions that a database records. */
+/** Reads which migrations a database records. */
 export async function appliedMigrations(sql: Sql): Promise<Applied> {
   const versions = async (ledger: Ledger) => {
     const [table] = await sql<

@@ -53,7 +53,7 @@ export async function acquireLock(
     const otherHolder = isRefused ? await readHolder(sql) : undefined
     await connection.close(1_000)
     if (!isRefused) throw error
-    // The other server is stopping, or has stopped since.
+    // The other server is stopping, or has stopped meanwhile.
     if (otherHolder === undefined || otherHolder.startsWith(stoppingPrefix)) {
       throw new Error(`${otherHolder ?? 'another server'} still has it`, { cause: error })
     }

@@ -16,7 +16,7 @@ const organiser = { role: 'authenticated', claims: { sub: 'ada' } } as const
 
 type Query = (statement: string) => Promise<readonly Record<string, unknown>[]>
 
-/** The function that runs a statement in each pool of the database. Each pool has its own connections. */
+/** For each pool of the database, a function that runs a statement in it. Each pool has its own connections. */
 const queries: Record<string, Query> = {
   'a command': (statement) => database.owner.unsafe(statement),
   'the server': (statement) => database.server.unsafe(statement),
@@ -63,6 +63,7 @@ test.each(Object.entries(queries))(
   },
 )
 
+/** By the place of the cut: a statement, and the bytes that are passed on, by the length of a part of its response. */
 const cuts = {
   'inside a row': [`select repeat('x', 100) from generate_series(1, 1000)`, (length: number) => length / 2],
   'after the last row': [`select repeat('x', 4000)`, (length: number) => length - 10],

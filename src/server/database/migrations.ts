@@ -50,8 +50,8 @@ export const newestVersion = migrations.at(-1)?.version ?? ''
 export const nameOf = ({ version, name }: Pick<Migration, 'version' | 'name'>) => `${version}_${name}`
 
 /**
- * Whether a migration is part of a release, and so is never edited again. Between releases, one file of each ledger is open. A
- * database that applied an earlier text of it cannot be updated (docs/decisions/0028).
+ * Whether a migration is part of a release, and so is never edited again. Between releases, one file of each ledger is open to
+ * edits. A database that applied an earlier text of that file cannot be updated (docs/decisions/0028).
  */
 export const isReleased = (migration: Pick<Migration, 'version' | 'name'>) =>
   releasedList.includes(`/${nameOf(migration)}.sql\n`)

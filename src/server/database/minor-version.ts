@@ -1,7 +1,7 @@
 import type { Sql } from './sql.ts'
 
 /** The version of PostgreSQL that 1.0.0 ran. Databases of 1.0.0 recorded no version. */
-const unrecorded = '18.4'
+const unrecordedVersion = '18.4'
 
 /**
  * Rebuilds all indexes and table statistics if another minor version of PostgreSQL last ran on the embedded database. Some
@@ -16,7 +16,7 @@ export async function rebuildForMinorVersion(sql: Sql, onEvent: (message: string
       current_setting('unplugged.postgres_version', true) as former,
       to_regclass('public.retreat_applications') is not null as "hasSchema"`
   const { version, hasSchema } = row
-  const former = row.former ?? unrecorded
+  const former = row.former ?? unrecordedVersion
   if (version === former) return
   try {
     if (hasSchema) {

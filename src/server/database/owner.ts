@@ -31,7 +31,7 @@ export async function giveToOwner(transaction: Sql): Promise<void> {
     select format('alter %s owner to %I', name, ${ownerRole}::text) as statement from ours
     where pg_get_userbyid(owner) <> ${ownerRole}
       and (select rolsuper from pg_roles where rolname = current_user)
-      -- Tables of a user who is not a superuser keep their owner, even if a superuser once changes the schema.
+      -- Tables of a user who is not a superuser keep their owner, even if a superuser changes the schema later.
       and exists (
         select from pg_class join pg_roles on pg_roles.oid = relowner
         where pg_class.oid = 'public.retreat_applications'::regclass and (rolsuper or rolname = ${ownerRole})

@@ -2,9 +2,9 @@ import type { Settings } from '../../settings/server-settings.ts'
 import type { Sql } from './sql.ts'
 
 /**
- * Saves the settings of this server that letters and the answer page need. These are the addresses of the site and the sender,
- * and the time zone in which a deadline ends. A saved time zone stays, and so does a saved address if this server's settings
- * have none.
+ * Saves the settings of this server that letters and the answer page need, in `private.places`. These are the addresses of the
+ * site and the sender, and the time zone in which a deadline ends. A saved time zone stays, and so does a saved address if this
+ * server's settings have none.
  */
 export async function writeSite(
   sql: Sql,

@@ -27,7 +27,7 @@ async function pid(sql: Sql) {
 const isRunningQuery = async (backend: number) =>
   (await server.admin`select from pg_stat_activity where pid = ${backend} and state = 'active'`).length > 0
 
-/** Starts a proxy in front of the database, which cuts a connection after this many bytes of a marked result. Returns its URL. */
+/** Starts a proxy that cuts a connection this many bytes after the text `cut here`. Returns the database's URL through it. */
 async function startCuttingProxy(bytes: number) {
   const proxy = createServer((outside) => {
     const inside = connect(Number(new URL(server.url()).port), '127.0.0.1')
@@ -60,11 +60,11 @@ test('concurrent statements have a connection each, and the next statement reuse
 
 test('a statement that misses its deadline fails and is cancelled in the database, and no other statement is', async () => {
   const pool = poolOf({ size: 2, deadline: 1_000 })
-  const [held] = await Promise.all([pid(pool), pid(pool)])
+  const [first] = await Promise.all([pid(pool), pid(pool)])
   const late = pool`select pg_sleep(60), pg_backend_pid()`
   const [failed, other] = await Promise.all([late.catch((error: unknown) => error), pid(pool)])
   expect(failed).toMatchObject({ code: 'DEADLINE' })
-  await expect.poll(() => isRunningQuery(held === other ? 0 : held)).toBe(false)
+  await expect.poll(() => isRunningQuery(first === other ? 0 : first)).toBe(false)
   expect(
     await server.admin`select from pg_stat_activity where query like 'select pg_sleep(60)%' and state = 'active'`,
   ).toHaveLength(0)
@@ -183,7 +183,7 @@ test('prepared statements still work after the columns of a table change', async
   expect(await read()).toEqual([{ a: 1, b: 2 }])
 })
 
-test('values keep their types in both directions', async () => {
+test('values keep their types in both directions, but a bigint and a date arrive as texts', async () => {
   const pool = poolOf({ size: 1 })
   const at = new Date('2026-11-24T01:02:03.456Z')
   const [row] = await pool`

@@ -44,6 +44,7 @@ const lifetime = { least: 1_800_000, more: 1_800_000 }
 const reopenPause = 250
 /** Milliseconds in which an idle connection can close gracefully. */
 const closeTimeout = 1_000
+/** Milliseconds for pending work when the pool is closed. */
 const usualPatience = 5_000
 
 const closedError = () =>
@@ -64,8 +65,11 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
   const open = new Map<Connection, number>()
   const idle: { connection: Connection; timer: NodeJS.Timeout | undefined }[] = []
   const waiting = new Set<WaitingCaller>()
+  /** The number of connections that each person uses. */
   const inUse = new Map<string, number>()
+  /** The number of connections, open or not, that no caller uses. */
   let free = size
+  /** Before this time no connection is opened, since the last attempt failed. */
   let mayOpenFrom = 0
   let isEnded = false
 
@@ -74,17 +78,17 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
   const countInUse = (person: string | undefined, change: 1 | -1) => {
     free -= change
     if (person === undefined) return
-    const now = (inUse.get(person) ?? 0) + change
-    if (now === 0) inUse.delete(person)
-    else inUse.set(person, now)
+    const used = (inUse.get(person) ?? 0) + change
+    if (used === 0) inUse.delete(person)
+    else inUse.set(person, used)
   }
-  const beginWaiting = () => {
+  const startWaitingCallers = () => {
     for (const next of waiting) {
       if (free === 0) return
       if (mayBegin(next.person)) next.begin()
     }
   }
-  const failWaiting = (error: unknown) => {
+  const failWaitingCallers = (error: unknown) => {
     for (const next of waiting) next.fail(error)
   }
 
@@ -133,7 +137,7 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
     } catch (error) {
       mayOpenFrom = performance.now() + reopenPause
       // Without an open connection, none can become free for the waiting callers.
-      if (open.size === 0) failWaiting(error)
+      if (open.size === 0) failWaitingCallers(error)
       throw error
     }
   }
@@ -168,13 +172,13 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
       }
     } finally {
       countInUse(person, -1)
-      beginWaiting()
+      startWaitingCallers()
     }
   }
 
   const end = async (patience = usualPatience) => {
     isEnded = true
-    failWaiting(closedError())
+    failWaitingCallers(closedError())
     const unused = idle.splice(0).map(({ connection, timer }) => {
       clearTimeout(timer)
       return connection.close(Math.min(patience, closeTimeout))

@@ -108,12 +108,12 @@ test("if a pooler drops a connection's role, the start fails and names the setti
 })
 
 test('the first host that responds is used, but no read-only host if the address asks for a writable one', async () => {
-  const two = server.url().replace('127.0.0.1', '127.0.0.2,127.0.0.1')
+  const twoHosts = server.url().replace('127.0.0.1', '127.0.0.2,127.0.0.1')
   const open = (databaseUrl: string) =>
     openDatabase({ dataDir: '/nowhere', databaseUrl }, { schema: 'migrate' })
-  const database = await open(`${two}?target_session_attrs=read-write`)
+  const database = await open(`${twoHosts}?target_session_attrs=read-write`)
   expect(await database.server`select 1 as one`).toEqual([{ one: 1 }])
   await database.close()
-  const reading = `${two}?options=-c%20default_transaction_read_only%3Don&target_session_attrs=`
-  await expect(open(`${reading}primary`)).rejects.toThrow(/cannot be used \(the server only reads\)/)
+  const readOnly = `${twoHosts}?options=-c%20default_transaction_read_only%3Don&target_session_attrs=`
+  await expect(open(`${readOnly}primary`)).rejects.toThrow(/cannot be used \(the server only reads\)/)
 })

@@ -79,6 +79,8 @@ interface Account {
 /**
  * The way in which root starts PostgreSQL, which refuses to run as root. A user namespace needs neither another account nor a
  * change of the files' owner. Some containers forbid namespaces: there, another account is used.
+ *
+ * @returns The words that precede a command to run it in a user namespace, or else no words and the account.
  */
 export async function unprivileged(): Promise<{ prefix: string[]; account?: Account }> {
   const namespace = ['--user', '--map-user=65534', '--map-group=65534', '--']

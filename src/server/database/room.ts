@@ -30,13 +30,13 @@ export async function diskSpaceFor(
   free?: () => Promise<number>,
 ): Promise<DiskSpace> {
   const tables = missing.flatMap(tablesCopiedBy)
-  const [{ rows, log }] = await sql<[{ rows: number; log: number }]>`
-    select coalesce(sum(pg_total_relation_size(to_regclass(name))), 0)::float8 as rows,
-      pg_size_bytes(current_setting('max_wal_size'))::float8 as log
+  const [{ original, wal }] = await sql<[{ original: number; wal: number }]>`
+    select coalesce(sum(pg_total_relation_size(to_regclass(name))), 0)::float8 as original,
+      pg_size_bytes(current_setting('max_wal_size'))::float8 as wal
     from unnest(${tables}::text[]) as name`
-  const copies = copyFactor * rows
+  const copies = copyFactor * original
   return {
-    needed: tables.length === 0 ? 0 : copies + Math.min(copies, log) + minUpdateBytes,
+    needed: tables.length === 0 ? 0 : copies + Math.min(copies, wal) + minUpdateBytes,
     free: await free?.(),
   }
 }

@@ -20,7 +20,7 @@ export async function checkSchema(sql: Sql): Promise<boolean> {
 
 /** A database's schema, compared with this program's. */
 export interface SchemaState {
-  /** The newest migration that the database records; undefined if it has none of ours. */
+  /** The newest of our migrations that the database records, or only the version of a newer program's; undefined if none. */
   newest: string | undefined
   /**
    * Migrations of this program that the database lacks. In a hosted project without a server, only those that `supabase db push`
@@ -40,11 +40,11 @@ export async function schemaState(sql: Sql): Promise<SchemaState> {
   const isHostedProject = (await ownerOfAuth(sql)) === 'supabase'
   const isPushed = isHostedProject && applied.server.size === 0
   const wanted = migrations.filter(({ ledger }) => ledger === 'shared' || !isPushed)
-  const ours = wanted.filter(({ ledger, version }) => applied[ledger].has(version))
-  const last = isNewer(applied) ? { version: await schemaVersion(sql), name: '' } : ours.at(-1)
+  const recorded = wanted.filter(({ ledger, version }) => applied[ledger].has(version))
+  const last = isNewer(applied) ? { version: await schemaVersion(sql), name: '' } : recorded.at(-1)
   return {
     newest: last && (last.name === '' ? last.version : nameOf(last)),
-    missing: wanted.filter((each) => !ours.includes(each)).map(nameOf),
+    missing: wanted.filter((each) => !recorded.includes(each)).map(nameOf),
     isNewer: isNewer(applied),
     edited: await editedMigrations(sql),
     isHostedProject,

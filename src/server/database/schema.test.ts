@@ -114,7 +114,7 @@ test.each([
   },
 )
 
-test('the schema changes only after a pending email has been sent or refused, and no email is claimed meanwhile', async () => {
+test('the schema changes only after a pending email has been sent, and no email is claimed meanwhile', async () => {
   const url = await newDatabase('handing_over')
   const database = await open(url)
   const { owner } = database
@@ -167,14 +167,14 @@ test('a start fails if a migration was edited since it was applied, and the erro
   const url = await newDatabase('edited')
   await (await open(url)).close()
   const sql = connectTo(url)
-  const record = async (table: string, name: string, change: (text: string) => string[]) => {
+  const changeRecord = async (table: string, name: string, change: (text: string) => string[]) => {
     const [row] = await sql<[{ text: string }]>`
       select statements[1] as text from ${identifier(table)} where name = ${name}`
     await sql`update ${identifier(table)} set statements = ${change(row.text)} where name = ${name}`
     return () => sql`update ${identifier(table)} set statements = ${[row.text]} where name = ${name}`
   }
   // Changed comments and white space do not count as edits, nor does the Supabase CLI's list of statements without semicolons.
-  await record('supabase_migrations.schema_migrations', 'retreat_applications', (text) =>
+  await changeRecord('supabase_migrations.schema_migrations', 'retreat_applications', (text) =>
     text.split(/;\n/).map((statement) => `${statement}  -- as it is`),
   )
   await (await open(url)).close()
@@ -182,7 +182,7 @@ test('a start fails if a migration was edited since it was applied, and the erro
     ['supabase_migrations.schema_migrations', 'webhook_outbox'],
     ['private.server_migrations', 'sign_in'],
   ] as const) {
-    const putBack = await record(table, name, (text) => [text.replace('default 0', 'default 1')])
+    const putBack = await changeRecord(table, name, (text) => [text.replace('default 0', 'default 1')])
     await expect(open(url)).rejects.toThrow(
       new RegExp(
         `^Edited since they were applied: \\d+_${name}\\. Put them back as they were, and write new ones\\.$`,
@@ -193,7 +193,7 @@ test('a start fails if a migration was edited since it was applied, and the erro
   await (await open(url)).close()
 })
 
-test('a migration that was released in several texts counts as applied with any of them', async () => {
+test('a migration counts as unedited if the database applied one of its known earlier texts', async () => {
   const url = await newDatabase('landed')
   await (await open(url)).close()
   const sql = connectTo(url)
@@ -205,13 +205,13 @@ test('a migration that was released in several texts counts as applied with any 
   expect(database.isUpToDate).toBe(true)
 })
 
-test('a new database gets the migration texts that another database applied, and refuses them if one is unknown', async () => {
+test('a new database gets the migration texts that another database applied, unless one of them is unknown', async () => {
   const from = connectTo(await newDatabase('recorded'), 2)
   await migrate(from)
-  const record = (text: string) => from`
+  const setRecord = (text: string) => from`
     update supabase_migrations.schema_migrations set statements = array[${text}]
     where name = 'search_index_in_smaller_steps'`
-  await record('alter index public.retreat_applications_search set (gin_pending_list_limit = 1024);')
+  await setRecord('alter index public.retreat_applications_search set (gin_pending_list_limit = 1024);')
   const to = connectTo(await newDatabase('repeated'), 2)
   await from.begin('read only', (transaction) => repeatMigrations(transaction, to))
   const [index] = await to`
@@ -219,7 +219,7 @@ test('a new database gets the migration texts that another database applied, and
   expect(index?.['reloptions']).toContain('gin_pending_list_limit=1024')
   expect(await migrate(to)).toEqual({ applied: [], edited: [] })
 
-  await record('select 1')
+  await setRecord('select 1')
   const empty = connectTo(await newDatabase('unrepeated'), 2)
   await expect(repeatMigrations(from, empty)).rejects.toThrow(/^Edited since .*search_index_in_smaller_steps/)
 })
@@ -230,6 +230,7 @@ test.each(['our server', 'a hosted project'])(
     const url =
       whose === 'our server' ? await newDatabase('opened') : (await newProject(server, 'opened_project')).url
     const sql = connectTo(url, 2)
+    /** All migrations, and one that is still open to edits. */
     const withOpen = (text: string) => ({
       files: [
         ...migrations,
@@ -277,15 +278,15 @@ async function store(sql: Sql) {
   return row.id
 }
 
-/** Reads the outbox in the format of the first versions. */
+/** Reads the deliveries from the table that the first versions had for them. */
 const outboxOf = (sql: Sql) =>
   sql`select application_id, attempts, next_attempt_at, delivered_at, last_status from private.webhook_outbox order by 1`
-/** Reads the same columns from the table that replaced the outbox. */
+/** Reads the same from the table that replaced it. */
 const deliveriesOf = (sql: Sql) => sql`
   select id as application_id, attempts, due_at as next_attempt_at, done_at as delivered_at, reply_status as last_status
   from private.deliveries order by 1`
 
-test('an upgrade keeps every pending and given-up delivery of an existing self-hosted database', async () => {
+test('an update keeps every delivery of an existing self-hosted database, and its state', async () => {
   const url = await newDatabase('upgraded')
   const sql = connectTo(url)
   await applyFirstRelease(sql)
@@ -496,7 +497,7 @@ test('an existing self-hosted database that never had a webhook keeps its waitin
   expect(before.every(({ next_attempt_at }) => next_attempt_at !== null)).toBe(true)
 })
 
-test("a hosted project queues no deliveries, and after a server's first start it queues those of new applications", async () => {
+test("an updated hosted project queues deliveries only after a server's first start, and earlier ones are not due", async () => {
   const project = await newProject(server)
   await applyFirstRelease(project.owner)
   const before = [await store(project.owner), await store(project.owner)]

@@ -52,8 +52,9 @@ export interface MigrateOptions {
 
 /**
  * Brings the schema up to date: applies the migrations of both ledgers that the database does not record, in the order of their
- * versions. Servers that start together apply them once. All migrations up to one that runs alone share a transaction. They wait
- * only briefly for locks and are then retried, so that applicants do not wait long (docs/decisions/0041).
+ * versions. Servers that start together apply them once. Migrations share a transaction, up to the next one that must run outside
+ * of transactions (`runsAlone`). They wait only briefly for locks and are then retried, so that applicants do not wait long
+ * (docs/decisions/0041).
  *
  * @param sql Connections, at least two, of a user who owns the schema.
  * @returns The names of the migrations that this call applied. In a hosted project also the names of released migrations that
@@ -129,8 +130,8 @@ export async function retryWhileLocked<Result>(
 }
 
 /**
- * Gives an empty database the schema of another: applies the migrations that the other records, in the texts that the other
- * applied. The other's rows then fit even if a text was edited since. The other database is only read.
+ * Gives an empty database the schema of another one: applies the migrations that the other database records, in the recorded
+ * texts. So the rows of the other database fit, even if this program has a later text. The other database is only read.
  *
  * @param from A connection to the other database, which a server of this program created.
  * @param to Connections to the empty database, of a user who may create roles.
@@ -143,7 +144,7 @@ export async function repeatMigrations(from: Sql, to: Sql): Promise<void> {
 }
 
 /**
- * Applies the next step: all missing migrations before one that runs alone, or only that one if it is next.
+ * Applies the next step: all missing migrations before the first that runs alone, or only that one if it is next.
  *
  * @returns Undefined if another server is changing the schema. Waiting for it in a transaction would deadlock with a
  *   concurrent index build, which waits for all snapshots.
@@ -159,9 +160,9 @@ async function applyNext(
   const { found: recorded, edited, missing } = await missingMigrations(transaction, files)
   // This transaction has no lock yet on anything that others read.
   if (missing.length > 0) await prepare(recorded.shared.size > 0 ? missing : [])
-  const first = missing.findIndex(runsAlone)
-  const next = missing.slice(0, first === -1 ? undefined : Math.max(first, 1))
-  if (first === 0) {
+  const firstAlone = missing.findIndex(runsAlone)
+  const next = missing.slice(0, firstAlone === -1 ? undefined : Math.max(firstAlone, 1))
+  if (firstAlone === 0) {
     // Drops the last statement's snapshot, which a concurrent index build would wait for.
     await transaction.unsafe('select')
     for (const migration of next) await runAlone(sql, migration)
@@ -180,7 +181,7 @@ export async function takeMigrationLock(transaction: Sql): Promise<boolean> {
 }
 
 /**
- * The migrations that a database records, the ones that were edited since, and the ones that it lacks.
+ * The migrations that a database records (`found`), those of them that were edited later, and those that it lacks.
  *
  * @throws {OperatorError} if the schema is newer than this program, or a migration was edited. An edited migration is accepted in
  *   a hosted project if it is released.
@@ -199,7 +200,8 @@ export async function missingMigrations(sql: Sql, files: readonly Migration[] = 
  * Applies migrations that can share a transaction, without recording them.
  *
  * @param transaction A transaction that has the migrations' lock.
- * @param recorded The shared migrations that the database records.
+ * @param next The migrations, in the order of their versions.
+ * @param recorded The versions of the shared migrations that the database records.
  * @param onPendingEmails Called before a wait for emails that a server is handing over. If omitted, nothing waits for emails.
  */
 export async function applyTogether(

@@ -35,7 +35,7 @@ export interface DatabaseHold {
   areFilesGone: () => boolean
   /** Changes the name under which this hold is shown to others. */
   rename: (holder: string) => void
-  /** Tells a starting server that this one is about to stop. */
+  /** Tells another server, which is starting, that this server is about to stop. */
   announceEnd: () => void
   /**
    * Ends the hold, and stops the database unless somebody else uses it.

@@ -27,11 +27,11 @@ export interface PageOptions {
   queueParsing: ParseQueue
   /** Stores rows with the caller's rights. */
   insert: (caller: Caller, rows: SentRows) => Promise<number>
-  /** Counts who opens the page and who begins to fill in the form. */
+  /** Counts visits to the page, and those in which somebody begins to fill in the form. */
   visits: Pick<Visits, 'countVisit' | 'countStart'>
 }
 
-/** The page's script, of this build or an earlier one. */
+/** The page's script, of this build or an earlier one. A browser loads it when somebody is about to type. */
 const pageScript = /^\/assets\/apply-[\w-]+\.js(?:\?|$)/
 
 /** The maximum length of form answers that a refused form shows again. In the document, a character may be escaped as eleven. */
@@ -41,8 +41,8 @@ const maxInFlight = 32 * 1024 * 1024
 
 /**
  * The page at `/`, its assets, and the form that a browser posts without the page's script. The response to the form is the
- * same page. It has the green box, or the red box and every form answer in its field. Form answers that are too long are left
- * out.
+ * same page. It has the green box of a success, or the red box of an error and every form answer in its field. Form answers that
+ * are too long are left out.
  */
 export async function formPage(
   app: FastifyInstance,
@@ -117,8 +117,8 @@ export async function formPage(
   app.decorateRequest('refusal')
   app.post('/', {
     onRequest: (request, _reply, done) => {
-      // The row counts before the body is read. A short body is read even beyond the rate limit, so that its form answers
-      // can be shown again.
+      // The row counts towards the rate limit before the body is read. A short body is read even beyond the limit, so that
+      // its form answers can be shown again.
       try {
         allow(request.ip, 1)
       } catch (error) {
@@ -141,7 +141,7 @@ export async function formPage(
     },
   })
 
-  // A body that is not a form, or is too large, was not read.
+  // A body that is not a form, or is too large, was not read, so there are no form answers to show again.
   app.setErrorHandler((error, request, reply) =>
     refuse(request, reply, httpError(error), applicationFrom([])),
   )

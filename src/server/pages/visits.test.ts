@@ -105,7 +105,7 @@ function startCounting() {
 /** Lets this many batches become due. */
 const wait = (batches: number) => vi.advanceTimersByTimeAsync(batches * 10_000)
 
-test('10,000 different sources become a thousand and `other`, and nothing else is saved', async () => {
+test('10,000 different sources become a thousand and `other`, and nothing but counts is saved', async () => {
   const { batches, visits, countVisit } = startCounting()
   for (let number = 0; number < 10_000; number += 1)
     countVisit(`name-${number}`, { 'user-agent': `browser ${number}` })
@@ -140,7 +140,7 @@ test('a batch is saved every ten seconds, and the database is not called if ther
   expect(database.tries).toBe(2)
 })
 
-test('a failed batch is part of the next one, and the log says so once', async () => {
+test('a failed batch is part of the next one, and the log says so once until a batch is saved', async () => {
   const { batches, warnings, database, visits, countVisit } = startCounting()
   database.isFailing = true
   countVisit('mail')

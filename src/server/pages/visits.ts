@@ -4,7 +4,7 @@ import type { Sql } from '../database/sql.ts'
 import { startPolling } from '../polling.ts'
 import { within } from '../within.ts'
 
-/** Milliseconds between two batches. */
+/** Milliseconds between two batches of counts. */
 const flushInterval = 10_000
 /** Milliseconds that a stop waits for the last batch. */
 const stopTimeout = 5_000

@@ -1,5 +1,6 @@
--- Sign-in of our own server. These tables have the names and the used columns of Supabase's authentication server, so that
--- functions work with our server and in a hosted project. This file is not for a hosted project, which has these tables already.
+-- Sign-in of our own server. The tables in `auth` are named like those of Supabase's authentication server, and have those of its
+-- columns that our functions use. So the functions work with our server and in a hosted project. This file is not for a hosted
+-- project, which has a sign-in of its own.
 
 create schema auth;
 revoke all on schema auth from public;
@@ -133,13 +134,13 @@ create table private.mail_requests (
 );
 create index mail_requests_requested_at on private.mail_requests (requested_at);
 
--- A code that is tried for an address without one reads and writes these rows. It takes as long as for an address with a code.
+-- A try of a code for an address that has no code reads and writes these rows. So it takes as long as for an address with a code.
 create table private.decoys (like auth.one_time_tokens including defaults including indexes);
 insert into private.decoys (user_id, token_type, code_hash, relates_to, expires_at)
 select gen_random_uuid(), 'recovery_token', encode(sha256(gen_random_uuid()::text::bytea), 'hex'), slot, 'infinity'
 from generate_series(0, 63) as slot;
 
--- The number of events of a kind for an account, within an hour or a few minutes of the first of them.
+-- The number of emails to an account within an hour of the first, and of second-factor guesses within a quarter of an hour.
 create table private.account_counts (
   user_id uuid not null references auth.users (id) on delete cascade,
   what text not null check (what in ('mails', 'factor guesses')),

@@ -1,6 +1,6 @@
 -- This trigger exists only in databases on which our own server has started. The server delivers the queued applications.
 
--- Queues deliveries once per statement, however many applications it stores.
+-- Queues a delivery for each new application. Runs once per statement, however many applications the statement stores.
 create function private.enqueue_deliveries() returns trigger
   language plpgsql security definer set search_path = ''
 as $$

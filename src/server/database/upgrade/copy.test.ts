@@ -5,7 +5,7 @@ import { anApplication } from '../../../../testing/form.ts'
 import { copyDatabase } from './copy.ts'
 import { valuesOf } from '../../../../testing/sql.ts'
 
-test('nobody can write to the rows being copied, until the copy ends', async () => {
+test('nobody can write to copied rows until the transaction of the copy ends, and the copy replaces other rows', async () => {
   const [from, to] = [await openTestDatabase(), await openTestDatabase()]
   await from.owner`insert into public.retreat_applications ${valuesOf(anApplication())}`
   await to.owner`insert into public.retreat_applications ${valuesOf([anApplication(), anApplication()])}`

@@ -101,6 +101,7 @@ async function copySequences(from: Sql, to: Sql) {
   for (const { name, last } of sequences) await to`select setval(${name}, ${last}::bigint)`
 }
 
+/** The number of a table's rows, and a checksum of them, regardless of their order. */
 async function digestOf(transaction: Sql, name: string) {
   const [row] = await transaction.unsafe<{ rows: number; sum: string }[]>(`
     select count(*)::integer as rows,

@@ -132,6 +132,7 @@ async function copyRows(old: Files, newFiles: Files): Promise<number> {
       stopping = stopPostgresOn(old)
       await stopping
     })
+    // The stop of the old server also ends the connection of this transaction, so only earlier errors count.
     await copying.catch((error: unknown) => {
       if (stopping === undefined) throw error
     })
@@ -147,14 +148,17 @@ async function finishSwap(dataDir: string, newMajor: number) {
   const current = join(dataDir, folder)
   const ready = join(dataDir, readyOf(newMajor))
   if (existsSync(current) || !existsSync(ready)) return
-  // Somebody may have just started a server on the old files. It would write into their folder as long as it runs.
+  // Somebody may have just started PostgreSQL on the old files. It would write into their renamed folder as long as it runs.
   for (const name of (await readdir(dataDir)).filter((each) => formerFolder.test(each)))
     await stopIfRunning({ dataDir, folder: name, port })
   await rename(ready, current)
   await syncDirectory(dataDir)
 }
 
-/** Creates a database under a unique folder name: the program of a killed upgrade may still be writing into the former folder. */
+/**
+ * Creates a database in a folder with a unique name, which is then renamed: a program that a killed upgrade started may still
+ * write into the folder that it created.
+ */
 async function createFiles(newFiles: Files) {
   const { dataDir } = newFiles
   for (const name of (await readdir(dataDir)).filter((each) => unfinished.test(each)))
@@ -171,7 +175,7 @@ async function stopAndRemove(newFiles: Files) {
 
 async function stopIfRunning(files: Files) {
   if (!existsSync(join(files.dataDir, files.folder, 'postmaster.pid'))) return
-  // The program may have died without removing the file.
+  // PostgreSQL may have died without removing the file.
   await stopPostgresOn(files).catch(() => {})
 }
 
