@@ -92,7 +92,7 @@ async function write(text: AsyncIterable<string> | Iterable<string>) {
     await pipeline(Readable.from(text), process.stdout, { end: false })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
-    // The reader has closed the pipe, such as `head`.
+    // The reader of the pipe, such as `head`, has closed it.
     if (code === 'EPIPE') return
     if (code !== 'ENOSPC' && code !== 'EIO' && code !== 'EFBIG') throw error
     throw new OperatorError(

@@ -30,7 +30,7 @@ export async function run(): Promise<void> {
   const to = options.send === undefined ? undefined : checkedEmail(options.send)
   let isReported = false
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // EPIPE: the reader has closed the pipe, such as `head`. A database that was started is still stopped.
+    // EPIPE: the reader of the pipe, such as `head`, has closed it. A database that was started is still stopped.
     if (error.code === 'EPIPE' || isReported) return
     isReported = true
     console.error(

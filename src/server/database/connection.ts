@@ -55,7 +55,7 @@ export interface ConnectionLimits {
 /**
  * Wraps the error of a connection that was lost or could not be opened.
  *
- * @param code The code of the new error if the error is neither the network's nor the driver's timeout.
+ * @param code The code of the new error, unless the network gave one or the driver's timeout expired.
  */
 export function lostConnection(error: unknown, code = 'CONNECTION_LOST') {
   const cause = error instanceof Error ? error : new Error(String(error))
@@ -109,6 +109,7 @@ export class Connection {
       if (!isOutdated(error)) throw error
       // The schema has changed since this connection prepared its statements. Once marked as lost, it is replaced by the pool.
       this.#isLost = true
+      // A transaction has failed with its statement, so only a statement outside of one is sent again.
       if (this.#client.getTransactionStatus() !== 'I') throw error
       return rowsOf<Row>(await this.#send(text, parameters))
     }

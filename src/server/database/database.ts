@@ -39,7 +39,7 @@ export interface Database extends Omit<Pools, 'end'> {
   isNew: boolean
   /** Whether the embedded database was lost and its files are gone. */
   areFilesGone: () => boolean
-  /** Renames the server that holds an embedded database; others see it under this name. */
+  /** Changes the name under which others see the server that holds an embedded database. */
   renameHolder: (holder: string) => void
   /** Tells another server, which is starting, that this server is about to close the database. */
   announceClose: () => void
@@ -64,7 +64,7 @@ export interface OpenOptions {
   holder?: string
   /** Called before an embedded database is created, and may throw. */
   beforeCreation?: () => Promise<void>
-  /** Called with sentences about the database and its events while it is open. */
+  /** Called with sentences about the events of the database, while it is opened and while it is open. */
   onEvent?: (message: string) => void
   /** Called with connections of the schema's owner before an existing schema changes. */
   beforeMigration?: (sql: Sql) => Promise<void>

@@ -14,7 +14,7 @@ import {
 } from './schema.ts'
 import { identifier, type Sql } from './sql.ts'
 
-/** Milliseconds that others may wait for a dry run. The next check after this time ends the dry run. */
+/** Milliseconds that other transactions may wait for a dry run. The next check after this time ends the dry run. */
 const maxBlockingTime = 800
 /** Milliseconds between two checks whether others wait. */
 const pollInterval = 100

@@ -1,6 +1,6 @@
 /**
  * Migrations that were edited before editing was forbidden: by version, the digests of earlier texts that databases may have
- * applied. Later migrations correct the differences. The last text listed for 20261122170000 stopped half-way in a new hosted
+ * applied. Later migrations correct the differences. The last of these texts of 20261122170000 failed half-way in a new hosted
  * project (docs/decisions/0028). Add nothing here.
  */
 export const editedBeforeFreeze: Readonly<Record<string, readonly string[]>> = {

@@ -6,7 +6,7 @@ export function isTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(DEADLINE|57014|55P03)$/.test(String(error.code))
 }
 
-/** The error about a file that could not be used; undefined if the error is not about a file. */
+/** A sentence for the operator about a file that could not be used; undefined if the error is about something else. */
 export function fileFailure(error: unknown): OperatorError | undefined {
   if (!(error instanceof Error) || !('code' in error) || !('path' in error)) return undefined
   return new OperatorError(

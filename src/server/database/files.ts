@@ -57,7 +57,7 @@ export async function majorOf(dataDir: string): Promise<number | undefined> {
   return Number.parseInt(version, 10) || undefined
 }
 
-/** Whether a server listens on the socket. This connects, since the socket's file remains when a server dies. */
+/** Whether a server listens on the socket. It tries to connect, since the socket's file remains when a server dies. */
 export async function acceptsConnections(socket: string): Promise<boolean> {
   return new Promise<boolean>((resolve) => {
     const connection = connect(socket)

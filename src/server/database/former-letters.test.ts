@@ -25,7 +25,7 @@ beforeAll(async () => {
 interface Former {
   state: string
   occasion?: string
-  /** Which sending of the letter it is: 1 for the first, 2 after it was sent once. */
+  /** The number of the sending: 1 for the first, 2 after the letter was sent once. */
   edition?: number
   way?: 'mail' | 'automation'
   subject?: string | null
@@ -217,7 +217,10 @@ async function storeLetter(sql: Sql, company: string, given: Former) {
     insert into private.letters ${valuesOf({ ...row, body: row.subject, application_id: application.id })}`
 }
 
-/** Reads each case's letters (template, state, subject) and deliveries (kind, state, and more about how it ended). */
+/**
+ * Reads each case's letters (template, state, subject) and deliveries (kind, state, and more about how it ended). A webhook call
+ * that accompanies an email is a decision `beside`.
+ */
 async function outcomesOf(sql: Sql): Promise<Record<string, string[]>> {
   const rows = await sql<{ company: string; outcome: string }[]>`
     select company, coalesce(template, 'one') || ' ' || state || coalesce(' "' || subject || '"', '') as outcome

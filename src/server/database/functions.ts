@@ -23,7 +23,7 @@ export const ourFunctionsCondition = new Template(
   [],
 )
 
-/** The minimum time between two reads because of functions that were not found, in milliseconds. */
+/** The minimum number of milliseconds between two re-reads after a function was not found. */
 const rereadInterval = 1_000
 
 /**

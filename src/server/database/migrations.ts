@@ -80,7 +80,7 @@ export const runsAlone = ({ sql }: Pick<Migration, 'sql'>) => aloneStatement.tes
 const replacesIndex =
   /^do \$\$(?:(?!\$\$)[^])*\bdrop index [^]*\balter index \S+ rename to \w+;\s*end\s*\$\$;\s*$/
 
-/** Whether a migration has its own file beside the open one: it runs alone, or replaces an index by one that was built alone. */
+/** Whether a migration needs its own file, not the open one: it runs alone, or replaces an index by one that was built alone. */
 export const hasOwnFile = ({ sql }: Pick<Migration, 'sql'>) =>
   runsAlone({ sql }) || replacesIndex.test(sql.replaceAll(/--.*/g, '').trim())
 

@@ -16,10 +16,10 @@ const usualTimeout = 5_000
 const keepAliveDelay = 60_000
 
 /**
- * Opens a connection to the first host that can be reached and is what the address asks for.
+ * Opens a connection to the first host that can be reached and meets the address's conditions: its role, and `mustBeWritable`.
  *
  * @throws {DatabaseError} if the server refuses the connection.
- * @throws {ConnectionError} if no host can be reached, or no host is what the address asks for.
+ * @throws {ConnectionError} if no host can be reached, or none meets the conditions.
  */
 export async function openConnection(address: Address, limits: ConnectionLimits = {}): Promise<Connection> {
   let failure: unknown
@@ -37,7 +37,7 @@ export async function openConnection(address: Address, limits: ConnectionLimits 
   throw failure
 }
 
-/** Returns an error if a connection lacks something that the address asks for. */
+/** Returns an error if a connection does not meet the address's conditions. */
 async function mismatchOf({ sql }: Connection, { mustBeWritable, parameters: { role } = {} }: Address) {
   if (mustBeWritable !== true && role === undefined) return undefined
   const [row] = await sql<[{ role: string; is_writable: boolean }]>`

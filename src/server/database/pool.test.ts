@@ -73,6 +73,7 @@ test('a statement that misses its deadline fails and is cancelled in the databas
 
 test('the deadline counts from the start of a statement, and waiting for a connection has a separate deadline', async () => {
   const pool = poolOf({ size: 1, deadline: 3_000 })
+  // On the one connection, the third statement ends after 3.15 seconds.
   const work = Array.from({ length: 3 }, () => pool`select pg_sleep(1.05)`)
   await expect(Promise.all(work)).resolves.toHaveLength(3)
   const smallPool = poolOf({ size: 1, deadline: 300 })

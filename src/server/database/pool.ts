@@ -57,7 +57,10 @@ interface WaitingCaller {
   fail: (error: unknown) => void
 }
 
-/** Creates a pool that opens connections on demand. Callers wait in the order of their arrival. */
+/**
+ * Creates a pool that opens connections on demand. Callers wait in the order of their arrival. Others overtake the callers of a
+ * person who already uses half of the connections.
+ */
 export function createPool(address: Address, { size, idleTimeout, ...limits }: PoolOptions): Pool {
   const { deadline } = limits
   const maxPerPerson = Math.max(1, Math.floor(size / 2))

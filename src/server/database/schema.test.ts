@@ -306,7 +306,7 @@ test('an update keeps every delivery of an existing self-hosted database, and it
   const due = await sql`select id from private.deliveries where due_at <= now()`
   expect(due.map(({ id }) => id as string).toSorted()).toEqual([waiting, failing].toSorted())
 
-  // New applications are queued as before, once.
+  // A new application is queued once, as before the update.
   await insertApplications(database.as(visitor), rowsOf(anApplication()))
   expect(await deliveriesOf(sql)).toHaveLength(5)
 })

@@ -8,7 +8,7 @@ import { ConnectionError, isDatabaseError, type Connection } from './connection.
 
 /** The options with which a server or a command holds the embedded database. */
 export interface DatabaseHoldOptions {
-  /** The server's name. Another server sees it when it is refused, since only one may use the database. A command has no name. */
+  /** The server's name, which a refused second server is shown: only one may use the database. A command has no name. */
   holder?: string
   /** Whether the database may be created if there is none; never during a recovery. */
   create: boolean

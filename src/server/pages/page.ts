@@ -34,7 +34,7 @@ export interface PageOptions {
 /** The page's script, of this build or an earlier one. A browser loads it when somebody is about to type. */
 const pageScript = /^\/assets\/apply-[\w-]+\.js(?:\?|$)/
 
-/** The maximum length of form answers that a refused form shows again. In the document, a character may be escaped as eleven. */
+/** The maximum length of form answers that a refused form shows again. Escaping may turn one into eleven. */
 const maxEchoedLength = 16 * 1024
 /** The maximum number of bytes in rendered documents that visitors have not read yet, over all visitors. */
 const maxInFlight = 32 * 1024 * 1024

@@ -127,7 +127,7 @@ create table auth.flow_state (
 );
 create index flow_state_user_id on auth.flow_state (user_id);
 
--- The addresses, known or not, that requested a sign-in email within the last minute.
+-- The addresses, with or without an account, for which a sign-in email was requested within the last minute.
 create table private.mail_requests (
   address_hash bytea primary key,
   requested_at timestamptz not null default now()

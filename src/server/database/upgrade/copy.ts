@@ -48,6 +48,7 @@ async function setOutput(transaction: Sql) {
     set_config('timezone', 'UTC', true), set_config('search_path', '', true), set_config('statement_timeout', '0', true)`
 }
 
+/** The SQL condition for all schemas except those of PostgreSQL itself. */
 const ownSchemas = `nspname not like 'pg\\_%' and nspname <> 'information_schema'`
 
 async function tablesOf(sql: Sql) {
