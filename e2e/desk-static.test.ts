@@ -243,7 +243,7 @@ test("the desk's script is at most 90 kB, and the site contains nothing of the s
   }
 })
 
-/** What may be at a wrong address of the backend: its response, or `undefined` for none. */
+/** Responses at a wrong address of the backend; `undefined` for none. */
 const wrongBackends: Record<string, { status: number; body: string } | undefined> = {
   'no server listens': undefined,
   'another server returns a web page': { status: 200, body: '<!doctype html><title>Hello</title>' },

@@ -69,7 +69,7 @@ test("a build with an operator's own words works in a folder of a foreign host, 
   const origin = `http://127.0.0.1:${(host.server.address() as AddressInfo).port}/retreat/`
 
   for (const javaScriptEnabled of [false, true]) {
-    // The Content-Security-Policy is in the document. What it blocks is a console error, which fails the test.
+    // The Content-Security-Policy is in the document. A blocked style or script is a console error, which fails the test.
     const page = await visitor.open(origin, { javaScriptEnabled })
     expect(await page.title()).toBe(ownLook.VITE_SITE_TITLE)
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(ownLook.VITE_SITE_TITLE)

@@ -64,8 +64,8 @@ const allowedRule = {
 }
 
 /**
- * Returns the names that a module may have in arrows.txt: for a file its path and its room, for a package its
- * name and `*`, for other modules `node:` and `*`, or `virtual:`.
+ * Returns the names that a module may have in arrows.txt. A file has its path and its room, and a package its name and `*`.
+ * Other modules have `node:` and `*`, or `virtual:`.
  *
  * @param {string} importer
  * @param {string} specifier

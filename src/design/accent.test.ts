@@ -29,8 +29,8 @@ test('without an accent the palettes are ours, and their accent has enough contr
 })
 
 test.each([
-  // Each row has an accent, the colours in light mode of a button and of the same under the pointer, and both in dark mode with
-  // the colour of words on a button. Black, the last accent, becomes lighter under the pointer.
+  // Each row has an accent, and the colours of a button and of one under the pointer, in light mode and in dark mode. Those of dark
+  // mode also have the colour of its words. Black, the last accent, becomes lighter under the pointer.
   ['#7a0019', ['#7a0019', '#47000f'], ['#ff94aa', '#ffc7d2', '#2e0009']],
   ['#1f5f3a', ['#1f5f3a', '#123923'], ['#57c886', '#7dd5a2', '#0b2315']],
   ['#2a2aff', ['#2a2aff', '#0000f6'], ['#acacff', '#dfdfff', '#00002e']],

@@ -252,8 +252,8 @@ begin
 end
 $$;
 
--- A page of at most fifty history entries that belong to no application, the newest first: about the door, places, letters in
--- general, blind reading and erasures. The result names them `happenings`.
+-- A page of at most fifty history entries that belong to no application, the newest first, such as entries about the door,
+-- places, retreats, letters in general and erasures. The result names them `happenings`.
 create or replace function public.desk_history(after jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -414,7 +414,8 @@ $$;
 
 revoke all on function private.edition_of(uuid) from public, anon, authenticated;
 
--- Whether an application is of an edition. It sets no search path, so that PostgreSQL can inline it.
+-- Whether an application is of an edition. `is_only`: there is no other edition. The function sets no search path, so that
+-- PostgreSQL can inline it.
 create function private.is_of(application uuid, edition integer, is_only boolean) returns boolean
   language sql stable
 as $$
@@ -423,15 +424,15 @@ $$;
 
 revoke all on function private.is_of(uuid, integer, boolean) from public, anon, authenticated;
 
--- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A
--- call reads up to `look` candidates, for up to a second. So it may return fewer than `most` ids, even none, before the end
--- of the list.
+-- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A call
+-- reads up to `look` candidates, for up to a second, and fewer if they are costly to search. So it may return fewer than `most`
+-- ids, even none, before the end of the list.
 --
--- Without an edition, it finds those of the newest. Without a status, it leaves out the applications that were put aside. All
--- keys of the filter are optional: edition, status, search, team_size, paid_solution, answer (an RSVP state), since, until, marks
--- and order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are first. Other
--- orders are `oldest`, `most yes` (the most visible Yes first) and `shuffled` (its own order for each account, the same at each
--- call).
+-- Without an edition, it finds those of the newest. Without a status, or with `all`, it leaves out the applications that were put
+-- aside. All keys of the filter are optional: edition, status, search, team_size, paid_solution, answer (an RSVP state), since,
+-- until, marks and order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are
+-- first. Other orders are `oldest`, `most yes` (the most visible Yes first) and `shuffled` (for each account another order, which
+-- stays the same).
 create or replace function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, account uuid, out ids uuid[], out next jsonb
 )
@@ -594,9 +595,9 @@ end
 $$;
 
 -- The 20 largest groups among the newest 20,000 applications that are New in the newest edition, the largest first. If finding
--- them takes a second, fewer applications are grouped. `reason`: at least three addresses sent the same reason, apart from blanks
+-- them takes a second, fewer applications are grouped. `reason`: at least three addresses sent the same reason, ignoring blanks
 -- and case. `links`: the reason is nothing but links. `domain`: 20 or more applied within one hour with addresses of the same
--- domain. Each application is in at most one group.
+-- domain, which is no large provider's. Each application is in at most one group.
 create or replace function public.desk_junk() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -654,11 +655,11 @@ begin
 end
 $$;
 
--- The changes of a list that is shown. `shown` has its rows, {id, version}, at most the first thousand. `oldest` is the
--- position of the last row in any order, null if the list was read to its end. The result has the changed statuses, the ids of
+-- The changes of a list that is shown. `shown` has its rows, {id, version}, at most the first thousand. `oldest` is the position
+-- of the last row, whatever the order, and null if the list was read to its end. The result has the changed statuses, the ids of
 -- erased applications, the state of all letters, and the RSVPs by id. It also counts the applications that pass the filter and
 -- are not shown: those `newer` than all rows, and the others (`older`). `more`: there may be more such applications. `unseen`,
--- their ids, is for desks that were opened before an update.
+-- their ids and times, is for desks that were opened before an update.
 create or replace function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -752,8 +753,8 @@ $$;
 revoke all on function private.count_with_status(text, integer, integer) from public, anon, authenticated;
 
 -- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day in
--- the given time zone, and by the form answers to the two choices. `more`: there are more than were counted. A filter by RSVP
--- applies only to `accepted` and `all`: no other list of the desk has this filter.
+-- the given time zone, by team size and by paid solution. `more`: there are more than were counted. A filter by RSVP applies only
+-- to `accepted` and `all`: no other list of the desk has this filter.
 create or replace function private.overview(filter jsonb, zone text, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -929,8 +930,8 @@ begin
 end
 $$;
 
--- Refuses an application while the door is closed, with the organisers' sentence. It runs after the insert, so that the index
--- refuses a repeat first: a repeat is a success even when the door is closed.
+-- Refuses an application while the door is closed, with the organisers' sentence, and counts it while a limit is set. It runs
+-- after the insert, so that the index refuses a repeat first: a repeat is a success even when the door is closed.
 create or replace function private.refuse_when_closed() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -1032,7 +1033,8 @@ revoke all on function private.fill(text, jsonb, integer) from public, anon, aut
 
 drop function private.filled(text, text, retreat_applications, boolean, jsonb);
 
--- Subject and body for one application. The RSVP link and the deadline stay placeholders.
+-- Subject and body filled in for one application, and what `private.fill` reports about them. The RSVP link and the deadline stay
+-- placeholders.
 create function private.filled(
   subject text, body text, application public.retreat_applications, blind boolean, invitation_values jsonb default null
 ) returns jsonb
@@ -1266,8 +1268,8 @@ $$;
 
 drop function private.lock_letters(uuid[]);
 
--- Locks letters and their templates, which cannot be removed meanwhile. Takes ids of letters and of deliveries. For a
--- receipt, which has no letter, it locks the application.
+-- Locks letters, their applications, and their templates, which cannot be removed meanwhile. Takes ids of letters and of
+-- deliveries. For a receipt, which has no letter, it locks only the application.
 create function private.lock_letters(ids uuid[]) returns void
   language plpgsql set search_path = ''
 as $$
@@ -1366,8 +1368,9 @@ end
 $$;
 
 -- Creates the draft of a template, unless there is one, or its letter is pending or has failed. Skips a letter that the applicant
--- already got, unless `again` is set, or the last decision that they were told is another one. Skips a reminder if one was sent
--- in the last three days. Returns the letter's id, null if it was skipped. A dropped letter becomes a draft with its former text.
+-- already got, unless `again` is set, or the letter tells a decision and they were last told another one. Skips a reminder if one
+-- was sent in the last three days. Returns the letter's id, null if it was skipped. A dropped letter becomes a draft with its
+-- former text.
 create or replace function private.draft_from_template(application uuid, template text, again boolean default false) returns uuid
   language plpgsql set search_path = ''
 as $$
@@ -1454,10 +1457,10 @@ $$;
 
 -- Releases drafts, an array of {id, seen}: they are sent after a minute. `seen` identifies the text that the organiser read: a
 -- digest of the template's text, or the version of an edited letter (`draft_text`). For more than thirty letters, `number` must
--- equal their count. Letters that were sent before need `again`. The result has the outcome of each. `released`: it is queued.
--- `gone`: it is no longer a draft, or its decision is no longer current. `changed`: since it was read. `missing`: a placeholder
--- is blank or unknown. `long`: too long once filled in. `again`: sent before. Without a mail server the decision goes to the
--- automation, which emails the applicant.
+-- equal their count. Letters that were sent before need `again`, except reminders. The result has the outcome of each.
+-- `released`: it is queued. `gone`: it is no longer a draft, or its decision is no longer current. `changed`: since it was read.
+-- `missing`: a placeholder is blank or unknown. `long`: too long once filled in. `again`: sent before. Without a mail server the
+-- decision goes to the automation, which emails the applicant.
 create or replace function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb
@@ -1654,8 +1657,8 @@ $$;
 
 revoke all on function private.plain_name(text) from public, anon, authenticated;
 
--- Writes the daily emails that are due, except those with nothing to report. They report applications and RSVPs since the last
--- daily email that had no notice, and applications that will be erased.
+-- Writes the daily emails that are due, except those with nothing to report. They report the applications and RSVPs since the
+-- last daily email, except those with a notice of their own, and the applications that will be erased.
 create or replace function private.write_day_notices() returns void
   language plpgsql set search_path = ''
 as $$
@@ -1683,7 +1686,7 @@ end
 $$;
 
 -- Deletes notices and tests after a day, sent or not, and writes the daily emails that are due. A notice about one application or
--- RSVP, sent or failed, stays until the daily email has skipped that one.
+-- RSVP, sent or failed, stays until the daily email has left out that application or RSVP.
 create or replace function private.keep_notices() returns void
   language plpgsql set search_path = ''
 as $$
@@ -1992,9 +1995,10 @@ $$;
 
 revoke all on function private.with_invitation(text, text, date) from public, anon, authenticated;
 
--- Counts today as a day of announcement of everything that is due within six days. `erasable_until`: from the seventh day on,
--- everything that is due up to this day may be erased; null before. `is_new`: today was not counted before. A clock that jumps
--- ahead erases nothing: more than a month after the last day, the count starts again.
+-- Counts today as a day of announcement. The first day announces everything that is due within six days, and the later days
+-- announce the same. `erasable_until`: from the seventh day on, everything that is due up to this day may be erased; null before.
+-- `is_new`: today was not counted before. A clock that jumps erases nothing: if the last announcement was more than a month ago,
+-- or is in the future, the count starts again.
 create function private.announce(
   edition integer, subject text, out erasable_until date, out is_new boolean
 )
@@ -2043,7 +2047,7 @@ $$;
 
 revoke all on function private.are_questions_open(integer) from public, anon, authenticated;
 
--- Whether an edition has a required question. Asked once, it spares reading each person of a retreat without one.
+-- Whether an edition has a required question. Without one, a caller need not read each person of the retreat.
 create function private.has_required_questions(edition integer) returns boolean
   language sql stable set search_path = ''
 as $$
@@ -2066,8 +2070,8 @@ $$;
 
 revoke all on function private.has_open_questions(uuid) from public, anon, authenticated;
 
--- The questions of an edition with the answers of an application, in order: [{id, kind, text, choices, is_required,
--- is_private, is_answered, answer}]. `answer` is null for a private question, unless the reader may see it.
+-- The questions of an edition with the answers of an application, in order: [{id, kind, text, choices, is_required, is_private,
+-- is_answered, answer}]. `answer` is null for a private question, unless `shows_private` is set.
 create function private.questions_of(application uuid, edition integer, shows_private boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -2082,8 +2086,8 @@ $$;
 revoke all on function private.questions_of(uuid, integer, boolean) from public, anon, authenticated;
 
 -- Stores answers by the id of their question. A blank text removes an answer. Questions that are left out keep their answers. A
--- reminder of questions is dropped if none is open any more. The result is the number of changes. The caller has locked the
--- application.
+-- reminder of questions is dropped if no required question is open any more. The result is the number of changes. The caller has
+-- locked the application.
 create function private.store_answers(application uuid, answers jsonb) returns integer
   language plpgsql set search_path = ''
 as $$
@@ -2858,7 +2862,7 @@ $$;
 
 revoke all on function private.with_unsent_letter(text) from public, anon, authenticated;
 
--- How many of the people to remind with a template, of an edition, already have such a reminder that is not sent yet.
+-- Counts the people of an edition to remind with a template for whom a reminder of this template exists, but is not sent yet.
 create function private.count_with_reminder(template text, edition integer, is_only boolean, today date) returns bigint
   language sql stable set search_path = ''
 as $$
@@ -2932,7 +2936,8 @@ drop function public.desk_remind(uuid);
 -- guests with open questions. It drafts at most 1,000 of each at once. Nobody is reminded twice in three days. The result is
 -- {drafted, questions, late, waiting, reminded, more}. `questions` counts the drafted ones about questions, and `late` those
 -- whose deadline has to be moved first. `waiting` counts people with a reminder that is not sent yet, and `reminded` those who
--- got one in the last three days. Repeating the act drafts none and returns the first result. A desk of version 1.0 sends no id.
+-- got one in the last three days. Repeating the act drafts none and returns the first result. A desk of version 1.0 sends no
+-- `act`.
 create function public.desk_remind(act uuid default null, edition integer default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2971,7 +2976,7 @@ revoke all on function public.desk_remind(uuid, integer) from public, anon, auth
 grant execute on function public.desk_remind(uuid, integer) to authenticated;
 
 -- Waits until nobody reads or writes applications, and blocks reading and writing until the transaction ends. It also locks the
--- door. A waiting lock request blocks all later applicants, so each attempt waits only briefly.
+-- door's row. A waiting lock request blocks all later applicants, so each attempt waits only briefly.
 create function private.hold_applications() returns void
   language plpgsql set search_path = '' set lock_timeout = '100ms'
 as $$
@@ -3238,8 +3243,8 @@ $$;
 revoke all on function public.desk_set_letters(integer, text, boolean, boolean) from public, anon, authenticated;
 grant execute on function public.desk_set_letters(integer, text, boolean, boolean) to authenticated;
 
--- Adds what a server counted to today: `counts` has the visits and starts of each source. A day has at most 200 different names,
--- of all servers together.
+-- Adds a server's counts to those of today: `counts` has the visits and starts of each source. A day has at most 200 different
+-- names, of all servers together.
 create or replace function private.count_visits(counts jsonb) returns void
   language plpgsql set search_path = ''
 as $$
@@ -3373,7 +3378,8 @@ $$;
 
 revoke all on function private.deliveries_about(retreat_applications) from public, anon, authenticated;
 
--- The acts of the last day that name an application: those of its history, and those whose result has it or one of its letters.
+-- The acts of the last day that name an application: those of its history, and those whose result has it, one of its letters or
+-- one of its deliveries.
 create function private.acts_about(application uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -3567,7 +3573,7 @@ $$;
 
 revoke all on function private.erased_on(retreat_applications) from public, anon, authenticated;
 
--- Up to `most` applications of an edition that are due on a day, the oldest first.
+-- Up to `most` applications of an edition that are due on or before a day, the oldest first.
 create function private.due_applications(edition integer, day date, most integer) returns setof uuid
   language sql stable set search_path = ''
 as $$
@@ -3587,7 +3593,7 @@ $$;
 
 revoke all on function private.due_applications(integer, date, integer) from public, anon, authenticated;
 
--- The number of applications that are due today, counted up to 10,001.
+-- The number of applications that are due by today, counted up to 10,001.
 create function private.count_due_applications() returns bigint
   language sql stable set search_path = ''
 as $$
@@ -3613,7 +3619,7 @@ $$;
 
 revoke all on function private.announced_applications() from public, anon, authenticated;
 
--- Erases up to `most` applications of an edition that are due on a day. Returns their number.
+-- Erases up to `most` applications of an edition that are due on or before a day. Returns their number.
 create function private.erase_due_applications(edition integer, day date, most integer) returns integer
   language plpgsql set search_path = ''
 as $$
@@ -3635,7 +3641,7 @@ revoke all on function private.erase_due_applications(integer, date, integer) fr
 
 -- Announces applications that will be erased within six days, and erases up to `most` of those that were announced on seven days.
 -- Servers call this regularly, and again at once as long as it erases some: each call is short, and no insert waits for it. The
--- result is {erased, announced}. `announced`: what `private.announced_applications` says, once a day, otherwise null.
+-- result is {erased, announced}. `announced`: the result of `private.announced_applications` once a day, otherwise null.
 create function private.keep_applications(most integer) returns jsonb
   language plpgsql set search_path = ''
 as $$

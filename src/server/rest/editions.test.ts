@@ -26,7 +26,7 @@ async function ask<Result>(name: string, args: object = {}): Promise<Result> {
   return data as Result
 }
 
-// What a new retreat copies from the one before.
+// The parts that a new retreat copies from the one before.
 const nothing = { templates: false, questions: false, places: false }
 const everything = { templates: true, questions: true, places: true }
 
