@@ -10,7 +10,10 @@ import { median, printTable, checkGuarantee } from './table.ts'
 import { connectToEmbedded } from '../testing/sql.ts'
 
 const rounds = 200
-/** Milliseconds after which no work is pending. An email begins after a quarter of a second, and SMTP takes a tenth. */
+/**
+ * Milliseconds after which no work is pending. The server starts to send an email within a quarter of a second, and SMTP takes a
+ * tenth.
+ */
 const quietAfter = 1_000
 /** The limits of the share of pairs in which the known address is slower. By chance alone, 200 pairs stay within them. */
 const [minSlower, maxSlower] = [0.25, 0.75]
@@ -47,7 +50,7 @@ function callTo(origin: string): Call {
 }
 
 interface Attempt {
-  /** A call for all addresses beforehand. The measurement begins when the work of these calls is done. */
+  /** A call for each address before the measurement, which begins when the work of these calls is done. */
   before?: SignInRequest
   /** A call that starts directly before the measured call, and may still be pending while that is measured. */
   beside?: SignInRequest

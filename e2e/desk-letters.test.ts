@@ -664,7 +664,7 @@ test("a refused letter shows the mail server's reply, and can be retried", async
   await refuse()
   await page.goto(`${desk.origin}/desk#/applications/${stored?.id}`)
   await button('Draft from template').click()
-  await page.getByText('The mail server refused their letter.').waitFor()
+  await page.getByText('Their letter was refused.').waitFor()
   await link('Deal with that letter').click()
   await heading('Refused letters').waitFor()
   await button('Send to another address: Zoë Zola').click()

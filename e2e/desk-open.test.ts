@@ -234,12 +234,14 @@ test('the sign-in page works before its script has loaded: input and presses are
   await page.keyboard.press('Enter')
   await page.locator('button[aria-busy=true]', { hasText: 'Send code' }).waitFor()
   await release()
-  // This server sends no emails: the response names the address for the operator's link.
+  // This server sends no emails: the page says for which email address the operator must create a link.
   await page.getByText('nobody@example.org').waitFor()
   expect(await email.inputValue()).toBe('nobody@example.org')
 })
 
-test('the sign-in page creates no `Intl.DateTimeFormat`, which only a list needs', async ({ visitor }) => {
+test('the sign-in page creates no `Intl.DateTimeFormat` before its script has loaded', async ({
+  visitor,
+}) => {
   let formats = 0
   const page = await visitor.open(`${desk.origin}/desk`, {}, async (opened) => {
     await opened.route('**/assets/*.js', (route) => route.fulfill({ contentType: 'text/javascript' }))

@@ -318,7 +318,7 @@ test('the table is downloaded with the ticked columns, which this browser rememb
     ])
 })
 
-test('the printed list has the days of the retreat in its title, the ticked columns, and nothing to press', async ({
+test('the printed list has the days of the retreat under its heading, the ticked columns, and nothing to press', async ({
   visitor,
 }) => {
   const [id = ''] = await storeGuests(['Ada', 'Lovelace'], ['Alan', 'Turing'])

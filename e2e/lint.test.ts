@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { rooms } from '../tools/arrows.js'
+import { folders } from '../tools/arrows.js'
 
 /** The fewest modules that the check must see: the project had 413 with imports when this was written. */
 const fewestModules = 400
@@ -31,7 +31,7 @@ async function writeFolder(files: Record<string, string>) {
   return folder
 }
 
-// tools/arrows.txt lists the allowed imports, here called arrows. They begin at a room: a folder, or a file with its own row.
+// tools/arrows.txt lists the allowed imports, here called arrows. They begin at a folder, or at a file with its own row.
 
 test('a forbidden import is refused in every notation, and so is a cycle of types', async () => {
   const rest = '../rest/data-interface.ts'
@@ -61,15 +61,15 @@ test('a forbidden import is refused in every notation, and so is a cycle of type
   })
   const { diagnostics } = await lint(folder, resolve('.oxlintrc.json'))
   const found = diagnostics.filter(({ code }) => /^arrows|no-cycle/.test(code))
-  const refusal = (room: string, target: string) =>
-    `${room} may not import ${target}: tools/arrows.txt does not allow it.`
+  const refusal = (importer: string, target: string) =>
+    `${importer} may not import ${target}: tools/arrows.txt does not allow it.`
   expect(found.map(({ message }) => message).toSorted()).toEqual(
     [
       ...Array.from({ length: 6 }, () => refusal('src/server/http', 'src/server/rest/data-interface.ts')),
       refusal('src/pages/desk/kit', 'src/pages/desk/applications/filters.ts'),
       refusal('src/application', 'node:'),
       refusal('src/client', 'react'),
-      'tools/arrows.txt has no room src/server/queue.',
+      'tools/arrows.txt has no folder src/server/queue.',
       refusal('src/server/pages', 'src/pages/document.tsx'),
       'Dependency cycle detected',
       'Dependency cycle detected',
@@ -91,13 +91,14 @@ test('the check sees the whole project, and every allowed import is used', async
   const arrows = diagnostics.map(
     ({ message }) => /^(\S+) may not import (\S+):/.exec(message)?.slice(1) ?? [],
   )
-  const unused = [...rooms].flatMap(([room, allowed]) =>
+  const unused = [...folders].flatMap(([importer, allowed]) =>
     allowed
       .filter((each) => each !== '*')
       .filter(
-        (each) => !arrows.some(([from, to = '']) => from === room && (to === each || dirname(to) === each)),
+        (each) =>
+          !arrows.some(([from, to = '']) => from === importer && (to === each || dirname(to) === each)),
       )
-      .map((each) => `${room}: ${each}`),
+      .map((each) => `${importer}: ${each}`),
   )
   expect(unused).toEqual([])
 })
@@ -137,6 +138,6 @@ test('an exported declaration of the product has a docstring, and adjacent const
 
 test('docs/architecture.md describes each folder of src/ that tools/arrows.txt names', async () => {
   const docs = await readFile('docs/architecture.md', 'utf8')
-  const productRooms = [...rooms.keys()].filter((room) => room.startsWith('src/'))
-  expect(productRooms.filter((room) => !new RegExp(`[\`/]${basename(room)}/?\``).test(docs))).toEqual([])
+  const productFolders = [...folders.keys()].filter((each) => each.startsWith('src/'))
+  expect(productFolders.filter((each) => !new RegExp(`[\`/]${basename(each)}/?\``).test(docs))).toEqual([])
 })

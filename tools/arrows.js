@@ -4,24 +4,28 @@ import { dirname, join, relative } from 'node:path'
 /** @typedef {Parameters<import('oxlint/plugins-dev').RuleTester['run']>[1]} Rule */
 /** @typedef {{ range: [number, number], source?: object | null }} Import A node that may import a module. */
 
-/** The imports that arrows.txt allows each room, besides the room's own files. */
-export const rooms = roomsIn(readFileSync(new URL('arrows.txt', import.meta.url), 'utf8'))
+/** The imports that arrows.txt allows each folder, besides the folder's own files. A file may have a row instead. */
+export const folders = foldersIn(readFileSync(new URL('arrows.txt', import.meta.url), 'utf8'))
 
 /** @param {string} text */
-function roomsIn(text) {
+function foldersIn(text) {
   /** @type {Map<string, string[]>} */
-  const importsByRoom = new Map()
+  const importsByFolder = new Map()
   /** @type {string[]} */
   let allowed = []
   for (const line of text.split('\n').filter((each) => /^[^#]/.test(each))) {
     if (line.startsWith(' ')) allowed.push(...line.trim().split(' '))
-    else importsByRoom.set(line, (allowed = []))
+    else importsByFolder.set(line, (allowed = []))
   }
-  return importsByRoom
+  return importsByFolder
 }
 
-/** @param {string} file The file's path in the project. */
-const roomOf = (file) => (rooms.has(file) ? file : dirname(file))
+/**
+ * Returns the file itself if it has its own row, and otherwise its folder.
+ *
+ * @param {string} file The file's path in the project.
+ */
+const folderOf = (file) => (folders.has(file) ? file : dirname(file))
 
 /**
  * Refuses an import that arrows.txt does not allow.
@@ -33,8 +37,8 @@ const allowedRule = {
   meta: { schema: [{ type: 'object', properties: { refuseAll: { type: 'boolean' } } }] },
   create(context) {
     const file = relative(context.cwd, context.filename)
-    const room = roomOf(file)
-    const allowedNames = rooms.get(room)
+    const folder = folderOf(file)
+    const allowedNames = folders.get(folder)
     const [{ refuseAll = false } = {}] = /** @type {{ refuseAll?: boolean }[]} */ (context.options)
     if (/^src\/.*\.test\.tsx?$/.test(file)) return {}
 
@@ -43,16 +47,16 @@ const allowedRule = {
       // If the module's name is computed, it is unknown here.
       if (!node.source || !('value' in node.source) || typeof node.source.value !== 'string') return
       const names = namesOf(file, node.source.value)
-      if (!refuseAll && names.some((name) => name === room || allowedNames?.includes(name))) return
+      if (!refuseAll && names.some((name) => name === folder || allowedNames?.includes(name))) return
       context.report({
         node,
-        message: `${room} may not import ${names[0]}: tools/arrows.txt does not allow it.`,
+        message: `${folder} may not import ${names[0]}: tools/arrows.txt does not allow it.`,
       })
     }
     return {
       Program(node) {
         if (allowedNames === undefined)
-          context.report({ node, message: `tools/arrows.txt has no room ${room}.` })
+          context.report({ node, message: `tools/arrows.txt has no folder ${folder}.` })
       },
       ImportDeclaration: check,
       ExportNamedDeclaration: check,
@@ -64,7 +68,7 @@ const allowedRule = {
 }
 
 /**
- * Returns the names that a module may have in arrows.txt. A file has its path and its room, and a package its name and `*`.
+ * Returns the names that a module may have in arrows.txt. A file has its path and its folder, and a package its name and `*`.
  * Other modules have `node:` and `*`, or `virtual:`.
  *
  * @param {string} importer
@@ -73,7 +77,7 @@ const allowedRule = {
 function namesOf(importer, specifier) {
   if (specifier.startsWith('.')) {
     const file = join(dirname(importer), specifier.replace(/\?.*/, ''))
-    return [file, roomOf(file)]
+    return [file, folderOf(file)]
   }
   if (specifier.startsWith('virtual:')) return ['virtual:']
   return [/^(?:node:|(?:@[^/]+\/)?[^/]+)/.exec(specifier)?.[0] ?? specifier, '*']

@@ -10,7 +10,7 @@ export async function readDoorSentence(backend: DataInterface, fetcher = fetch):
     const door = await send(requestOf(backend, 'rpc/door_is_open', {}), [], null, fetcher)
     return (door as { sentence?: string } | null)?.sentence
   } catch (error) {
-    // The form works without the response: if the door is closed, the database refuses an application with the sentence.
+    // The form works without the response: a closed door refuses each application, and its error is the sentence.
     console.info('Could not check whether applications are open:', error)
     return undefined
   }

@@ -205,7 +205,7 @@ export interface OpenedApplication extends ApplicationDetails {
   overview: LettersOverview
   /** Changes whenever anything about the application changes, except its position in the list. */
   stamp: string
-  /** Its position in the list of the filter, under the name that 1.0.0 gave it; null if no filter was given. */
+  /** Its position in the list that the filter gives; null if no filter was given. (The field has its name from 1.0.0.) */
   place: ListPosition | null
 }
 

@@ -59,7 +59,7 @@ interface EditionArgument {
 interface Reads {
   desk_me: [object, { email: string }]
   desk_list: [{ filter: Filter; after?: Cursor | null; most?: number }, ListPage]
-  /** `oldest` is the position of the last shown row, in any order, under the name that 1.0.0 gave it. */
+  /** `oldest` is the position of the last shown row, in any order. (The field has its name from 1.0.0.) */
   desk_refresh: [
     { filter: Filter; zone: string; shown: Pick<Summary, 'id' | 'version'>[]; oldest: Cursor | null },
     { overview: Overview; changes: ListChanges },

@@ -2,9 +2,9 @@ import type { Sql } from '../database/sql.ts'
 
 /** The state of the letters, for monitoring. */
 export interface LetterHealth {
-  /** Letters, receipts, and decisions and RSVPs to the automation, that were refused or given up, counted up to 100,000. */
+  /** Deliveries that failed for good: letters, receipts, and webhooks about decisions and RSVPs. Counted up to 100,000. */
   lettersRefused: number
-  /** Queued letters, receipts and decisions that are neither done nor failed, counted up to 100,000. */
+  /** Letters, receipts and decisions (not RSVPs) that wait or are being sent, counted up to 100,000. */
   lettersWaiting: number
   /** When the mail server began to fail; null while it accepts emails. */
   mailFailingSince: Date | null
@@ -38,11 +38,11 @@ export interface LetterCounts {
   withdrawn: number
   /** Of all these, the ones with a try whose result is unknown. They may have arrived twice. */
   uncertain: number
-  /**
-   * Webhooks to the automation: decisions that were delivered; decisions and RSVPs that wait, and those that were given up.
-   */
+  /** Decisions that were delivered to the automation. */
   decisionsDelivered: number
+  /** Decisions and RSVPs that wait for delivery to the automation, or are being delivered. */
   webhooksWaiting: number
+  /** Decisions and RSVPs whose delivery to the automation was refused or given up. */
   webhooksFailed: number
 }
 
@@ -68,7 +68,7 @@ export async function countLetters(sql: Sql): Promise<LetterCounts> {
   return row
 }
 
-/** A letter that has not arrived so far, or a decision or an RSVP that has not reached the automation. */
+/** A letter or receipt that was not sent so far, or a decision or RSVP that has not reached the automation. */
 export interface Undelivered {
   state: 'waiting' | 'refused' | 'given up'
   way: 'mail' | 'automation'
@@ -83,7 +83,10 @@ export interface Undelivered {
   reply: string
 }
 
-/** Lists letters, decisions and RSVPs that were refused or given up, or whose tries have failed so far, the oldest first. */
+/**
+ * Lists letters, receipts, decisions and RSVPs that were refused or given up, or whose tries have failed so far, the oldest
+ * first.
+ */
 export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
   return sql<Undelivered[]>`
     select state, way, occasion, private.address_of(application.id, email) as email, queued_at as at,

@@ -66,7 +66,7 @@ test('a refused or repeated application gets no receipt', async () => {
   expect(await receipts()).toHaveLength(1)
 })
 
-/** Mailboxes, each with other spellings of its address. The one with `’` is unknown, because it is beyond ASCII. */
+/** Mailboxes, each with other spellings of its address. The address with `’` has no known mailbox, since it is not ASCII. */
 const spellings: Record<string, string[]> = {
   'ada@example.org': ['Ada@Example.ORG', 'ada+1@example.org', 'ADA+2+3@example.org', 'ada+@example.org'],
   'eve@example.com': ['eve@example.com.', 'EVE+x@EXAMPLE.com.'],

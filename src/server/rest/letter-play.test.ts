@@ -250,11 +250,11 @@ const acts = {
       for (const letter of letters) desk.discarded.add(letter)
     },
   }),
-  // `again` writes the letter of the current status. Frequent choices are listed several times.
-  write: actOf('write', [anyPerson, fc.constantFrom('again', 'Travel', 'again', 'reminder', '')], {
+  // `current` writes the letter of the person's current status. Frequent choices are listed several times.
+  write: actOf('write', [anyPerson, fc.constantFrom('current', 'Travel', 'current', 'reminder', '')], {
     async do(desk: Desk, [at, template]) {
       const { id, status, rsvp } = personOf(desk, at)
-      const occasion = template === 'again' ? status : template
+      const occasion = template === 'current' ? status : template
       if (template === '')
         await ask('write_to', { act: newId(), application: id, subject: 'Hello', body: 'By train?' })
       else if (occasion !== 'new' && (template !== 'reminder' || rsvp === null))

@@ -100,7 +100,7 @@ export function DaysPlot({ caption, things, days }: DaysPlotProps) {
         {things.map((thing, index) => (
           <DayBars
             key={thing}
-            thing={things.length > 1 ? thing : null}
+            label={things.length > 1 ? thing : null}
             rows={rows.map(({ name, counts }) => ({ name, count: counts[index] ?? 0 }))}
           />
         ))}
@@ -114,17 +114,17 @@ export function DaysPlot({ caption, things, days }: DaysPlotProps) {
 }
 
 interface DayBarsProps {
-  /** The name above the bars; null if the caption says it. */
-  thing: string | null
+  /** The text above the bars, which names what is counted; null if the caption names it. */
+  label: string | null
   rows: readonly { name: string; count: number }[]
 }
 
-function DayBars({ thing, rows }: DayBarsProps) {
+function DayBars({ label, rows }: DayBarsProps) {
   const max = Math.max(...rows.map(({ count }) => count))
   return (
     <>
       <p className="plots-scale">
-        {thing !== null && <span>{thing}</span>}
+        {label !== null && <span>{label}</span>}
         <span>{formatNumber(max)}</span>
       </p>
       <svg

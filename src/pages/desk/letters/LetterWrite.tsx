@@ -80,17 +80,18 @@ const words: Record<
   string
 > = {
   drafted: 'The draft is below. Nothing has been sent.',
-  undecided: 'Not drafted: its status has changed.',
+  undecided: 'Not drafted: the status of the application has changed.',
   gone: 'This application is gone.',
   // The states of an earlier letter:
   draft: 'There is a draft already, below.',
   waiting: 'A letter is on its way already.',
   sending: 'A letter is on its way already.',
   sent: 'They already have this letter.',
-  refused: 'The mail server refused their letter.',
-  'given up': 'Their letter was not delivered: the mail server did not accept it.',
+  refused: 'Their letter was refused.',
+  'given up': 'Their letter was not delivered: sending it failed, and it is no longer retried.',
 }
 
+// With `written`, a draft or a letter exists already, and its state says more.
 function wordsOf({ outcome, state }: WriteOutcome) {
   if (outcome !== 'written') return words[outcome]
   return state === null ? '' : words[state]

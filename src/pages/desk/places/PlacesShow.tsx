@@ -149,7 +149,7 @@ function Numbers({ places, edition }: EditionProps & { places: Places }) {
   )
 }
 
-/** A button that drafts reminders to people who have not answered the invitation or a required question, and the result. */
+/** A button with its result below. It drafts reminders to people who have not answered the invitation or a required question. */
 function Remind({
   places: { edition, no_answer: noAnswer, questions, to_remind: toRemind },
 }: {
@@ -193,13 +193,13 @@ function Remind({
 
 /** The links to the drafts of reminders: of those about the RSVP, and of those about questions. */
 function DraftLinks({ outcome, incompleteCount }: { outcome: ReminderOutcome; incompleteCount: number }) {
-  const { drafted, questions = 0, waiting } = outcome
+  const { drafted, questions: questionReminderCount = 0, waiting } = outcome
   return (
     <>
-      {drafted - questions + waiting > 0 && (
+      {drafted - questionReminderCount + waiting > 0 && (
         <a href={hrefOf({ screen: 'drafts', occasion: reminder })}>Review drafts</a>
       )}{' '}
-      {(questions > 0 || (waiting > 0 && incompleteCount > 0)) && (
+      {(questionReminderCount > 0 || (waiting > 0 && incompleteCount > 0)) && (
         <a href={hrefOf({ screen: 'drafts', occasion: questionReminder })}>Review drafts about questions</a>
       )}
     </>

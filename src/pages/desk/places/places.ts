@@ -39,14 +39,16 @@ export function zonesWith(zone: string): [string, string][] {
 
 /** The result of drafting reminders, in sentences. */
 export function remindedSentences(outcome: ReminderOutcome): string[] {
-  const { drafted, questions = 0, late, waiting, reminded, more } = outcome
+  const { drafted, questions: questionReminderCount = 0, late, waiting, reminded, more } = outcome
   const counted = (count: number, singular: string, plural: string) =>
     `${formatNumber(count)} ${count === 1 ? singular : plural}`
   return [
     drafted === 0
       ? 'No reminder was drafted.'
       : `${countOf(drafted, 'reminder')} drafted. Nothing has been sent.`,
-    ...(questions === 0 ? [] : [`${counted(questions, 'is', 'are')} about questions.`]),
+    ...(questionReminderCount === 0
+      ? []
+      : [`${counted(questionReminderCount, 'is', 'are')} about questions.`]),
     ...(late === 0
       ? []
       : [`${counted(late, 'is', 'are')} late: move the deadline in their application before you send it.`]),

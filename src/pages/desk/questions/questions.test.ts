@@ -80,7 +80,7 @@ test('texts are saved without spaces around them, and options without blank line
   })
 })
 
-test('a number of days is offered with the first private question, and is removed with the last', () => {
+test('the first private question fills in the days after which private answers are erased; removing the last clears them', () => {
   const without = withQuestions(
     draft,
     draft.questions.filter(({ id }) => id !== 'b'),

@@ -69,7 +69,10 @@ export function hasPrivate({ questions }: Pick<QuestionsDraft, 'questions'>): bo
   return questions.some((each) => each.is_private)
 }
 
-/** Replaces the questions of a draft. The first private question sets the offered number of days. */
+/**
+ * Replaces the questions of a draft. The first private question fills in the days after which private answers are erased, and
+ * removing the last clears them.
+ */
 export function withQuestions(draft: QuestionsDraft, questions: QuestionDraft[]): QuestionsDraft {
   const offered = hasPrivate(draft) ? draft.days : String(privateDays.offered)
   return { ...draft, questions, days: hasPrivate({ questions }) ? offered : '' }

@@ -12,7 +12,7 @@ export interface LinkSession {
 /** The content of a hosted project's link: a session, or the reason why there is none. */
 type LinkContent = { session: LinkSession } | { notice: Notice }
 
-/** A link to the desk that has not been used yet. */
+/** The token of a link that signs in or confirms an address. The server has not checked it yet. */
 export interface SignInLink {
   token_hash: string
   type: EmailOtpType
@@ -59,7 +59,7 @@ function linkContentIn(fragment: string): LinkContent | undefined {
   return undefined
 }
 
-/** The unused link in the address; undefined if there is none. */
+/** The token of the link in the address bar; undefined if there is none. */
 export function useSignInLink(): SignInLink | undefined {
   const parameters = new URLSearchParams(useFragment().replace(/^#/, ''))
   const [token_hash, type] = [parameters.get('token_hash'), parameters.get('type')]

@@ -254,7 +254,7 @@ test('removing an organiser ends their access at once', async () => {
   expect((await client.rpc('desk_me')).error).toMatchObject({ code: '42501' })
 })
 
-test('data is merged key by key, and null removes a key', async () => {
+test('the top-level keys of user data are merged, a nested object is replaced, and null removes a key', async () => {
   const { client } = await server.signedIn()
   const update = async (data: object) => (await client.auth.updateUser({ data })).data.user?.user_metadata
   expect(await update({ name: 'Jo', nested: { a: 1, b: 2 }, none: null })).toEqual({

@@ -161,7 +161,7 @@ async function setPassword(transaction: Sql, { account, session }: SignedIn, has
 }
 
 /**
- * Merges new data into an account's data, key by key. Null removes a key.
+ * Merges the top-level keys of new data into an account's data. A nested object is replaced, and null removes a key.
  *
  * @throws {HttpError} if the data is too large or too deeply nested: each access token contains all of it.
  */
