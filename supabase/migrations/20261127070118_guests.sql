@@ -456,13 +456,13 @@ declare
   since_id uuid := first_id;
   before timestamptz := least((filter ->> 'until')::timestamptz, edition.before);
   before_id uuid := first_id;
-  -- The parts of the query.
+  -- The parts of the query. `row_condition` is in its `where`, and `conditions` are its column `passes`.
   source text := 'public.retreat_applications as application';
   position text := 'application.created_at, application.id';
   conditions text[] := array['true'];
   octets text := '0';
   yes text := '0';
-  beyond text := 'true';
+  row_condition text := 'true';
   sequence text := case sorting when 'oldest' then '1, 2' when 'most yes' then '5 desc, 1 desc, 2 desc'
     when 'shuffled' then 'md5($14 || id::text)' else '1 desc, 2 desc' end;
   candidates refcursor;
@@ -489,11 +489,10 @@ begin
     wanted := coalesce(wanted, 'accepted');
   end if;
   if sorting = 'most yes' then
-    -- Counts the visible marks of all applications once.
     yes := 'coalesce(tally.yes, 0)';
-    beyond := '($15 is null or (coalesce(tally.yes, 0), application.created_at, id) < ($15, $16, $17))';
+    row_condition := '($15 is null or (coalesce(tally.yes, 0), application.created_at, id) < ($15, $16, $17))';
   elsif sorting = 'shuffled' then
-    beyond := '($17 is null or md5($14 || id::text) > md5($14 || $17::text))';
+    row_condition := '($17 is null or md5($14 || id::text) > md5($14 || $17::text))';
   elsif is_oldest_first then
     since := coalesce((after ->> 'created_at')::timestamptz, since);
     since_id := coalesce((after ->> 'id')::uuid, first_id);
@@ -530,12 +529,12 @@ begin
       left join private.search_vectors as kept on kept.application_id = id';
     conditions := array_append(conditions,
       'coalesce(case when $8 then blind_vector else vector end, private.words(application, $8)) @@ $7');
-    -- Reading a stored vector costs as much as searching a short application.
+    -- A stored vector counts as 300 bytes: reading it costs as much as searching an application of that length.
     octets := 'case when vector is null then private.search_octets(application) else 300 end';
   elsif wanted <> 'new' then
     source := 'private.statuses as decided
       left join public.retreat_applications as application on id = decided.application_id';
-    beyond := beyond || ' and decided.status = $9';
+    row_condition := row_condition || ' and decided.status = $9';
     position := 'decided.created_at, decided.application_id';
   end if;
   if wanted is null and exists (select from private.statuses where status = 'aside') then
@@ -562,6 +561,7 @@ begin
     conditions := array_append(conditions, 'paid_solution = $13');
   end if;
   if sorting = 'most yes' then
+    -- Counts all visible marks in one subquery, instead of once for each application.
     source := source || ' left join (
       select application_id as marked_id, count(*)::integer as yes from private.visible_marks($14)
       where mark = ''yes'' group by 1) as tally on marked_id = id';
@@ -569,7 +569,7 @@ begin
   -- The text contains no values. They are parameters, which PostgreSQL knows when it plans the query.
   open candidates for execute format(
     'select %1$s, %2$s, %3$s, %4$s from %5$s where %6$s and (%1$s) > ($1, $2) and (%1$s) < ($3, $4) order by %7$s limit $5',
-    position, octets, array_to_string(conditions, ' and '), yes, source, beyond, sequence
+    position, octets, array_to_string(conditions, ' and '), yes, source, row_condition, sequence
   ) using since, since_id, before, before_id, look + 1, hits, query, blind, wanted,
     case wanted_rsvp when 'no answer' then array['no answer', 'late'] else array[wanted_rsvp] end,
     case when wanted_rsvp is not null then private.today() end,
