@@ -59,10 +59,13 @@ test('an organiser sets months by keyboard, and reads on which days applications
     await page.getByLabel(everybodyLabel).evaluate((field: HTMLInputElement) => field.validity.rangeOverflow),
   ).toBe(true)
   await page.evaluate(() => (location.hash = '#/history'))
+  // The announcement may still say the same.
   await page
-    .getByText(
-      'Applications are kept for 12 months after the retreat, those of people who came for 24 months',
-    )
+    .getByRole('listitem')
+    .filter({
+      hasText:
+        'Applications are kept for 12 months after the retreat, those of people who came for 24 months',
+    })
     .waitFor()
 })
 

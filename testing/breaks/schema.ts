@@ -175,7 +175,7 @@ update private.statuses set set_at = now();`,
     testTitle: 'a server with an expired lease records nothing, and gives nothing back',
   },
   {
-    promise: 'Queues deliveries once per statement, however many applications it stores.',
+    promise: 'Runs once per statement, however many applications the statement stores.',
     document: 'src/server/database/schemas/16_deliveries.sql',
     effect: 'Only one of several applications stored together is delivered',
     changedFile: 'src/server/database/schemas/16_deliveries.sql',
