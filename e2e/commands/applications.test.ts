@@ -189,7 +189,7 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
       ['-c', `${process.execPath} start.js applications > /dev/full; test $? = 1`],
       { env: { ...process.env, ...settings } },
     )
-    expect(stderr).toMatch(/^Using .*\nNot everything could be written \(ENOSPC\): make room .*\n$/)
+    expect(stderr).toMatch(/^Using .*\nNot everything could be written \(ENOSPC\): free disk space .*\n$/)
   })
 
   test('the newest applications are listed first', async () => {

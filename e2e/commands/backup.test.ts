@@ -568,7 +568,7 @@ test('a check restores a backup into a temporary database, compares it row by ro
   const directory = await temporaryDirectory()
   const settings = await prepareDatabase(join(directory.path, 'data'))
   const folder = join(directory.path, 'backup')
-  const temporary = join(directory.path, 'temporary')
+  const temporary = join(directory.path, 'temp')
   await mkdir(temporary)
   const server = await startServer(settings)
   await send(server.origin, anApplication({ reason: 'a\n"b",c\\.\r\n\u2028\u0085é' }))
