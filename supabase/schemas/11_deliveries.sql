@@ -235,7 +235,7 @@ begin
       subject = case when kind <> 'test' or record_delivery.state = 'waiting' then sent.subject end,
       body = case when kind <> 'test' or record_delivery.state = 'waiting' then sent.body end
     from private.as_sent(claimed, record_delivery.state = 'done') as sent
-    where id = delivery returning * into recorded;
+    where id = delivery returning row.* into recorded;
   if recorded.state = 'done' and recorded.kind in ('rsvp', 'decision') then
     -- Otherwise a retry would deliver an older RSVP or decision after a newer one.
     update private.deliveries as earlier set state = 'cancelled', due_at = null
