@@ -1964,7 +1964,8 @@ begin
   if was_sent and delivery.kind = 'letter' and private.has_deadline(subject || body) then
     select invitation.deadline into deadline from private.invitations as invitation
       where application_id = delivery.application_id and is_accepted;
-    if found then
+    -- Somebody who is no longer accepted has none.
+    if deadline is not null then
       subject := private.with_deadline(subject, deadline);
       body := private.with_deadline(body, deadline);
     end if;
@@ -2863,6 +2864,7 @@ $$;
 revoke all on function private.with_unsent_letter(text) from public, anon, authenticated;
 
 -- Counts the people of an edition to remind with a template for whom a reminder of this template exists, but is not sent yet.
+-- Places needs only the count, for which `to_remind` is too slow.
 create function private.count_with_reminder(template text, edition integer, is_only boolean, today date) returns bigint
   language sql stable set search_path = ''
 as $$

@@ -93,7 +93,8 @@ begin
   if was_sent and delivery.kind = 'letter' and private.has_deadline(subject || body) then
     select invitation.deadline into deadline from private.invitations as invitation
       where application_id = delivery.application_id and is_accepted;
-    if found then
+    -- Somebody who is no longer accepted has none.
+    if deadline is not null then
       subject := private.with_deadline(subject, deadline);
       body := private.with_deadline(body, deadline);
     end if;

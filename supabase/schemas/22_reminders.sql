@@ -34,6 +34,7 @@ as $$
 $$;
 
 -- Counts the people of an edition to remind with a template for whom a reminder of this template exists, but is not sent yet.
+-- Places needs only the count, for which `to_remind` is too slow.
 create function private.count_with_reminder(template text, edition integer, is_only boolean, today date) returns bigint
   language sql stable set search_path = ''
 as $$

@@ -65,13 +65,8 @@ export async function run(): Promise<void> {
     if (process.stdout.isTTY && !csv && !json) return show(owner)
     await owner.begin('isolation level repeatable read read only', async (sql) => {
       const batches = withProgress(applicationsWithDeliveries(sql, batchSize))
-      await write(
-        csv
-          ? toCsv(withDeskColumns(sql, batches))
-          : json
-            ? toJsonLines(batches)
-            : toText(withDeskColumns(sql, batches)),
-      )
+      const rows = json ? batches : withDeskColumns(sql, batches)
+      await write(csv ? toCsv(rows) : json ? toJsonLines(rows) : toText(rows))
     })
   })
 }
