@@ -5,7 +5,7 @@ import { importFrom } from './version.ts'
 
 /**
  * Stores applications whose words are distributed as in a language: few words are in many applications, many words are in
- * few. Every tenth application has a decision. All others of the newest thousandth are declined.
+ * few. Every tenth application has a decision. Of the newest 0.1 %, the others are declined.
  */
 export async function fill(sql: Sql, count: number): Promise<void> {
   const [search] = await sql<[{ definition: string }]>`

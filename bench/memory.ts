@@ -42,9 +42,9 @@ export async function benchMemory(): Promise<void> {
     [
       '',
       'at rest',
-      'ratio of this version to it',
+      'this version / this row',
       `after ${applications.toLocaleString('en')} applications`,
-      'ratio of this version to it',
+      'this version / this row',
     ],
     versions.map(({ name, rest, after }) => [
       name,

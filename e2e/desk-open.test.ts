@@ -393,7 +393,7 @@ test('the focus and an opened application stay when the script loads', async ({ 
   await getDesk(opening.page).link('Person 2').click()
   await opening.release()
   await getDesk(opening.page).heading('Person 2').waitFor()
-  // Makes the list stale that was read before the script loaded.
+  // The list was read before the script loaded. This makes it stale.
   await desk.sql`delete from public.retreat_applications where last_name = '1'`
   await getDesk(opening.page).link('Back').click()
   await expect.poll(getDesk(opening.page).names).toEqual(['Person 2'])

@@ -901,7 +901,7 @@ test('typing the email address erases an application for good, together with a t
   expect(await page.getByText('Ada L,').count()).toBe(0)
 })
 
-test('keys search, open, decide, note, select, undo and go back, but not inside a field', async ({
+test('shortcuts search, open, decide, add a note, select, undo and go back, but not while typing in a field', async ({
   visitor,
 }) => {
   await desk.store(people(3))

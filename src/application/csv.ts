@@ -143,15 +143,15 @@ function line(values: readonly string[]) {
   return `${values.map((value) => (special.test(value) ? `"${value.replaceAll('"', '""')}"` : value)).join(',')}\r\n`
 }
 
-/** Characters that make a cell a formula, including their wide forms, after invisible ones. */
+/** A character that makes a cell a formula, also in its wide form, and also after invisible characters. */
 const formula = /^[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]/
 const separator = /([;\t\r\n])/
 const telephoneNumber = /^[+\-\d ()[\]]+$/
 
 /**
- * Puts an apostrophe before cells that spreadsheets would read as formulas, which makes them text. With semicolons or tabs
- * as the separator, a cell also begins after each of those, and a row after each line end. To a program that separates by
- * commas, such an apostrophe is in the middle of a cell. Telephone numbers and lists with dashes stay unchanged.
+ * Puts an apostrophe before cells that spreadsheets would read as formulas, which makes them text. Some programs separate cells
+ * by semicolons or tabs, and begin a row at each line end. So an apostrophe is also put after these characters, if a formula
+ * follows: other programs show it in the middle of a cell. Telephone numbers and lists with dashes stay unchanged.
  *
  * @see https://owasp.org/www-community/attacks/CSV_Injection
  */

@@ -69,7 +69,7 @@ export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_withdraw: { letters: [], act: id },
   desk_retry: { letters: [] },
   desk_sent_by_hand: { letter: id, seen: '' },
-  // Records that the applicants of failed letters were told another way.
+  // Records that organisers reached the applicants in another way after letters failed.
   desk_settle: { letters: [] },
   desk_stop: { stopped: null },
   desk_set_letters: { version: -1, reply_to: '', receipts: null, confirmations: null },

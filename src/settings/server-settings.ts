@@ -152,7 +152,7 @@ function readWebhookUrl(environment: Environment, name: 'WEBHOOK_URL' | 'WEBHOOK
 function readPooler(given: string | undefined) {
   if (given === undefined || given === 'transaction') return given
   throw new OperatorError(
-    `DATABASE_POOLER is "${given}" but should be "transaction", or not set where no pooler is before the database or it pools sessions.`,
+    `DATABASE_POOLER is "${given}" but should be "transaction" if a pooler in transaction mode is in front of the database. Otherwise, remove it.`,
   )
 }
 

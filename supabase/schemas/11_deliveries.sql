@@ -8,7 +8,7 @@ create table private.deliveries (
   -- The `webhook-id` or the `Message-ID`, which identifies a repeated delivery to the receiver. For kind `application`, the
   -- application's id.
   id uuid primary key default gen_random_uuid(),
-  -- `application`, `rsvp`, `decision`: to a webhook. A `decision` tells an automation of a letter about a decision. `letter`,
+  -- `application`, `rsvp`, `decision`: to a webhook. A `decision` reports the letter about a decision to an automation. `letter`,
   -- `receipt`: an email to an applicant. `notice`: an email to an organiser, about one application or RSVP, or all of a day. `test`:
   -- a letter that an organiser tries out.
   kind text not null,

@@ -229,8 +229,8 @@ begin
 end
 $$;
 
--- Records that organisers told the applicants of failed letters another way. `letters` are the ids of the failed deliveries.
--- The result counts these deliveries.
+-- Records that organisers reached the applicants in another way after letters failed. `letters` are the ids of the failed
+-- deliveries. The result counts these deliveries.
 create function public.desk_settle(letters uuid[]) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -114,7 +114,8 @@ begin
 end
 $$;
 
--- Claims a letter or a receipt that is due, and fills in the link and the deadline. A confirmation also has the retreat.
+-- Claims a letter or a receipt that is due, and fills in the link and the deadline. For a confirmation, the result also has
+-- the days and the venue of the retreat.
 create function private.claim_letter(delivery uuid, lease interval) returns jsonb
   language plpgsql set search_path = ''
 as $$
@@ -139,7 +140,7 @@ begin
 end
 $$;
 
--- Stops or resumes all letters. After a resume, each can be stopped for a minute, as after its release.
+-- Stops or resumes all letters. After a resume, each letter waits a minute in which it can be stopped, as after its release.
 create function private.stop_letters(stopped boolean, author text) returns void
   language plpgsql set search_path = ''
 as $$

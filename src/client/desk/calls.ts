@@ -128,7 +128,7 @@ interface Acts {
   desk_retry: [{ letters: string[] }, { retried: number }]
   /** Replaces an applicant's address and sends a failed letter there. `letter` is the id of the failed delivery. */
   desk_readdress: [{ act: string; letter: string; address: string }, Letter]
-  /** Records that the applicants of failed letters were told another way. */
+  /** Records that organisers reached the applicants in another way after letters failed. */
   desk_settle: [{ letters: string[] }, { settled: number }]
   /** Records that the organiser sent a draft from their own mail program. */
   desk_sent_by_hand: [{ letter: string; seen: string }, Letter]

@@ -60,8 +60,8 @@ export const isReleased = (migration: Pick<Migration, 'version' | 'name'>) =>
 const deliveriesVersion = '20261126000000'
 
 /**
- * Whether a migration of our own server is for tables that no longer exist. This happens in a hosted project whose shared
- * migrations were already newer at the first start of a server. The migration is recorded without being applied: a later
+ * Whether a migration of our own server is for tables that no longer exist. This happens in a hosted project that
+ * had the shared migration which drops them before its first server started. The migration is recorded without being applied: a later
  * migration creates what is missing.
  */
 export const isSuperseded = (

@@ -113,7 +113,7 @@ function backupHealth(state: BackupState | undefined): BackupHealth {
 }
 
 /**
- * Writes a little and rolls it back, since reads succeed on a full disk.
+ * Writes into a temporary table, which is dropped at the commit. Reads would succeed on a full disk.
  *
  * @throws {DatabaseError} if the database cannot write.
  */

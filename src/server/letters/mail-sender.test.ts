@@ -276,7 +276,7 @@ test.each([
   },
 )
 
-test('handing over a letter times out even if the mail server sends its reply too slowly to finish', async () => {
+test('handing over a letter times out even while the mail server slowly sends parts of its reply', async () => {
   await releaseTo('ada@example.com')
   const server = await startTrickle()
   const { lines } = startSender(server, { timeout: 300 })
@@ -731,7 +731,7 @@ test.each([
   },
 )
 
-test('polling claims and writes nothing while nothing is due', async () => {
+test('while nothing is due, polling makes no claim and writes nothing', async () => {
   await database.owner`update private.letter_settings set receipts = true`
   await addOrganiser(database.owner, 'grace@example.org')
   await database.owner`update private.organisers set notices = 'each'`

@@ -63,7 +63,7 @@ test("the result has the mail server's reply to a refused email, or the operatin
   })
 })
 
-test('sending times out even if the mail server sends its reply too slowly to finish', async () => {
+test('sending times out even while the mail server slowly sends parts of its reply', async () => {
   const server = await startTrickle()
   expect(await send(mail, mailServerAt(server.port), 300)).toMatchObject({
     outcome: 'unavailable',

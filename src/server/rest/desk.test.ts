@@ -311,7 +311,7 @@ const costlyTexts = [
   ['words of one letter', 'a b c d e f g h i j '.repeat(80)],
 ] as const
 
-test('the words of a long form answer are stored, however well it compresses; those of a short one are not', async () => {
+test('a long form answer has a stored search vector, however well it compresses; a short one has none', async () => {
   const countStoredVectors = async (reason: string) => {
     const id = await store({ reason })
     return (await server.database.owner`select from private.search_vectors where application_id = ${id}`)
@@ -323,7 +323,7 @@ test('the words of a long form answer are stored, however well it compresses; th
   expect(await countStoredVectors('so '.repeat(500))).toBe(0)
 })
 
-test('two hundred newer applications with costly texts make a search or a count fold less than ten times as much text', async () => {
+test('after two hundred applications with costly texts, a search or a count folds less than ten times as much text as before', async () => {
   const newServer = await startSignIn()
   const { client: caller } = await newServer.signedIn()
   const { owner } = newServer.database

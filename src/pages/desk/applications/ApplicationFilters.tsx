@@ -102,8 +102,8 @@ type Counts = Overview['counts']
 const tabs = [...Object.entries(statuses), ['all', 'All']] as [Status | 'all', string][]
 
 /**
- * A tab for each status and one for all, with its count once that is known. Put aside has a tab only if it is open or has
- * applications.
+ * A tab for each status and one for all, with its count once that is known. The tab "Put aside" is left out if it has no
+ * applications, unless it is open.
  */
 export function ApplicationTabs({ filters, counts }: { filters: Filters; counts: Counts | undefined }) {
   return (

@@ -106,7 +106,7 @@ test.each(['before', 'after'])(
   },
 )
 
-test('if a decision is stopped, a later one on its application is sent, based on the original version', () => {
+test('a stopped decision does not stop later ones, which then start from the version before it', () => {
   const [some, other] = [many.slice(200, 210), many.slice(205, 215)]
   const state = play(
     next(reduce(emptyQueue, decide('accepted'))),

@@ -24,8 +24,9 @@ interface VersionedDraftOptions<Name extends ActName, Value> {
   /** The call that saves the input, if the version shown is still the saved one. */
   call: Name
   argsOf: (value: Value) => Args<Name>
-  /** The version after saving, and the announcement. */
+  /** The version after saving. */
   versionOf: (saved: Result<Name>) => string | number | null
+  /** The announcement after saving. */
   success: (saved: Result<Name>) => string
   /** Called only while its screen is open. */
   onSaved?: () => void
@@ -80,7 +81,7 @@ export function useVersionedDraft<Name extends ActName, Value extends object>(
       event.preventDefault()
       if (act.isPending) return
       valueBeingSaved.current = value
-      // If somebody saved another version, the notice has shown it, and this save replaces it. An unchanged value is not input.
+      // The form has shown a version that somebody saved meanwhile, so this save may replace it.
       if (draft !== null) setInput({ value, over: version })
       act.press(argsOf(value))
     },

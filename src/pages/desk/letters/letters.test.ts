@@ -235,9 +235,12 @@ test('a draft with blank form answers, unknown placeholders or too much text can
   expect(isSendable({ ...mail, is_long: true })).toBe(false)
 })
 
-test('a second letter of an occasion repeats the first, unless it is to one person; tries and hidden names have words', () => {
+test('a second letter of an occasion counts as sent before, except a letter to one person', () => {
   expect([1, 2].map((edition) => wasSentBefore({ occasion: 'Travel', edition }))).toEqual([false, true])
   expect(wasSentBefore({ occasion: '', edition: 2 })).toBe(false)
+})
+
+test('the number of tries is put into words, and the id replaces a hidden name', () => {
   expect([triesOf({ attempts: 1 }), triesOf({ attempts: 2 })]).toEqual(['1 try', '2 tries'])
   const nameOf = (name: string | null) => nameOfLetter({ name, application: '02c90b33-435e' })
   expect([nameOf(null), nameOf('Ada')]).toEqual(['Application 02c9', 'Ada'])

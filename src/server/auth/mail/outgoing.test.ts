@@ -42,7 +42,7 @@ test('emails are sent in order, and nothing about them is logged', async () => {
   expect(server.received.map(({ to: [to] }) => to)).toEqual(addresses)
 })
 
-test('a refused email is logged without the reply, later emails are not sent, and nothing is recorded', async () => {
+test('a refused email is logged without the reply, later emails are not sent, and the state of the mail server is not recorded', async () => {
   const server = await startMailServer({
     refusalAt: (at, address) =>
       at === 'RCPT TO' && address.startsWith('ada') ? { code: 550, text: `no ${address}` } : undefined,
