@@ -136,7 +136,7 @@ const pace = Infinity
     replace: 'or',
     testFile: 'src/server/rest/desk.test.ts',
     testTitle:
-      'two hundred newer applications with costly texts make a search or a count fold less than ten times as much text',
+      'after two hundred applications with costly texts, a search or a count folds less than ten times as much text as before',
   },
   {
     promise: "anonymous calls of the desk's functions",
