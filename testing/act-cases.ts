@@ -24,8 +24,10 @@ export interface ActCase {
   failure: string
   /** The message when the outcome is unknown, if this act has its own. */
   unconfirmed?: string
-  /** Whether the decision queue sends the act. The screen then shows the act at once. If it fails, it is retried as
-   * many times as a call that only reads. */
+  /**
+   * Whether the decision queue sends the act. The screen then shows the act at once. If it fails, it is retried as many times as a
+   * call that only reads.
+   */
   isQueued?: true
   /** A query with one row for each time that the act was done. */
   query: string

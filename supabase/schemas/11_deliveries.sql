@@ -8,9 +8,9 @@ create table private.deliveries (
   -- The `webhook-id` or the `Message-ID`, which identifies a repeated delivery to the receiver. For kind `application`, the
   -- application's id.
   id uuid primary key default gen_random_uuid(),
-  -- `application`, `rsvp`, `decision`: to a webhook. A `decision` reports the letter about a decision to an automation. `letter`,
-  -- `receipt`: an email to an applicant. `notice`: an email to an organiser, about one application or RSVP, or all of a day. `test`:
-  -- a letter that an organiser tries out.
+  -- `application`, `rsvp`, `decision`: to a webhook. A `decision` reports the letter about a decision to an automation.
+  -- `letter`, `receipt`: an email to an applicant. `notice`: an email to an organiser, about one application or RSVP, or all of a
+  -- day. `test`: a letter that an organiser tries out.
   kind text not null,
   -- The application that it is about. Null for a daily notice, and for kind `application`: checking its reference would cost more
   -- than the rest of each insert. For a test: the application that it is filled in for.

@@ -40,8 +40,8 @@ $$;
 
 -- Begins the next edition at once: from now on, applications belong to it. `newest` is the number of the newest edition that the
 -- organiser saw. `copied` says what the previous edition passes on: {templates, questions, places}, each a boolean. The door
--- stays open or closed, and its count of applications begins at 0. For an hour, an application that the previous edition already has is not stored
--- again. Repeating the act changes nothing.
+-- stays open or closed, and its count of applications begins at 0. For an hour, an application that the previous edition already
+-- has is not stored again. Repeating the act changes nothing.
 create function public.desk_begin_edition(
   act uuid, newest integer, name text, starts_on date, ends_on date, copied jsonb
 ) returns jsonb

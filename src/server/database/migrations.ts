@@ -60,9 +60,9 @@ export const isReleased = (migration: Pick<Migration, 'version' | 'name'>) =>
 const deliveriesVersion = '20261126000000'
 
 /**
- * Whether a migration of our own server is for tables that no longer exist. This happens in a hosted project that
- * had the shared migration which drops them before its first server started. The migration is recorded without being applied: a later
- * migration creates what is missing.
+ * Whether a migration of our own server is for tables that no longer exist. This happens in a hosted project that had the shared
+ * migration which drops them before its first server started. The migration is recorded without being applied: a later migration
+ * creates what is missing.
  */
 export const isSuperseded = (
   { ledger, version }: Pick<Migration, 'ledger' | 'version'>,

@@ -81,8 +81,8 @@ function sign(secret: string, content: string) {
 
 /**
  * Sends the request only when the connection is ready, so that nothing was sent if it fails earlier. `fetch` does not report when
- * the connection is ready, and some of its errors may occur before or after that. A user and password in the address are
- * sent as basic authentication.
+ * the connection is ready, and some of its errors may occur before or after that. A user and password in the address are sent as
+ * basic authentication.
  *
  * @param onSend Called before the first byte is sent.
  */
