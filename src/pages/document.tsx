@@ -24,6 +24,8 @@ export interface PageDocument extends Pick<Permissions, 'inlineScript' | 'calls'
   /** The part that hydration renders again from `data`, with its style. */
   content: ReactNode
   contentStyle: string
+  /** Elements after the content that nobody sees at first, with their style: transferring them must not delay the first paint. */
+  later?: { content: ReactNode; style: string }
   data: unknown
   /** The address of the page's script, which the inline script loads; undefined if the inline script is the only script. */
   script?: string
@@ -37,8 +39,8 @@ export interface PageDocument extends Pick<Permissions, 'inlineScript' | 'calls'
 export interface RenderedDocument {
   html: string
   policy: string
-  /** Number of characters up to the end of the scene, which can be painted while the rest loads. */
-  sceneLength: number
+  /** The lengths of the document's beginnings that the browser can paint while the rest loads, in characters, ascending. */
+  beginnings: number[]
 }
 
 /**
@@ -48,12 +50,13 @@ export interface RenderedDocument {
  */
 export function renderDocument(page: PageDocument, policyInDocument: boolean): RenderedDocument {
   const { title, description, preview, scene, content, root = './' } = page
-  const { data, script, inlineScript, isScriptFirst = false } = page
+  const { later, data, script, inlineScript, isScriptFirst = false } = page
   const sceneStyle = paletteStyle(palettesWith(page.accent)) + base + page.sceneStyle
   // Placed after the scene, so that the scene is painted before the browser has styled the form.
   const contentStyle = controls + page.contentStyle
   const contentStyleElement = `<style>${contentStyle}</style>`
-  const policy = contentSecurityPolicy({ ...page, inlineStyles: [sceneStyle, contentStyle] })
+  const inlineStyles = [sceneStyle, contentStyle, ...(later ? [later.style] : [])]
+  const policy = contentSecurityPolicy({ ...page, inlineStyles })
   const head = (
     <>
       {policyInDocument && <meta httpEquiv="content-security-policy" content={policy} />}
@@ -67,10 +70,15 @@ export function renderDocument(page: PageDocument, policyInDocument: boolean): R
     head: `${renderToString(head)}${isScriptFirst ? scripts : ''}<style>${sceneStyle}</style>`,
     scene: renderToString(scene) + contentStyleElement,
     page: renderToString(content),
+    later: later ? `<style>${later.style}</style>${renderToString(later.content)}` : '',
     scripts: isScriptFirst ? '' : scripts,
   }
-  const html = shell.replace(/<!--(head|scene|page|scripts)-->/g, (_, part: string) => parts[part] ?? '')
-  return { html, policy, sceneLength: html.indexOf(contentStyleElement) }
+  const html = shell.replace(
+    /<!--(head|scene|page|later|scripts)-->/g,
+    (_, part: string) => parts[part] ?? '',
+  )
+  const beginnings = [html.indexOf(contentStyleElement), ...(later ? [html.indexOf('</main>')] : [])]
+  return { html, policy, beginnings }
 }
 
 /** In a script element, `<` could start the end tag. */

@@ -45,7 +45,6 @@ export interface DeskOptions {
 
 const screenStyles = [
   announceStyle,
-  sessionStyle,
   decisionsStyle,
   listStyle,
   rowsStyle,
@@ -88,7 +87,7 @@ export function renderDesk(
       <>
         <meta name="robots" content="noindex" />
         {/* Without this, browsers would first paint empty frames, which takes time. */}
-        <link rel="expect" href="#page" blocking="render" />
+        <link rel="expect" href="#opening" blocking="render" />
       </>
     ),
     root,
@@ -96,9 +95,6 @@ export function renderDesk(
     sceneStyle: '',
     content: (
       <SiteTitle value={title}>
-        <template id={blankListId}>
-          <BlankList version={data.version} />
-        </template>
         <template id="sign-in">
           <SignIn auth={never} notice={undefined} />
         </template>
@@ -110,7 +106,17 @@ export function renderDesk(
         </Opening>
       </SiteTitle>
     ),
-    contentStyle: `${fields}${controls}${layout}${deskStyle}@layer desk{${screenStyles.join('')}}${printStyle}`,
+    contentStyle: `${fields}${controls}${layout}${deskStyle}@layer desk{${sessionStyle}}`,
+    later: {
+      content: (
+        <SiteTitle value={title}>
+          <template id={blankListId}>
+            <BlankList version={data.version} />
+          </template>
+        </SiteTitle>
+      ),
+      style: `@layer desk{${screenStyles.join('')}}${printStyle}`,
+    },
     data,
     script,
     inlineScript,

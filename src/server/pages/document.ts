@@ -6,11 +6,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { documentHeaders } from '../../pages/headers.ts'
 import { compressInPieces, type Pieces } from './pieces.ts'
 
-/** A document, its Content-Security-Policy, and the length of its beginning that can be painted while the rest loads. */
+/** A document, its Content-Security-Policy, and the lengths of its beginnings that can be painted while the rest loads. */
 interface Rendered {
   html: string
   policy: string
-  sceneLength: number
+  beginnings: readonly number[]
 }
 
 /** A document that is ready to be sent, compressed in advance. */
@@ -25,12 +25,12 @@ export interface PreparedDocument {
  * @param more Headers in addition to those of every document.
  */
 export async function prepareDocument(
-  { html, policy, sceneLength }: Rendered,
+  { html, policy, beginnings }: Rendered,
   more: Readonly<Record<string, string>> = {},
 ): Promise<PreparedDocument> {
   const etag = `"${createHash('sha256').update(html).digest('base64url').slice(0, 16)}"`
   const headers = { ...headersOf(policy), ...more, etag, vary: 'accept-encoding' }
-  return { headers, pieces: await compressInPieces(html, sceneLength) }
+  return { headers, pieces: await compressInPieces(html, beginnings) }
 }
 
 /** The headers of a document with this Content-Security-Policy. */
@@ -54,6 +54,9 @@ export function sendDocument(
   const encoding = negotiate(request.headers['accept-encoding'] ?? '', ['br', 'gzip'])
   if (encoding !== null) void reply.header('content-encoding', encoding)
   const encoded = pieces[encoding === 'br' || encoding === 'gzip' ? encoding : 'identity']
-  void reply.header('content-length', encoded[0].length + encoded[1].length)
+  void reply.header(
+    'content-length',
+    encoded.reduce((sum, { length }) => sum + length, 0),
+  )
   return reply.send(Readable.from(encoded))
 }

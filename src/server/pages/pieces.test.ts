@@ -5,20 +5,30 @@ import { compressInPieces } from './pieces.ts'
 
 const scene = '<p>The scene</p>'.repeat(200)
 const form = '<input name="a">'.repeat(200)
+const rest = '<template></template>'.repeat(200)
 
-test('both pieces together are the document, in each encoding', async () => {
-  const { br, gzip, identity } = await compressInPieces(scene + form, scene.length)
-  expect(brotliDecompressSync(Buffer.concat([...br])).toString()).toBe(scene + form)
-  expect(gunzipSync(Buffer.concat([...gzip])).toString()).toBe(scene + form)
-  expect(Buffer.concat([...identity]).toString()).toBe(scene + form)
+const html = scene + form + rest
+const beginnings = [scene.length, scene.length + form.length]
+
+test('all pieces together are the document, in each encoding', async () => {
+  const { br, gzip, identity } = await compressInPieces(html, beginnings)
+  expect(brotliDecompressSync(Buffer.concat([...br])).toString()).toBe(html)
+  expect(gunzipSync(Buffer.concat([...gzip])).toString()).toBe(html)
+  expect(Buffer.concat([...identity]).toString()).toBe(html)
 })
 
-test('the first piece can be decoded before the second arrives', async () => {
-  const { br, gzip, identity } = await compressInPieces(scene + form, scene.length)
+test.each([
+  [1, scene],
+  [2, scene + form],
+])('the first %i of 3 pieces can be decoded before the next arrives', async (count, beginning) => {
+  const { br, gzip, identity } = await compressInPieces(html, beginnings)
+  const [firstOfBr, firstOfGzip, first] = [br, gzip, identity].map((pieces) =>
+    Buffer.concat(pieces.slice(0, count)),
+  )
   const decoded = [
-    brotliDecompressSync(br[0], { finishFlush: constants.BROTLI_OPERATION_FLUSH }),
-    gunzipSync(gzip[0], { finishFlush: constants.Z_SYNC_FLUSH }),
-    identity[0],
+    brotliDecompressSync(firstOfBr ?? '', { finishFlush: constants.BROTLI_OPERATION_FLUSH }),
+    gunzipSync(firstOfGzip ?? '', { finishFlush: constants.Z_SYNC_FLUSH }),
+    first,
   ]
-  expect(decoded.map(String)).toEqual([scene, scene, scene])
+  expect(decoded.map(String)).toEqual([beginning, beginning, beginning])
 })

@@ -1,27 +1,30 @@
 import { buffer } from 'node:stream/consumers'
 import { constants, createBrotliCompress, createGzip, type BrotliCompress, type Gzip } from 'node:zlib'
 
-/** A document in each encoding, in two pieces. The first can be decoded before the second arrives. */
-export type Pieces = Record<'br' | 'gzip' | 'identity', readonly [Buffer, Buffer]>
+/** A document in each encoding, in pieces. Each can be decoded before the next arrives. */
+export type Pieces = Record<'br' | 'gzip' | 'identity', readonly Buffer[]>
 
-/** Compresses a document as one stream that is flushed after its first `length` characters. */
-export async function compressInPieces(html: string, length: number): Promise<Pieces> {
-  const parts = [html.slice(0, length), html.slice(length)] as const
+/**
+ * Compresses a document as one stream that is flushed at the end of each of its beginnings.
+ *
+ * @param beginnings Their lengths in characters, ascending.
+ */
+export async function compressInPieces(html: string, beginnings: readonly number[]): Promise<Pieces> {
+  const parts = [0, ...beginnings].map((start, index) => html.slice(start, beginnings[index]))
   return {
     br: await compress(createBrotliCompress(), constants.BROTLI_OPERATION_FLUSH, parts),
     gzip: await compress(createGzip(), constants.Z_SYNC_FLUSH, parts),
-    identity: [Buffer.from(parts[0]), Buffer.from(parts[1])],
+    identity: parts.map((part) => Buffer.from(part)),
   }
 }
 
-async function compress(
-  compressor: BrotliCompress | Gzip,
-  flush: number,
-  [first, rest]: readonly [string, string],
-): Promise<[Buffer, Buffer]> {
-  compressor.write(first)
-  await new Promise<void>((resolve) => compressor.flush(flush, resolve))
-  const piece = compressor.read() as Buffer
-  compressor.end(rest)
-  return [piece, await buffer(compressor)]
+async function compress(compressor: BrotliCompress | Gzip, flush: number, parts: readonly string[]) {
+  const pieces: Buffer[] = []
+  for (const part of parts.slice(0, -1)) {
+    compressor.write(part)
+    await new Promise<void>((resolve) => compressor.flush(flush, resolve))
+    pieces.push(compressor.read() as Buffer)
+  }
+  compressor.end(parts.at(-1))
+  return [...pieces, await buffer(compressor)]
 }
