@@ -70,13 +70,11 @@ export function renderDocument(page: PageDocument, policyInDocument: boolean): R
     head: `${renderToString(head)}${isScriptFirst ? scripts : ''}<style>${sceneStyle}</style>`,
     scene: renderToString(scene) + contentStyleElement,
     page: renderToString(content),
-    later: later ? `<style>${later.style}</style>${renderToString(later.content)}` : '',
-    scripts: isScriptFirst ? '' : scripts,
+    end:
+      (later ? `<style>${later.style}</style>${renderToString(later.content)}` : '') +
+      (isScriptFirst ? '' : scripts),
   }
-  const html = shell.replace(
-    /<!--(head|scene|page|later|scripts)-->/g,
-    (_, part: string) => parts[part] ?? '',
-  )
+  const html = shell.replace(/<!--(head|scene|page|end)-->/g, (_, part: string) => parts[part] ?? '')
   const beginnings = [html.indexOf(contentStyleElement), ...(later ? [html.indexOf('</main>')] : [])]
   return { html, policy, beginnings }
 }
