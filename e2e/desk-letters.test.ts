@@ -536,7 +536,7 @@ test('sixty drafts are read by keys, one is left out, and Send stays visible wit
   const [first, second, third] = await names()
   // The edited draft comes first, and is shown.
   await drafts(page).getByText('Bring bees.').waitFor()
-  await page.getByText('59 as the template, 1 edited').waitFor()
+  await page.getByText('59 not edited, 1 edited').waitFor()
   expect(await drafts(page).count()).toBe(1)
   for (const height of [650, 900]) {
     await resize(page, { width: 1366, height })
@@ -614,7 +614,7 @@ test('on a phone a letter appears under its row, with the reasons why it cannot 
       .waitFor()
     expect(await drafts(page).count()).toBe(1)
   }
-  await page.getByText('1 as the template. 1 draft cannot be sent.').waitFor()
+  await page.getByText('1 not edited. 1 draft cannot be sent.').waitFor()
   await recipient(page, 'Alan Turing Cannot be sent').waitFor()
   await drafts(page).getByText('Left blank by the applicant: team_size').waitFor()
   expect(await page.getByLabel('Send to Alan Turing').count()).toBe(0)

@@ -3,7 +3,7 @@ import ICAL from 'ical.js'
 import { deepStrictEqual, ok } from 'node:assert'
 
 import type { Application } from '../src/application/application.ts'
-import { textFields } from '../src/application/fields.ts'
+import { questions, textFields } from '../src/application/fields.ts'
 import { storeAcceptedApplicant, rsvpsOf } from '../testing/accepted.ts'
 import { setRetreat } from '../testing/calendars.ts'
 import { send } from '../testing/client.ts'
@@ -341,7 +341,7 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
     )
   },
 
-  async 'an organiser signs in, finds an application, accepts it, adds a note, and undoes the decision'({
+  async 'an organiser signs in, finds an application, decides, adds a note, undoes, and reads everything about the person'({
     browser,
     gate,
     signInLink,
@@ -389,6 +389,12 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
       reason: application.reason,
       overflow: 0,
     })
+    await browser.evaluate(`(document.querySelector('a[href*="/all"]').click(), true)`)
+    await waitUntilTrue(browser, `${text('h1')} === 'Everything about a person'`)
+    for (const words of [questions.consent, 'A strong one.'])
+      await waitUntilTrue(browser, `document.body.innerText.includes(${JSON.stringify(words)})`)
+    const excess = `document.documentElement.scrollWidth - document.documentElement.clientWidth`
+    deepStrictEqual(await browser.evaluate(excess), 0)
   },
 
   async 'an organiser marks an application by a key, then sees the mark of another organiser, and puts it aside and back'({

@@ -17,27 +17,41 @@ declare
   shown record := private.edition_in(jsonb_build_object('edition', edition));
 begin
   return (
-    with counted as (
-      select count(*) filter (where state = 'coming') as coming,
-        count(*) filter (where state = 'not coming') as not_coming,
-        count(*) filter (where state in ('no answer', 'late')) as no_answer,
-        count(*) filter (where state = 'late') as late,
-        count(*) filter (where state = 'not told') as not_told,
-        count(*) filter (where state in ('no answer', 'late') and not is_reminded) as not_reminded
+    with states as (
+      -- Grouped first: each count compares words, for each row without groups.
+      select state, count(*) as people, count(*) filter (
+          where state in ('no answer', 'late') and not is_reminded
+            -- A subquery that PostgreSQL hashes: a join would take three times as long.
+            and application_id not in (select private.with_unsent_letter('reminder'))
+        ) as to_remind
       from (
-        select private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) as state,
+        select application_id, private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) as state,
           coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
         from private.invitations
         where is_accepted and private.is_of(application_id, shown.id, shown.is_only)
       ) as invitations
+      group by state
+    ), counted as (
+      select coalesce(sum(people) filter (where state = 'coming'), 0) as coming,
+        coalesce(sum(people) filter (where state = 'not coming'), 0) as not_coming,
+        coalesce(sum(people) filter (where state in ('no answer', 'late')), 0) as no_answer,
+        coalesce(sum(people) filter (where state = 'late'), 0) as late,
+        coalesce(sum(people) filter (where state = 'not told'), 0) as not_told,
+        coalesce(sum(to_remind), 0) as to_remind
+      from states
     ), open_questions as (
-      select count(*) as people,
-        count(*) filter (where not coalesce(private.is_reminder_recent(reminded_at), false)) as not_reminded
+      select count(*) as people, count(*) filter (
+          where not coalesce(private.is_reminder_recent(reminded_at), false)
+            and application_id not in (select private.with_unsent_letter('questions'))
+        ) as to_remind
       from private.invitations
       where is_accepted and rsvp = 'coming' and private.is_of(application_id, shown.id, shown.is_only)
         and (select private.has_required_questions(shown.id)) and private.has_open_questions(application_id)
+    ), waiting as (
+      select application_id, set_at from private.statuses
+      where status = 'waitlisted' and private.is_of(application_id, shown.id, shown.is_only) order by set_at, application_id limit 20
     )
-    select to_jsonb(counted) - 'not_reminded' || jsonb_build_object(
+    select to_jsonb(counted) || jsonb_build_object(
       'version', version, 'places', seats, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
       'is_zone_set', settings.zone is not null, 'site', site,
       'today', today, 'edition', shown.id, 'editions', private.editions_shown(),
@@ -48,8 +62,7 @@ begin
         'questions', (select count(*) from private.questions where questions.edition = shown.id),
         'open', open_questions.people
       ), 'to_remind',
-        least(counted.not_reminded - private.count_with_reminder('reminder', shown.id, shown.is_only, today), 1000)
-        + least(open_questions.not_reminded - private.count_with_reminder('questions', shown.id, shown.is_only, today), 1000),
+        least(counted.to_remind, 1000) + least(open_questions.to_remind, 1000),
       'free', seats - coming - no_answer - not_told,
       'waitlisted', private.count_with_status('waitlisted', shown.id, null),
       'waitlist', (
@@ -61,12 +74,10 @@ begin
             from jsonb_each(private.form_answers(application, me.blind) || summary)
           )
           order by set_at, id), '[]')
-        from (
-          select application_id, set_at from private.statuses
-          where status = 'waitlisted' and private.is_of(application_id, shown.id, shown.is_only) order by set_at, application_id limit 20
-        ) as waiting
+        from waiting
           join public.retreat_applications as application on id = waiting.application_id
-          cross join private.summaries(array[id], me.blind)
+          join private.summaries(array(select application_id from waiting), me.blind) as summaries
+            on summaries.application_id = id
       ))
     from private.places as settings, counted, open_questions, lateral (
       select case when shown.id = max(id) then settings.places else max(editions.places) filter (where id = shown.id) end as seats

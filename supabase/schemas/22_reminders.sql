@@ -33,18 +33,6 @@ as $$
       and (select letters.template from private.letters where id = letter_id) = with_unsent_letter.template
 $$;
 
--- Counts the people of an edition to remind with a template for whom a reminder of this template exists, but is not sent yet.
--- Places needs only the count, for which `to_remind` is too slow.
-create function private.count_with_reminder(template text, edition integer, is_only boolean, today date) returns bigint
-  language sql stable set search_path = ''
-as $$
-  select count(*) from private.with_unsent_letter(count_with_reminder.template) as application
-    join private.invitations on application_id = application
-  where private.is_to_be_reminded(invitations, count_with_reminder.template, today)
-    and not coalesce(private.is_reminder_recent(reminded_at), false)
-    and private.is_of(application_id, count_with_reminder.edition, is_only)
-$$;
-
 -- The people of an edition to remind with a template (`wanted`), the earliest deadline first, at most 1,001. `reminder` is for
 -- people without an RSVP, and `questions` for guests with open questions that can still be answered. `waiting` counts the people
 -- with such a reminder that is not sent yet, and `reminded` those who got one in the last three days.

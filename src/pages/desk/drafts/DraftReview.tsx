@@ -4,6 +4,7 @@ import type { Letter } from '../../../client/desk/letters.ts'
 import { Tick } from '../kit/Field.tsx'
 import { focusOn } from '../kit/focus.ts'
 import { countOf, formatNumber } from '../kit/format.ts'
+import { hrefOf } from '../kit/route.ts'
 import { useMedia } from '../kit/useMedia.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { useUnsentText } from '../kit/useUnsentText.ts'
@@ -17,6 +18,8 @@ interface DraftReviewProps {
   drafts: readonly Letter[]
   /** Whether organisers send them from their own email program. */
   isByHand: boolean
+  /** Whether there are drafts of other occasions. */
+  hasOthers: boolean
   /** Content below the recipients. */
   more: ReactNode
   /** Renders the button that sends the ticked drafts. */
@@ -33,7 +36,14 @@ interface Review {
 const initialReview: Review = { chosen: '', place: 0, unticked: [] }
 
 /** The recipients of drafts, with a checkbox each, and the letter to the chosen recipient. */
-export function DraftReview({ occasion, drafts: unsorted, isByHand, more, children }: DraftReviewProps) {
+export function DraftReview({
+  occasion,
+  drafts: unsorted,
+  isByHand,
+  hasOthers,
+  more,
+  children,
+}: DraftReviewProps) {
   const changes = useDraftChanges(occasion)
   const drafts = useEditedFirst(unsorted)
   // Stored in the browser tab, so that unticked drafts stay unticked after a visit to another screen.
@@ -89,7 +99,15 @@ export function DraftReview({ occasion, drafts: unsorted, isByHand, more, childr
     return (
       <>
         {orphanedTexts}
-        <p>No drafts here.</p>
+        <p>
+          No drafts here.
+          {hasOthers && (
+            <>
+              {' '}
+              Others are under <a href={hrefOf({ screen: 'letters' })}>Letters</a>.
+            </>
+          )}
+        </p>
         {more}
       </>
     )
@@ -177,12 +195,12 @@ function wordsOf(draft: Letter, isSaved: boolean) {
   return words.join(', ')
 }
 
-/** The numbers of ticked drafts that equal their template, of edited ticked drafts, and of drafts that cannot be sent. */
+/** The numbers of unedited ticked drafts, of edited ones, and of drafts that cannot be sent. */
 function sentencesOf(ticked: readonly Letter[], unsendable: number) {
   const edited = ticked.filter(isEdited).length
   const unedited = ticked.filter(({ occasion }) => occasion !== '').length - edited
   const remarks = [
-    ...(unedited > 0 ? [`${formatNumber(unedited)} as the template`] : []),
+    ...(unedited > 0 ? [`${formatNumber(unedited)} not edited`] : []),
     ...(edited > 0 ? [`${formatNumber(edited)} edited`] : []),
   ].join(', ')
   return unsendable === 0

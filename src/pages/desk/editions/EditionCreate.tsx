@@ -71,7 +71,10 @@ export function EditionCreate({ newest }: { newest: Edition }) {
     <Sheet title="Begin the next retreat">
       <form ref={form} onSubmit={(event) => event.preventDefault()}>
         <ul className="edition-effects">
-          <li>It begins at once: applications from now on belong to it.</li>
+          <li>
+            It begins at once: applications from now on belong to it. Its venue and the other days are set
+            afterwards, under Places.
+          </li>
           <li>
             You can still read, search and download <bdi>{former}</bdi>. Its letters and links go on working.
           </li>

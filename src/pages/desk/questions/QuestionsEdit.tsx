@@ -109,7 +109,8 @@ function QuestionsForm({ edition, places, stored }: QuestionsFormProps) {
       <Sheet title="What guests are asked">
         <p className="layout-quiet">
           People who are coming are asked this on their page, and can change their answers there. Nobody is
-          told of a new question until you send a reminder.
+          told of a new question until you send a reminder. A saved question keeps its kind, since people may
+          have answered it.
         </p>
         {questions.length === 0 && <p>There are no questions yet.</p>}
         <ol className="questions-list">
