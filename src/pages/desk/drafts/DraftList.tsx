@@ -22,7 +22,8 @@ export function DraftList({ occasion }: { occasion: string }) {
   const { data: overview } = useQuery({ ...desk.letters(), enabled: query.data !== undefined })
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
   const isByHand = overview !== undefined && !isSentByServer(occasion, overview.postman)
-  const counts = overview === undefined ? [] : [{ occasion: '', drafts: overview.personal }, ...overview.templates]
+  const counts =
+    overview === undefined ? [] : [{ occasion: '', drafts: overview.personal }, ...overview.templates]
   const hasOthers = counts.some((each) => each.occasion !== occasion && each.drafts.count > 0)
   const onSent = (notSent: readonly Unsent[]) => {
     setUnsent(notSent)
