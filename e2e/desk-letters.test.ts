@@ -98,7 +98,7 @@ test('two decisions make drafts, one draft is changed, and both letters are rele
   const bar = page.getByRole('region', { name: 'On their way' })
   await bar.waitFor()
   expect(await bar.locator('p').textContent()).toMatch(/^2 letters will be sent in (1:00|0:\d\d)\.$/)
-  await page.getByText('No drafts here.').waitFor()
+  await page.getByText('No drafts here.', { exact: true }).waitFor()
   expect(await statesInDatabase()).toEqual(['waiting', 'waiting'])
   // The bar also appears after a reload, which clears the state of the page.
   await page.reload()
@@ -789,7 +789,7 @@ test('with an automation but no mail server, the automation gets decision letter
   await link('Review 1 draft: Accepted').click()
   await button('Send 1 letter').click()
   await dialog.getByRole('button', { name: 'Send 1 letter' }).click()
-  await page.getByText('No drafts here.').waitFor()
+  await page.getByText('No drafts here. Others are under Letters.').waitFor()
   await link('Back').click()
   await link('1 is on the way').click()
   await button('Stop: Zoë Zola, to the automation').waitFor()

@@ -18,7 +18,7 @@ declare
 begin
   return (
     with states as (
-      -- Grouped first: each count compares words, for each row without groups.
+      -- Grouped first, so that the counts below compare words once a state and not once a row.
       select state, count(*) as people, count(*) filter (
           where state in ('no answer', 'late') and not is_reminded
             -- A subquery that PostgreSQL hashes: a join would take three times as long.

@@ -6,7 +6,6 @@ import { compressInPieces } from './pieces.ts'
 const scene = '<p>The scene</p>'.repeat(200)
 const form = '<input name="a">'.repeat(200)
 const rest = '<template></template>'.repeat(200)
-
 const html = scene + form + rest
 const beginnings = [scene.length, scene.length + form.length]
 
