@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
-import { Readable } from 'node:stream'
 import { negotiate } from '@fastify/accept-negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import { documentHeaders } from '../../pages/headers.ts'
-import { compressInPieces, type Pieces } from './pieces.ts'
+import { compressInPieces, type Encoding } from './pieces.ts'
 
 /** A document, its Content-Security-Policy, and the lengths of its beginnings that can be painted while the rest loads. */
 interface Rendered {
@@ -16,7 +15,7 @@ interface Rendered {
 /** A document that is ready to be sent, compressed in advance. */
 export interface PreparedDocument {
   headers: Readonly<Record<string, string>>
-  pieces: Pieces
+  bodies: Readonly<Record<Encoding, Buffer>>
 }
 
 /**
@@ -30,7 +29,10 @@ export async function prepareDocument(
 ): Promise<PreparedDocument> {
   const etag = `"${createHash('sha256').update(html).digest('base64url').slice(0, 16)}"`
   const headers = { ...headersOf(policy), ...more, etag, vary: 'accept-encoding' }
-  return { headers, pieces: await compressInPieces(html, beginnings) }
+  const { br, gzip, identity } = await compressInPieces(html, beginnings)
+  // One buffer, since a stream of the pieces halves the number of documents a second.
+  const bodies = { br: Buffer.concat(br), gzip: Buffer.concat(gzip), identity: Buffer.concat(identity) }
+  return { headers, bodies }
 }
 
 /** The headers of a document with this Content-Security-Policy. */
@@ -47,16 +49,11 @@ export function headersOf(policy: string): Record<string, string> {
 export function sendDocument(
   request: FastifyRequest,
   reply: FastifyReply,
-  { headers, pieces }: PreparedDocument,
+  { headers, bodies }: PreparedDocument,
 ): FastifyReply {
   void reply.headers(headers)
   if (request.headers['if-none-match']?.includes(headers['etag'] ?? '')) return reply.code(304).send()
-  const encoding = negotiate(request.headers['accept-encoding'] ?? '', ['br', 'gzip'])
+  const encoding = negotiate<Encoding>(request.headers['accept-encoding'] ?? '', ['br', 'gzip'])
   if (encoding !== null) void reply.header('content-encoding', encoding)
-  const encoded = pieces[encoding === 'br' || encoding === 'gzip' ? encoding : 'identity']
-  void reply.header(
-    'content-length',
-    encoded.reduce((sum, { length }) => sum + length, 0),
-  )
-  return reply.send(Readable.from(encoded))
+  return reply.send(bodies[encoding ?? 'identity'])
 }

@@ -1,8 +1,11 @@
 import { buffer } from 'node:stream/consumers'
 import { constants, createBrotliCompress, createGzip, type BrotliCompress, type Gzip } from 'node:zlib'
 
+/** The encodings of a document. `identity` is uncompressed (RFC 9110, 8.4). */
+export type Encoding = 'br' | 'gzip' | 'identity'
+
 /** A document in each encoding, in pieces. Each can be decoded before the next arrives. */
-export type Pieces = Record<'br' | 'gzip' | 'identity', readonly Buffer[]>
+type Pieces = Record<Encoding, Buffer[]>
 
 /**
  * Compresses a document as one stream that is flushed at the end of each of its beginnings.
