@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import { text as readText } from 'node:stream/consumers'
 import { beforeAll, expect, test } from 'vitest'
 
 import { send, storedEmails } from '../../testing/client.ts'
@@ -20,10 +21,10 @@ beforeAll(async () => {
   server = await startServer(settings)
 })
 
-/** The server's memory in megabytes. */
-function memory() {
+/** The server's memory in megabytes: now (`VmRSS`), or the most so far (`VmHWM`). */
+function memory(field: 'VmRSS' | 'VmHWM' = 'VmRSS') {
   const status = readFileSync(`/proc/${server.process.pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
+  return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024
 }
 
 /** Opens a connection, writes to it and never reads. */
@@ -77,6 +78,21 @@ test('if too many large requests are pending, further ones are refused at once, 
   const large = { ...anApplication(answers), consent: 'true' }
   await until('room for a large request', async () => (await postForm(large)).status !== 503)
   expect(await storedEmails(settings)).toEqual(expect.arrayContaining([small.email, large.email]))
+})
+
+test('bodies that arrive in chunks of one byte cost little memory', async () => {
+  const { hostname, port } = new URL(server.origin)
+  const head = `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: ${form}\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n`
+  const request = `${head}${'1\r\nx\r\n'.repeat(maxBodyBytes)}0\r\n\r\n`
+  const before = memory()
+  const statuses = Array.from({ length: 16 }, async () => {
+    const socket = connect(Number(port), hostname)
+    socket.write(request)
+    return (await readText(socket)).split(' ')[1]
+  })
+  expect(new Set(await Promise.all(statuses))).toEqual(new Set(['400']))
+  // Fastify's own reader takes 100 MB for each.
+  expect(memory('VmHWM') - before).toBeLessThan(200)
 })
 
 test.each(['text/plain', 'application/json', 'multipart/form-data; boundary=x'])(

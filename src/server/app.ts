@@ -149,6 +149,7 @@ export async function createApp({
         settings,
         database,
         keys,
+        allow,
         queueParsing,
         passwordCost,
         recordMail,

@@ -4,7 +4,8 @@ import type { Settings } from '../../settings/server-settings.ts'
 import type { Database } from '../database/database.ts'
 import { checkPublicKey } from '../http/caller.ts'
 import { HttpError } from '../http/errors.ts'
-import { acceptBytes, type ParseQueue } from '../http/large-requests.ts'
+import { acceptBytes, isLarge, type ParseQueue } from '../http/large-requests.ts'
+import type { Allowance } from '../http/rate-limiter.ts'
 import { upkeepInterval, startPolling } from '../polling.ts'
 import { deleteExpiredPasswordTries } from './accounts/password-tries.ts'
 import { aboutCalls } from './calls/about.ts'
@@ -26,6 +27,8 @@ export interface AuthOptions {
   database: Pick<Database, 'signIn' | 'server'>
   /** Undefined if a hosted project manages the accounts. */
   keys: SigningKeys | undefined
+  /** Counts large requests towards the rate limit of their address. */
+  allow: Allowance
   /** Queues the parsing of large bodies. */
   queueParsing: ParseQueue
   /** The bcrypt cost of a password. */
@@ -48,7 +51,7 @@ const openCalls = ['GET /verify', 'GET /.well-known/jwks.json', 'GET /health']
  */
 export async function auth(
   app: FastifyInstance,
-  { settings, database, keys, queueParsing, passwordCost, recordMail }: AuthOptions,
+  { settings, database, keys, allow, queueParsing, passwordCost, recordMail }: AuthOptions,
 ) {
   acceptBytes(app, queueParsing)
   app.setErrorHandler(sendError)
@@ -78,6 +81,12 @@ export async function auth(
   }
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header('cache-control', 'no-store')
+    try {
+      // A large request counts before it is read.
+      if (isLarge(request.raw)) allow(request.ip, 1)
+    } catch (error) {
+      return done(error as Error)
+    }
     // GoTrue ignores the content type.
     if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/json'
     const { method, routeOptions } = request

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 
+import { readBody } from './body.ts'
 import { HttpError } from './errors.ts'
 import { requestLimits } from './request-limits.ts'
 import { onResponseEnd } from './response-end.ts'
@@ -19,12 +20,16 @@ export function isLarge(request: IncomingMessage): boolean {
   return sizeOf(request) > large
 }
 
-/** Bounds the memory that large requests use: beyond the bound they get 503 at once. Small requests are not affected. */
+/**
+ * Bounds the memory that large requests use: beyond the bound they get 503 at once. Small requests are not affected. Large
+ * requests to unknown addresses get 404 before they are read.
+ */
 export function limitLargeRequests(app: FastifyInstance): void {
   let inFlight = 0
-  app.addHook('onRequest', ({ raw }, reply, done) => {
+  app.addHook('onRequest', ({ raw, is404 }, reply, done) => {
     const size = sizeOf(raw)
     if (size <= large) return done()
+    if (is404) return done(Object.assign(new HttpError(404, 'HTTP404', 'Not found.'), { statusCode: 404 }))
     if (inFlight + size > maxInFlight) return done(tooBusy())
     inFlight += size
     onResponseEnd(reply, () => (inFlight -= size))
@@ -53,9 +58,12 @@ export function createParseQueue(): ParseQueue {
 /** Accepts bodies of any content type, as bytes. */
 export function acceptBytes(app: FastifyInstance, queueParsing: ParseQueue): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>
-    queueParsing(body.length, (refusal) => (refusal ? done(refusal, undefined) : done(null, body))),
-  )
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    readBody(payload, (error, body) => {
+      if (error) return done(error, undefined)
+      queueParsing(body.length, (refusal) => (refusal ? done(refusal, undefined) : done(null, body)))
+    })
+  })
 }
 
 function tooBusy() {

@@ -7,6 +7,8 @@ import { onResponseEnd } from './response-end.ts'
 const maxDrainedBytes = 1024 * 1024
 /** Bytes of a refused request that are read in a millisecond, so that sending more does not keep the server busy. */
 const pace = 1024
+/** Bytes between two pauses. Chunks that arrive during a pause are kept, and small ones take a hundred times their size. */
+const bytesBetweenPauses = 16 * 1024
 /** Milliseconds within which a client has to read a whole response. */
 const readTimeout = 120_000
 
@@ -38,15 +40,19 @@ function hasBody({ headers }: IncomingMessage) {
 /** Reads and discards the rest of a request. `isWhole` says whether the end of the request was reached. */
 function drain(request: IncomingMessage, done: (isWhole: boolean) => void) {
   let bytes = 0
+  let sincePause = 0
   const end = () => {
     request.off('data', count).off('end', end).off('close', end)
     done(request.complete)
   }
   const count = (chunk: Buffer) => {
     bytes += chunk.length
+    sincePause += chunk.length
     if (bytes > maxDrainedBytes) return end()
+    if (sincePause < bytesBetweenPauses) return
     request.pause()
-    setTimeout(() => request.resume(), chunk.length / pace)
+    setTimeout(() => request.resume(), sincePause / pace)
+    sincePause = 0
   }
   request.on('data', count).once('end', end).once('close', end).resume()
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 
 import { columns } from '../../application/application.ts'
+import { readBody } from '../http/body.ts'
 import { HttpError } from '../http/errors.ts'
 import type { ParseQueue } from '../http/large-requests.ts'
 
@@ -12,15 +13,17 @@ const [plus, space] = [0x2b, 0x20]
 /** Accepts only bodies in the format of a browser's form, and parses them into the form answers by field name. */
 export function acceptForms(app: FastifyInstance, queueParsing: ParseQueue): void {
   app.removeAllContentTypeParsers()
-  const options = { parseAs: 'buffer' } as const
-  app.addContentTypeParser('application/x-www-form-urlencoded', options, (_request, body: Buffer, done) => {
-    queueParsing(body.length, (refusal) => {
-      if (refusal) return done(refusal, undefined)
-      try {
-        done(null, formAnswersIn(body))
-      } catch (error) {
-        done(error instanceof Error ? error : new Error(String(error)), undefined)
-      }
+  app.addContentTypeParser('application/x-www-form-urlencoded', (_request, payload, done) => {
+    readBody(payload, (error, body) => {
+      if (error) return done(error, undefined)
+      queueParsing(body.length, (refusal) => {
+        if (refusal) return done(refusal, undefined)
+        try {
+          done(null, formAnswersIn(body))
+        } catch (problem) {
+          done(problem instanceof Error ? problem : new Error(String(problem)), undefined)
+        }
+      })
     })
   })
 }
