@@ -141,7 +141,7 @@ async function findBackups(dir: string, { databaseId, now }: FolderOptions): Pro
   }
   // Backups dated in the future come last: they were made with a wrong clock.
   const sortKey = ({ createdAt }: FoundBackup) => (isInFuture(createdAt, now) ? 0 : createdAt.getTime())
-  return found.toSorted((a, b) => sortKey(b) - sortKey(a))
+  return found.toSorted((a, b) => sortKey(b) - sortKey(a) || b.createdAt.getTime() - a.createdAt.getTime())
 }
 
 /**

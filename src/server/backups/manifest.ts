@@ -11,6 +11,7 @@ export const applications = `public.${table}`
 export const statuses = 'private.statuses'
 export const history = 'private.history'
 export const letters = 'private.letters'
+export const addresses = 'private.addresses'
 const invitations = 'private.invitations'
 export const deliveries = 'private.deliveries'
 const editions = 'private.editions'
@@ -43,7 +44,7 @@ export const deskTables = [
   ...Object.keys(seededTables),
   letters,
   invitations,
-  'private.addresses',
+  addresses,
   'private.holds',
   deliveries,
   'private.questions',

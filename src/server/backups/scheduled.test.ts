@@ -164,6 +164,27 @@ test('the newest complete backup is never removed, even if a wrong clock dated a
   await expect.poll(() => backupsIn(dir)).toEqual([backupName(clock.now)])
 })
 
+test('a server whose clock was ahead at its start, and is set back, makes one backup and not one at each check', async () => {
+  const dir = await createBackupDirectory()
+  // The clock goes on by a second each time it is read.
+  const clock = {
+    reads: 0,
+    shown: new Date(2030, 5, 1, 12),
+    get now() {
+      this.reads += 1
+      return (this.shown = new Date(this.shown.getTime() + 1_000))
+    },
+  }
+  const server = createServer(dir, clock)
+  server.start(database)
+  await expect.poll(() => backupsIn(dir)).toHaveLength(1)
+  clock.shown = new Date(2026, 5, 1, 12)
+  await expect.poll(async () => (await backupsIn(dir)).length).toBeGreaterThan(1)
+  const { reads } = clock
+  await expect.poll(() => clock.reads).toBeGreaterThan(reads + 100)
+  expect(await backupsIn(dir)).toHaveLength(2)
+})
+
 test('the remains of a killed backup of this database and an old empty folder are removed, and nothing else', async () => {
   const dir = await createBackupDirectory()
   const clock = { now: new Date() }

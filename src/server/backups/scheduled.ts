@@ -116,7 +116,9 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
   /** A backup is due if the newest was made before this moment. */
   const dueSince = () => {
     const daily = lastOccurrence(at, now())
-    return daily > startedAt ? daily : new Date(startedAt.getTime() - day)
+    if (daily > startedAt) return daily
+    // The clock may have been ahead at the start, and set back since.
+    return new Date(Math.min(startedAt.getTime(), now().getTime()) - day)
   }
 
   /**

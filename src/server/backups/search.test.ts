@@ -59,6 +59,18 @@ test('an application with an earlier email of the person is found by its id', as
   expect(backups).toMatchObject([{ applications: 1 }])
 })
 
+test('an erased application is found in a backup by the address that organisers wrote instead', async () => {
+  const { path: dir } = await temporaryDirectory()
+  await store('wrong@example.com')
+  await database.owner`
+    insert into private.addresses (application_id, address)
+    select id, 'Corrected@example.com' from public.retreat_applications where email = 'wrong@example.com'`
+  await backUp(database.owner, join(dir, 'backup'))
+  await database.owner`delete from public.retreat_applications where email = 'wrong@example.com'`
+  const { backups } = await searchBackups(dir, person('corrected@example.com'))
+  expect(backups).toMatchObject([{ applications: 1 }])
+})
+
 test('a copy and an unfinished backup are searched too, and a backup that cannot be read is named', async () => {
   const { path: dir } = await temporaryDirectory()
   await store('tim@example.com')

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { OperatorError } from '../../settings/operator-error.ts'
-import { applications, backupFailure, checkRegular, fileOf, readManifest } from './manifest.ts'
+import { addresses, applications, backupFailure, checkRegular, fileOf, readManifest } from './manifest.ts'
 import { linesOf } from './restore.ts'
 
 /** A backup that has applications of a person. */
@@ -50,9 +50,10 @@ export async function searchBackups(
   for (const { name } of entries.filter((entry) => entry.isDirectory())) {
     const folder = join(dir, name)
     try {
-      if (!(await readdir(folder)).includes(fileOf(applications))) continue
+      const files = await readdir(folder)
+      if (!files.includes(fileOf(applications))) continue
       count += 1
-      const matching = await countMatches(join(folder, fileOf(applications)), person)
+      const matching = await countMatches(folder, files.includes(fileOf(addresses)), person)
       if (matching === 0) continue
       const manifest = await readManifest(folder).catch(() => undefined)
       found.push({ folder, created_at: manifest?.createdAt ?? null, applications: matching })
@@ -66,21 +67,36 @@ export async function searchBackups(
   return { count, backups: [...newestFirst, ...unread] }
 }
 
-/** Counts the lines of a file that are applications of a person. Few lines are parsed: a backup may have a million. */
-async function countMatches(file: string, { email, ids }: { email: string; ids: ReadonlySet<string> }) {
+/** Counts a backup's applications of a person: those with one of the ids or the email, which may be the replaced address. */
+async function countMatches(
+  folder: string,
+  hasAddresses: boolean,
+  { email, ids }: { email: string; ids: ReadonlySet<string> },
+) {
+  const wanted = new Set(ids)
+  if (hasAddresses) {
+    const file = join(folder, fileOf(addresses))
+    for await (const row of rowsWith(file, 'address', email)) wanted.add(String(row['application_id']))
+  }
+  const found = new Set<string>()
+  const file = join(folder, fileOf(applications))
+  for await (const row of rowsWith(file, 'email', email, wanted)) found.add(String(row['id']))
+  return found.size
+}
+
+/** Reads the rows with an email in a column, or with one of the ids. Few lines are parsed: a backup may have a million. */
+async function* rowsWith(file: string, column: string, email: string, ids: ReadonlySet<string> = new Set()) {
   await checkRegular(file)
   const wanted = normalise(email)
   // The email as JSON escapes it, without the quotes.
   const escapedEmail = JSON.stringify(wanted).slice(1, -1)
-  let count = 0
   for await (const line of linesOf(file)) {
-    if (ids.has(/"id":"([\da-f-]{36})"/.exec(line)?.[1] ?? '')) count += 1
-    else if (line.toLowerCase().includes(escapedEmail)) {
-      const row = JSON.parse(line) as { email?: unknown }
-      if (typeof row.email === 'string' && normalise(row.email) === wanted) count += 1
-    }
+    const hasId = ids.has(/"id":"([\da-f-]{36})"/.exec(line)?.[1] ?? '')
+    if (!hasId && !line.toLowerCase().includes(escapedEmail)) continue
+    const row = JSON.parse(line) as Record<string, unknown>
+    const value = row[column]
+    if (hasId || (typeof value === 'string' && normalise(value) === wanted)) yield row
   }
-  return count
 }
 
 /** Normalises an email as `private.person` does to compare emails. */
