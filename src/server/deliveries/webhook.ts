@@ -2,6 +2,8 @@ import { createHmac } from 'node:crypto'
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 
+import { abortAfter } from '../abort-after.ts'
+
 /** The address that deliveries are posted to, and the secret that signs them. */
 export interface Receiver {
   url: string
@@ -57,10 +59,10 @@ export async function deliver(
   }
   if (secret !== undefined) headers['webhook-signature'] = sign(secret, `${id}.${timestamp}.${body}`)
 
-  const signals = [AbortSignal.timeout(timeout), ...(signal ? [signal] : [])]
+  const ending = abortAfter(timeout, signal)
   let isUncertain = false
   try {
-    const response = await post(url, { headers, body, signal: AbortSignal.any(signals) }, () => {
+    const response = await post(url, { headers, body, signal: ending.signal }, () => {
       isUncertain = true
     })
     const { statusCode: status = 0 } = response
@@ -70,6 +72,8 @@ export async function deliver(
     return retryAfter === undefined ? result : { ...result, retryAfter }
   } catch (error) {
     return { delivered: false, status: null, isUncertain, text: reasonOf(error) }
+  } finally {
+    ending.clear()
   }
 }
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 
+import { abortAfter } from '../abort-after.ts'
 import type { MailServer } from '../../settings/mail-settings.ts'
 import { causeOf, mailTimeout, smtpOptions } from './smtp.ts'
 import type { Mail } from './compose.ts'
@@ -100,14 +101,14 @@ export function createMailConnection(mailServer: MailServer, timeout = mailTimeo
 
   return {
     async handOver(mail, cancelled) {
-      const timeoutSignal = AbortSignal.timeout(timeout)
-      const signal = cancelled === undefined ? timeoutSignal : AbortSignal.any([timeoutSignal, cancelled])
+      const { signal, clear } = abortAfter(timeout, cancelled)
       const reused = takeConnection()
       let result = await tryOnce(mail, signal, reused)
       // A new connection may help: the mail server may have closed the reused one, or may limit the letters over one connection.
       if (reused !== undefined && result.outcome === 'unavailable' && !signal.aborted) {
         result = await tryOnce(mail, signal, undefined)
       }
+      clear()
       const wasNotSent =
         result.outcome === 'unavailable' || (result.outcome === 'retry' && !result.isUncertain)
       if (cancelled?.aborted === true && wasNotSent && result.code === null) {
