@@ -320,15 +320,19 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
     expect(await server.stop()).toBe(0)
   })
 
-  test('a port that is in use is reported in one sentence', async () => {
+  test('a port that is in use is reported in one sentence, before a database is created', async () => {
+    const dataDir = join(directory.path, 'new')
     const otherProgram = createServer()
     await new Promise<void>((resolve) => otherProgram.listen(0, '127.0.0.1', resolve))
     const { port } = otherProgram.address() as AddressInfo
-    const { code, stderr } = await runCommand([], { ...settings, PORT: String(port) })
-    expect(code).toBe(1)
-    expect(stderr).toBe(
-      `PORT is "${port}", which another program uses: stop that program, or set PORT to another port.\n`,
-    )
+    for (const path of [directory.path, dataDir]) {
+      const { code, stderr } = await runCommand([], { ...settings, DATA_DIR: path, PORT: String(port) })
+      expect(code).toBe(1)
+      expect(stderr).toBe(
+        `PORT is "${port}", which another program uses: stop that program, or set PORT to another port.\n`,
+      )
+    }
+    await expect(access(dataDir)).rejects.toThrow('ENOENT')
   })
 
   test.each([

@@ -27,7 +27,7 @@ test('a dry run over a database of 1.0.0 reports all changes without making them
 
   const migrations = [...stdout.matchAll(/^ {2}(\d{14})_\w+/gm)].map(([, version]) => version)
   expect(migrations.length).toBeGreaterThan(1)
-  expect(migrations.at(-1)).toBe(newestVersion)
+  expect(migrations).toContain(newestVersion)
   expect(stdout).toMatch(
     /^They took \d+\.\d s\. Nobody can apply for that long during the update\. Everything was undone\.$/m,
   )

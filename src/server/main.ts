@@ -1,4 +1,5 @@
-import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import pino, { type Logger } from 'pino'
 
@@ -74,8 +75,12 @@ async function start(settings: Settings, log: Logger) {
     schema: 'migrate',
     holder: serverName(host, port),
     onEvent: (message) => log.warn(message),
-    ...(backups && { beforeCreation: backups.beforeCreation }),
+    beforeCreation: async () => {
+      await checkPort(settings)
+      await backups?.beforeCreation()
+    },
     beforeMigration: async (sql) => {
+      await checkPort(settings)
       await backups?.beforeMigration(sql)
       backup = backups === undefined ? 'not set' : backups.state().failingSince ? 'failed' : 'made'
     },
@@ -170,6 +175,16 @@ function startFailure(error: unknown, { description }: Database, { databaseUrl }
   return fileFailure(error) ?? (databaseUrl === undefined ? error : unreachableError(error, description))
 }
 
+/** Refuses an address that this server cannot listen on, before it creates or updates the database. */
+async function checkPort(settings: Settings) {
+  const { host, port } = settings
+  const probe = createServer().listen({ host, port })
+  await once(probe, 'listening').catch((error: unknown) => {
+    throw listenFailure(error, settings)
+  })
+  await once(probe.close(), 'close')
+}
+
 function listenFailure(error: unknown, { host, port }: Settings) {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'EADDRINUSE') {
@@ -182,7 +197,7 @@ function listenFailure(error: unknown, { host, port }: Settings) {
       `PORT is "${port}", which this user may not listen on: set PORT to 1024 or more.`,
     )
   }
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+  if (/^(EADDRNOTAVAIL|EAFNOSUPPORT|EINVAL|ENOTFOUND|EAI_AGAIN)$/.test(String(code))) {
     return new OperatorError(
       `HOST is "${host}" but should be an address of this machine, such as 127.0.0.1 or 0.0.0.0.`,
     )

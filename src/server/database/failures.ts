@@ -32,9 +32,14 @@ export function unreachableError(error: unknown, description: string): unknown {
       { cause: error },
     )
   }
-  // SQLSTATEs: class 08, the connection failed; class 28, refused; 3D000, no such database; 42704, an unknown parameter in the
-  // address. The other codes are the network's, OpenSSL's and ours.
-  if (!/^(08|28|3D000|42704|DEADLINE|E[A-Z_]+$|ERR_|CONNECT|READ_ONLY|.*CERT|.*SIGNATURE)/.test(code))
+  // SQLSTATEs: class 08, the connection failed; class 28, refused; 3D000, no such database; 42501, no right; 42704 and 22023, an
+  // unknown parameter in the address or a wrong value; class 53, too many connections or a full disk; 57P03, PostgreSQL is
+  // starting. The other codes are the network's, OpenSSL's and ours.
+  if (
+    !/^(08|28|3D000|42501|42704|22023|53|57P03|DEADLINE|E[A-Z_]+$|ERR_|CONNECT|READ_ONLY|.*CERT|.*SIGNATURE)/.test(
+      code,
+    )
+  )
     return error
   return new OperatorError(
     `The ${description}, which DATABASE_URL names, cannot be used (${code === 'CONNECT_TIMEOUT' ? 'it did not answer in time' : oneLine(error.message)}): check its address, parameters, user and password, and that it runs.`,

@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg'
 import { expect, test } from 'vitest'
 
+import { isDuplicate } from '../../application/application.ts'
 import { httpError } from './errors.ts'
 
 /** The driver's error for a SQLSTATE. */
@@ -19,6 +20,22 @@ test.each([
 ])('SQLSTATE %s becomes %i for a visitor and %i for a signed-in caller', (code, forVisitor, forSignedIn) => {
   expect(httpError(databaseError(code)).status).toBe(forVisitor)
   expect(httpError(databaseError(code), true).status).toBe(forSignedIn)
+})
+
+test('a repeated application is known by an English message, whatever the language of the database', () => {
+  const refusal = Object.assign(databaseError('23505'), {
+    message: 'doppelter Schlüsselwert verletzt Unique-Constraint »retreat_applications_once«',
+    constraint: 'retreat_applications_once',
+  })
+  expect(isDuplicate(httpError(refusal))).toBe(true)
+})
+
+test('the sentence of our own functions reaches the caller, whatever its status', () => {
+  const refusal = Object.assign(databaseError('PT503'), { message: 'Somebody is applying at this moment.' })
+  expect(httpError(refusal, true)).toMatchObject({
+    status: 503,
+    message: 'Somebody is applying at this moment.',
+  })
 })
 
 test("a failure of the database has this server's own message, not PostgreSQL's", () => {

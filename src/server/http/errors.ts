@@ -1,3 +1,4 @@
+import { uniqueIndex } from '../../application/application.ts'
 import { ConnectionError, DeadlineError, isDatabaseError } from '../database/connection.ts'
 
 /** The optional parts of an error. */
@@ -48,9 +49,13 @@ export class HttpError extends Error {
 export function httpError(error: unknown, signedIn = false): HttpError {
   if (error instanceof HttpError) return error
   if (isDatabaseError(error)) {
-    const { code, message, detail = null, hint = null } = error
+    const { code, detail = null, hint = null, constraint } = error
+    // Clients know a repeat by PostgreSQL's English message, which is another one in other languages.
+    const message = constraint === uniqueIndex ? duplicateMessage : error.message
     const status = statusOf(code, signedIn)
-    if (status < 500) return new HttpError(status, code, message, { details: detail, hint })
+    // Our own functions raise `PT` with a sentence for the caller.
+    if (status < 500 || code.startsWith('PT'))
+      return new HttpError(status, code, message, { details: detail, hint })
     return new HttpError(status, code, signedIn ? unavailableToOrganisers : unavailable, { cause: error })
   }
   if (error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number') {
@@ -65,6 +70,7 @@ export function httpError(error: unknown, signedIn = false): HttpError {
   })
 }
 
+const duplicateMessage = `duplicate key value violates unique constraint "${uniqueIndex}"`
 const tooLarge = 'Your application is too large. Please shorten your answers and send it again.'
 const unavailable = 'Applications cannot be stored right now. Please try again in a moment.'
 const unavailableToOrganisers = 'The database does not respond right now. Please try again in a moment.'
