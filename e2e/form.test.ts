@@ -436,9 +436,35 @@ test('a send that the browser refuses before the script has loaded shows its mes
   await form.button.click()
   expect(await form.lastName.evaluate(style, 'box-shadow')).toContain('inset')
   expect(await refusedFields(page)).toBe(7)
+  // A field that is corrected meanwhile is no longer invalid.
+  await form.firstName.press('Tab')
+  await form.lastName.fill('Lovelace')
   release()
-  await form.problem('last_name').waitFor()
-  expect(await page.locator('.problem').count()).toBe(7)
+  await form.problem('email').waitFor()
+  expect(await page.locator('.problem').count()).toBe(6)
+  expect(await form.lastName.getAttribute('aria-invalid')).toBe('false')
+})
+
+test('a long answer that is edited after a refused native send stays as it is when the script loads', async ({
+  visitor,
+}) => {
+  visitor.allowConsoleError(/Failed to load resource|ERR_FAILED/)
+  const page = await visitor.open(server.origin, {}, (opened) =>
+    opened.route('**/assets/**', (route) => route.abort()),
+  )
+  const form = getForm(page)
+  await form.fill(anApplication({ reason: 'To think.' }))
+  // The server refuses an application without consent.
+  await form.consent.evaluate((checkbox) => checkbox.removeAttribute('required'))
+  await form.consent.uncheck()
+  await form.button.click()
+  await form.failure.waitFor()
+  await page.unroute('**/assets/**')
+  const release = await holdRequests(page, '**/assets/**')
+  await form.reason.fill('To think. Without a screen.')
+  release()
+  await waitForHydration(page)
+  expect(await form.reason.inputValue()).toBe('To think. Without a screen.')
 })
 
 test.for([

@@ -148,6 +148,23 @@ test.for(['fails', 'has not loaded after 10 seconds'])(
   },
 )
 
+test('offline before the script has loaded, a send shows the error on the same page, and succeeds later', async ({
+  visitor,
+}) => {
+  visitor.allowConsoleError(/Failed to load resource/)
+  const application = anApplication()
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await page.context().setOffline(true)
+  await form.fill(application)
+  await form.button.click()
+  await form.failure.waitFor()
+  await page.context().setOffline(false)
+  await form.button.click()
+  await form.success.waitFor()
+  expect(await stored(application.email)).toHaveLength(1)
+})
+
 test('an application that is sent both natively and by the script is stored once', async ({ visitor }) => {
   visitor.allowConsoleError(/409/)
   const application = anApplication({ reason: 'one\ntwo' })

@@ -13,7 +13,8 @@ import {
 } from '../testing/server.ts'
 import { waitForHydration, test } from '../testing/visitor.ts'
 
-const siteUrl = 'https://unplugged.example/'
+// Without a slash at the end of its path.
+const siteUrl = 'https://unplugged.example/retreat'
 let receiver: Receiver
 let server: RunningServer
 let settings: Record<string, string>

@@ -32,7 +32,7 @@ export async function readLinkPreview(origin: string, siteUrl: string): Promise<
   const addresses = icons.map(([, href = '']) => new URL(href, origin).href)
   return {
     tags,
-    image: await fetchImage((tags['og:image'] ?? '').replace(siteUrl, origin)),
+    image: await fetchImage((tags['og:image'] ?? '').replace(siteUrl.replace(/\/?$/, '/'), origin)),
     icons: await Promise.all(addresses.map((address) => fetchImage(address))),
   }
 }

@@ -26,7 +26,7 @@ function Address({ siteUrl }: { siteUrl: string }) {
     <>
       <link rel="canonical" href={siteUrl} />
       <meta property="og:url" content={siteUrl} />
-      <meta property="og:image" content={new URL(preview, siteUrl).href} />
+      <meta property="og:image" content={new URL(preview, siteUrl.replace(/\/?$/, '/')).href} />
       <meta property="og:image:width" content="1200" />
       <meta property="og:image:height" content="630" />
       <meta property="og:image:alt" content={`${defaultLook.title} ${defaultLook.badge}`} />

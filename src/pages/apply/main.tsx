@@ -12,9 +12,14 @@ const earlyError = document.getElementById('early-error')
 earlyError?.remove()
 const root = document.getElementById('page')
 if (root && !window.isPosting) {
+  const data = readPageData() as ApplyData
+  // React replaces the text of a rendered text area, which somebody may have edited since.
+  if (data.outcome?.status === 'error')
+    for (const { name, value } of document.querySelectorAll('textarea'))
+      data.outcome.application[name as 'reason'] = value
   const form = (
     <StrictMode>
-      <ApplicationForm {...(readPageData() as ApplyData)} hasFailed={earlyError !== null} />
+      <ApplicationForm {...data} hasFailed={earlyError !== null} />
     </StrictMode>
   )
   // A transition hydrates in slices. On a slow phone, hydration would otherwise block typing.

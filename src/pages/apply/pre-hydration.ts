@@ -42,12 +42,12 @@ function hold(event: Event) {
   window.heldSubmission = {
     claim() {
       clearTimeout(timer)
-      window.removeEventListener('beforeunload', leave)
+      removeEventListener('beforeunload', leave)
       window.heldSubmission = undefined
     },
   }
   // `claim` removes the listener, because such a listener can keep browsers from restoring the page.
-  window.addEventListener('beforeunload', leave)
+  addEventListener('beforeunload', leave)
   document.querySelector('.success, .error')?.remove()
   showSending(true)
   load()
@@ -79,7 +79,8 @@ function showSending(sending: boolean) {
  */
 function fallBack() {
   window.heldSubmission?.claim()
-  if (takesNativePosts) {
+  // Offline, the browser would leave the page for its own error page.
+  if (takesNativePosts && navigator.onLine) {
     window.isPosting = true
     return document.forms[0]?.submit()
   }
@@ -129,7 +130,7 @@ document.addEventListener(
 
 // Handles Back from the page that the form was posted to. The browser may restore this page as it was. In a hydrated form,
 // React resets the button.
-window.addEventListener('pageshow', ({ persisted }) => {
+addEventListener('pageshow', ({ persisted }) => {
   isLeaving = false
   if (window.heldSubmission) return load()
   if (!persisted || window.isHydrated) return

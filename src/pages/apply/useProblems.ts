@@ -29,9 +29,14 @@ export function useProblems(): WatchedFields {
       (before[name] ?? '') === validationMessage ? before : { ...before, [name]: validationMessage },
     )
 
-  // Shows the problems of a submission that was refused before React had loaded. Runs once.
+  // Shows the problems of a submission that was refused before React had loaded, unless they were corrected since. Runs once.
   // oxlint-disable-next-line react-hooks/exhaustive-deps
-  useLayoutEffect(() => ref.current?.querySelectorAll<Control>('[aria-invalid=true]').forEach(check), [])
+  useLayoutEffect(() => {
+    for (const field of ref.current?.querySelectorAll<Control>('[aria-invalid=true]') ?? []) {
+      field.ariaInvalid = String(!field.validity.valid)
+      check(field)
+    }
+  }, [])
 
   const watch = {
     ref,
