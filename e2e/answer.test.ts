@@ -254,6 +254,14 @@ test('an RSVP is retried with the same id after a lost connection, is saved once
   await button(page, 'I am coming').click()
   await expect.poll(focusedLater).toBe('Your answer may not have arrived. Please check your connection.')
   expect(acts).toHaveLength(3)
+  // A refresh that fails, too, does not replace the message about the RSVP.
+  await page.route('**/rpc/place_by_token', (route) => route.abort('internetdisconnected'))
+  const failedRefresh = page.waitForEvent('requestfailed')
+  await activateWindow(page)
+  await failedRefresh
+  await page.clock.runFor(20_000)
+  expect(await focusedLater()).toBe('Your answer may not have arrived. Please check your connection.')
+  await page.unroute('**/rpc/place_by_token')
   await page.unroute('**/rpc/answer_place')
   await page.route('**/rpc/answer_place', async (route) => {
     acts.push(actOf(route.request()))

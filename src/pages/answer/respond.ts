@@ -143,12 +143,13 @@ async function callBackend(
   try {
     const response = await call(controller.signal)
     if (controller !== latest || (!pressed && isEditing())) return
-    // A background refresh that reads nothing new must not remove the buttons that the guest opened, or another call's error.
+    // A background refresh that fails or reads nothing new must not remove the buttons that the guest opened, or another call's
+    // error.
     const isShown = pressed || failed === reading || isNew(response, invitation)
     invitation = response
     if (isShown) show(pressed, words === sendingAnswers ? showSaved : showInvitation)
   } catch (error) {
-    if (controller !== latest || (!pressed && isEditing())) return
+    if (controller !== latest || (!pressed && (isEditing() || (failed && failed !== reading)))) return
     show(pressed, () => {
       // Rendering again enables the buttons.
       if (pressed || !invitation) showInvitation()
