@@ -1,4 +1,584 @@
+-- No dot within a sentence of a new database's templates. Where people have applied, all texts stay as they are.
+update private.templates set body = replace(replace(body,
+    'to Unplugged. is accepted', 'to Unplugged is accepted'), 'to Unplugged.? We', 'to Unplugged? We')
+  where name in ('accepted', 'reminder') and not exists (select from public.retreat_applications);
+
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
+-- The form answers that a letter may quote, by placeholder, as the form words them; all null without an application. Blind
+-- readers see the form answers that `private.form_answers` shows them, and whether the others are blank. Double braces in form
+-- answers, also of two that follow each other, get a space: at the handover they would be read as a placeholder.
+create or replace function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_object_agg(name, case
+    when blind and not shown ? name and btrim(answer, E' \t\r\n') <> '' then '(hidden)'
+    else regexp_replace(btrim(case name || ' ' || answer
+      when 'paid_solution not' then 'I have not' when 'paid_solution screen' then 'Yes, screen time related'
+      when 'paid_solution travel' then 'Yes, travel related' when 'paid_solution work' then 'Yes, work or team related'
+      when 'paid_solution custom' then 'Custom' when 'team_size just-me' then 'Just me'
+      else answer end, E' \t\r\n'), '\{(?=\{|$)', '{ ', 'g') end)
+  from jsonb_each_text(coalesce(to_jsonb(application), to_jsonb(jsonb_populate_record(application, '{}')))
+    - '{id, created_at, consent, edition}'::text[]) as answers (name, answer), private.form_answers(application, true) as shown
+$$;
+
+-- Up to 1,000 complete applications with the organisers' work on them, fewer if they are long, and the cursor for the next
+-- call. Returns json, which PostgreSQL builds as text: for jsonb it would copy a megabyte twice.
+create or replace function public.desk_export(filter jsonb default '{}', after jsonb default null) returns json
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  found record := private.find(filter, after, 1000, 5000, me.blind, me.id);
+  fitting integer;
+begin
+  -- Ends with the application that exceeds 16 MB: an array holds at most 256 MB, and callers should not wait for that much.
+  select count(*) into fitting from (
+    select coalesce(sum(
+      -- By column: PostgreSQL knows these lengths without reading the long answers.
+      octet_length(first_name) + octet_length(last_name) + octet_length(email) + octet_length(phone)
+      + octet_length(linkedin) + octet_length(company) + octet_length(custom_solution) + octet_length(reason)
+      + (
+        select coalesce(sum(octet_length(detail ->> 'note')), 0)
+        from private.history where application_id = application.id and kind = 'note'
+      )
+    ) over (order by position rows between unbounded preceding and 1 preceding), 0) as former
+    from unnest(found.ids) with ordinality as hit (id, position)
+      join public.retreat_applications as application using (id)
+  ) as sized where former < 16000000;
+  if fitting < cardinality(found.ids) then
+    found.ids := found.ids[:fitting];
+    select jsonb_build_object('created_at', created_at, 'id', id) || case when filter ->> 'order' = 'most yes'
+        then jsonb_build_object('yes', (
+          select count(*) from private.visible_marks(me.id) where application_id = application.id and mark = 'yes'))
+        else '{}' end into found.next
+      from public.retreat_applications as application where id = found.ids[fitting];
+  end if;
+  return json_build_object('next', found.next, 'applications', (
+    select coalesce(json_agg(private.form_answers(application, me.blind)
+      || (summary || made || jsonb_build_object('marks', coalesce(marks, '[]'))) order by position), '[]')
+    from unnest(found.ids) with ordinality as hit (id, position)
+      join public.retreat_applications as application using (id)
+      -- Left joins: for inner joins, the planner expects one row and compares each row with every other.
+      left join private.summaries(found.ids, me.blind) as summaries on summaries.application_id = id
+      left join private.made_of(found.ids) as made_of on made_of.application_id = id
+      -- Lateral: for a join, the planner would read the marks of all applications.
+      left join lateral (
+        select jsonb_agg(jsonb_build_object(
+          'author', author, 'mark', mark, 'why', why, 'after_seeing', is_after_seeing) order by author, account_id) as marks
+        from private.visible_marks(me.id) as visible where visible.application_id = id
+      ) as marked on true
+  ));
+end
+$$;
+
+-- Up to `most` applications with the state of their letters, and the cursor for the next call. Long form answers are cut, the
+-- reason after its first line. An ellipsis says that the reason goes on.
+create or replace function public.desk_list(filter jsonb default '{}', after jsonb default null, most integer default 50) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  found record;
+begin
+  if most not between 1 and 1000 then
+    raise exception 'A call lists from 1 to 1,000 applications.' using errcode = '22023';
+  end if;
+  found := private.find(filter, after, most, greatest(1000, 5 * most), me.blind, me.id);
+  return jsonb_build_object('next', found.next, 'letters', private.letter_states(found.ids),
+    'marks', private.mark_counts(found.ids, me.id), 'applications', (
+    select coalesce(jsonb_agg(
+      jsonb_build_object('id', id, 'created_at', created_at, 'team_size', team_size, 'paid_solution', paid_solution,
+        'reason', rtrim(line) || case when line = start then '' else ' …' end)
+        || case when me.blind then '{}' else jsonb_build_object('first_name', left(first_name, 200),
+          'last_name', left(last_name, 200), 'email', left(email, 200), 'company', left(company, 200)) end
+        || summary order by position), '[]')
+    from unnest(found.ids) with ordinality as hit (id, position)
+      join public.retreat_applications as application using (id)
+      join private.summaries(found.ids, me.blind) on application_id = id,
+      btrim(left(reason, 2000), E' \t\r\n') as start,
+      split_part(translate(left(start, 200), E'\r', E'\n'), E'\n', 1) as line
+  ));
+end
+$$;
+
+-- One application with everything that blind reading hides, for an organiser who reads blind, except answers to private
+-- questions. The history records who revealed it.
+create or replace function public.desk_reveal(act uuid, application uuid) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if me.blind and private.begin_act(act, 'desk_reveal', application::text) then
+    perform private.write_down(application, act, me.email, 'revealed', '{}');
+  end if;
+  return private.application_details(application, false)
+    || jsonb_build_object('questions', private.application_details(application, me.blind) -> 'questions');
+end
+$$;
+
+create or replace function private.remember_erasures() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  gone jsonb := (select jsonb_object_agg(id, true) from erased);
+begin
+  insert into private.erasures (digest)
+    select encode(sha256(convert_to(id::text, 'UTF8')), 'hex') from erased on conflict do nothing;
+  -- Remove them from the results of acts.
+  update private.acts set result = (
+      select coalesce(jsonb_agg(entry order by position), '[]')
+      from jsonb_array_elements(result) with ordinality as of_act (entry, position)
+      where not gone ?| array[entry ->> 'id', entry ->> 'application']
+    )
+    where jsonb_typeof(result) = 'array' and exists (
+      select from jsonb_array_elements(result) as entry where gone ?| array[entry ->> 'id', entry ->> 'application']
+    );
+  return null;
+end
+$$;
+
+-- The templates of the product, with the texts that a new database has.
+create or replace function private.first_templates() returns table (name text, kind text, subject text, body text)
+  language sql immutable set search_path = ''
+as $$
+  values
+  ('accepted', 'decision', 'Your place at Unplugged', 'Hello {{first_name}},
+
+We would love to have you with us: your application to Unplugged is accepted.
+
+We keep your place until {{reply_by}}. Please tell us by then whether you are coming.
+
+You can say so here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of Unplugged.'),
+  ('reminder', 'reminder', 'Are you coming to Unplugged?', 'Hello {{first_name}},
+
+We have not heard from you yet: are you coming to Unplugged? We keep your place until {{reply_by}}.
+
+You can say so here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of Unplugged.'),
+  ('confirmed', 'confirmation', 'See you at Unplugged', 'Hello {{first_name}},
+
+Thank you for telling us that you are coming to Unplugged. Your place is confirmed, and we look forward to meeting you.
+
+If your plans change, please tell us here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of Unplugged.'),
+  ('questions', 'reminder', 'A few questions before Unplugged', 'Hello {{first_name}},
+
+We look forward to meeting you at Unplugged. So that we can prepare it, please answer a few questions.
+
+You can do so here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of Unplugged.'),
+  ('waitlisted', 'decision', 'You are on the waitlist of Unplugged', 'Hello {{first_name}},
+
+Thank you for your application to Unplugged. All places are taken for now, and you are on our waitlist.
+
+If one becomes free, we will write to you at once.
+
+The organisers of Unplugged.'),
+  ('declined', 'decision', 'Your application to Unplugged', 'Hello {{first_name}},
+
+Thank you for your application to Unplugged. We are sorry that we cannot offer you a place this time.
+
+We wish you and {{company}} all the best.
+
+The organisers of Unplugged.'),
+  ('received', 'receipt', 'We have your application', 'Hello {{first_name}},
+
+Thank you for your application to Unplugged. We have it, and we will get back to you soon.
+
+The organisers of Unplugged.')
+$$;
+
+-- Erases the deliveries about an application, and that of the application itself, before the application, as in the lock order of
+-- servers. A server that claims a delivery, or records its result, locks the delivery, then the invitation and earlier RSVPs. It
+-- does not lock the application.
+create or replace function private.erase_deliveries() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform from private.deliveries where old.id in (id, application_id) 
+    -- The latest first, as recording an RSVP or a decision locks it before the earlier ones.
+    order by event_id desc nulls last, queued_at desc, id desc for update;
+  delete from private.deliveries where old.id in (id, application_id);
+  return old;
+end
+$$;
+
+-- Makes these failed deliveries due again, with the full number of attempts. Returns how many. Skips a decision if a later one of
+-- the same applicant is pending.
+create or replace function private.retry_failed(wanted uuid[]) returns integer
+  language sql set search_path = ''
+as $$
+  with retried as (
+    update private.deliveries as delivery set state = 'waiting', attempts = 0, due_at = now(), reply = '', is_refused = false
+      where id = any (wanted) and state = 'failed' and not (kind = 'decision' and exists (
+        select from private.deliveries as later
+        where later.application_id = delivery.application_id and later.kind = 'decision'
+          and private.is_before(delivery, later) and later.state in ('waiting', 'sending')
+      )) returning true
+  )
+  select count(*)::integer from retried
+$$;
+
+-- Runs after the try of a recalled delivery has ended. Drafts a letter about the current decision if the recalled letter may have
+-- told another decision, or if it was about the current one. The caller has locked the letter.
+create or replace function private.settle_recalled(delivery private.deliveries) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  status_now text := (select status from private.statuses where application_id = delivery.application_id);
+  template text := (select letters.template from private.letters where id = delivery.letter_id);
+begin
+  -- A decision beside an email changes no letter.
+  if not private.is_main(delivery) then return; end if;
+  if delivery.state = 'cancelled' then perform private.settle_letter(delivery); end if;
+  if private.is_decision(status_now) and (
+    private.is_decision(template) and private.has_told(delivery) or template = status_now
+  ) then
+    perform private.draft_from_template(delivery.application_id, status_now);
+  end if;
+end
+$$;
+
+-- Whether a letter to one person has placeholders besides the link and the deadline, which are filled in at the handover.
+create function private.has_placeholders(text text) returns boolean
+  language sql immutable
+  return regexp_replace(text, '\{\{\s*(answer_link|reply_by)\s*\}\}', '', 'g') ~ '\{\{|\}\}';
+
+revoke all on function private.has_placeholders(text) from public, anon, authenticated;
+
+-- A draft as it would be sent. `seen` identifies the text that the organiser read. It is a digest of the template's text,
+-- which all organisers may read. For an edited letter, whose text may name somebody, it is the version.
+create or replace function private.draft_text(letter private.letters, blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  application_row public.retreat_applications;
+  template private.templates;
+  text jsonb;
+begin
+  select * into application_row from public.retreat_applications where id = letter.application_id;
+  select * into template from private.templates where name = letter.template;
+  if letter.subject is null then
+    text := private.filled(template.subject, template.body, application_row, blind);
+  else
+    -- Blind readers do not see the text: it names the applicant.
+    text := jsonb_build_object(
+      'subject', case when blind then '(hidden)' else letter.subject end,
+      'body', case when blind then '(hidden)' else letter.body end,
+      'missing', (
+        select coalesce(jsonb_agg(name order by name), '[]')
+        from jsonb_each_text(private.invitation_placeholders(letter.application_id)) as invitation (name, words)
+        where words = '' and case name when 'reply_by' then private.has_deadline(letter.subject || letter.body)
+          else private.has_link(letter.subject || letter.body) end
+      ),
+      -- A template that was reset left blank placeholders in its drafts.
+      'unknown', case when private.has_placeholders(letter.subject || letter.body) then '["{{"]' else '[]' end::jsonb,
+      'is_long', false
+    );
+  end if;
+  return text || jsonb_build_object('seen', case
+    -- Includes how often it was sent, so that a repeated "sent by hand" is recognised.
+    when letter.subject is null then md5(template.subject || E'\n' || template.body)
+      || coalesce('-' || nullif(private.times_told(letter.id), 0), '')
+    else letter.version::text
+  end);
+end
+$$;
+
+-- Refuses an invalid letter to one person.
+create or replace function private.check_letter(subject text, body text) returns void
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  perform private.check_text(subject, body);
+  if private.has_placeholders(subject || body) then
+    raise exception 'A letter to one person has no placeholders except {{answer_link}} and {{reply_by}}.'
+      using errcode = '22023';
+  end if;
+end
+$$;
+
+-- Returns a draft with its link, so that an organiser can open it in their own mail program. The history records that the
+-- organiser got the link. `site` is used if no server has stored the site's address. Older desks also send the time zone. A
+-- letter with the link or the deadline is refused until a time zone is set.
+create or replace function public.desk_hand_over(act uuid, letter uuid, seen text, site text default null, zone text default null)
+  returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  draft private.letters;
+  text jsonb;
+  sent record;
+begin
+  if me.blind then
+    raise exception 'Switch blind reading off to send a letter by hand.' using errcode = '22023';
+  end if;
+  perform private.check_site(site);
+  perform private.lock_letters(array[letter]);
+  select * into draft from private.letters where id = desk_hand_over.letter;
+  text := case when draft.state = 'draft' then private.draft_text(draft, false) end;
+  if text is null or text ->> 'seen' is distinct from seen then
+    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  elsif text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then
+    raise exception 'This letter quotes a form answer that is blank.' using errcode = '22023';
+  end if;
+  if zone is not null then perform private.adopt_zone(zone); end if;
+  if (private.has_link(text ->> 'body') or private.has_deadline((text ->> 'subject') || (text ->> 'body')))
+    and exists (select from private.places where places.zone is null)
+  then
+    raise exception 'This letter has a deadline: first save the time zone under Places.' using errcode = '22023';
+  end if;
+  if private.has_link(text ->> 'body') then
+    if private.begin_act(act, 'desk_hand_over', letter::text) then
+      perform private.write_down(draft.application_id, act, me.email, 'link',
+        jsonb_build_object('occasion', coalesce(draft.template, '')));
+    end if;
+  end if;
+  sent := private.fill_at_handover(draft.application_id, text ->> 'subject', text ->> 'body', site);
+  return jsonb_build_object('subject', sent.subject, 'body', sent.body);
+end
+$$;
+
+-- Releases drafts, an array of {id, seen}: they are sent after a minute. `seen` identifies the text that the organiser read: a
+-- digest of the template's text, or the version of an edited letter (`draft_text`). For more than thirty letters, `number` must
+-- equal their count. Letters that were sent before need `again`, except reminders. The result has the outcome of each.
+-- `released`: it is queued. `gone`: it is no longer a draft, its decision is no longer current, or its questions cannot be answered
+-- any more. `changed`: since it was read.
+-- `missing`: a placeholder is blank or unknown. `long`: too long once filled in. `again`: sent before. Without a mail server the
+-- decision goes to the automation, which emails the applicant.
+create or replace function public.desk_release(
+  act uuid, letters jsonb, number integer default null, again boolean default false
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  wanted uuid[] := array(select (each_one ->> 'id')::uuid from jsonb_array_elements(letters) as each_one);
+  sent record;
+  letter private.letters;
+  status_now text;
+  text jsonb;
+  outcome text;
+  outcomes jsonb := jsonb_build_array();
+  is_postman_there boolean;
+  is_automation_there boolean;
+begin
+  select private.is_recent(seen_at), private.is_recent(automation_seen_at)
+    into is_postman_there, is_automation_there from private.postman;
+  if cardinality(wanted) > 1000 then
+    raise exception 'At most 1,000 letters are released at once.' using errcode = '22023';
+  elsif cardinality(wanted) > 30 and number is distinct from cardinality(wanted) then
+    raise exception 'The number does not match: these are % letters.', cardinality(wanted) using errcode = '22023';
+  elsif not (is_postman_there or is_automation_there) then
+    raise exception 'No letter can be sent: no server with a mail server is running.' using errcode = 'PT409';
+  elsif not is_postman_there and exists (
+    select from private.letters as draft
+    where id = any (wanted) and not private.is_decision(coalesce(draft.template, ''))
+  ) then
+    raise exception 'Only decisions go to the automation, and no server with a mail server is running.'
+      using errcode = 'PT409';
+  end if;
+  if not private.begin_act(act, 'desk_release', letters::text, again::text) then
+    return (select result from private.acts where acts.act = desk_release.act);
+  end if;
+  perform private.lock_letters(wanted);
+  for sent in
+    select distinct on (draft.application_id, wanted.id) wanted.id, draft.application_id, wanted.seen
+    from jsonb_to_recordset(letters) as wanted (id uuid, seen text) left join private.letters as draft using (id)
+    order by draft.application_id, wanted.id
+  loop
+    select status into status_now from private.statuses where application_id = sent.application_id;
+    select * into letter from private.letters where id = sent.id;
+    -- Filled in once, so that the released text is the checked one. The result does not have this text, so blind readers do
+    -- not see it.
+    text := case when letter.state = 'draft' then private.draft_text(letter, false) end;
+    outcome := case
+      when letter.state is distinct from 'draft'
+        or private.is_decision(letter.template) and letter.template is distinct from status_now
+        or letter.template = 'questions' and not private.are_questions_open(private.edition_of(letter.application_id))
+        then 'gone'
+      when text ->> 'seen' is distinct from sent.seen then 'changed'
+      when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
+      when (text ->> 'is_long')::boolean then 'long'
+      when not coalesce(again, false) and coalesce(letter.template, '') not in ('reminder', 'questions') and private.times_told(letter.id) > 0
+        then 'again'
+    end;
+    if outcome is null then
+      update private.letters set state = 'released' where id = letter.id;
+      perform private.queue_letter(letter, case when is_postman_there then 'letter' else 'decision' end, text, act, me.email);
+      perform private.withdraw_receipt(letter.application_id);
+      outcome := 'released';
+    end if;
+    outcomes := outcomes || jsonb_build_object('id', sent.id, 'application', sent.application_id, 'outcome', outcome);
+  end loop;
+  return private.end_act(act, outcomes);
+end
+$$;
+
+-- A name, if a receipt or a notice may contain it; null if it is blank or long, or looks like a link or a message.
+create or replace function private.plain_name(typed_name text) returns text
+  language plpgsql immutable set search_path = ''
+as $$
+declare
+  name text := btrim(typed_name);
+  -- The name as it looks to a reader: `１` and `①` are 1, and a wide dot is a dot.
+  normalised text;
+begin
+  if name = '' or char_length(name) > 40 then return null; end if;
+  normalised := normalize(name, nfkc);
+  return case when
+    -- No characters that become links or placeholders, or change the text's direction.
+    normalised !~ '[[:cntrl:].:/\\@<>{}\u0085\u2028-\u202e\u2066-\u2069]' and normalised !~* '^www'
+    -- No characters that look like a dot, a colon or a slash.
+    and normalised !~ '[\u00b7\u02d0\u0323\u0589\u05c3\u06d4\u0701\u0702\u0964\u1362\u166e\u16eb\u1803\u1809\u2022\u2027\u2044\u2215\u2219\u2236\u22c5\u2571\u25cf\u2981\u29f8\u2cf9\u2cfe\u2e31\u2e33\u2e3c\u3002\u30fb\ua4f8\ua60e\ua6f3\ua789\ua78f\U00010101\U00010a50\U0001d16d]'
+    -- No telephone number, and no sentence.
+    and normalised collate "und-x-icu" !~ '[[:digit:]]'
+    and cardinality(regexp_split_to_array(normalised, '[\s\u00ad\u115f\u1160\u1680\u180e\u200b\u2060\u2800\ufeff]+')) <= 4
+    then name end;
+end
+$$;
+
+-- A text with the deadline filled in; left out if there is none.
+create or replace function private.with_deadline(letter_text text, deadline date) returns text
+  language sql immutable set search_path = ''
+  return regexp_replace(letter_text, '\{\{\s*reply_by\s*\}\}', coalesce(to_char(deadline, 'FMDD FMMonth YYYY'), ''), 'g');
+
+-- The questions of an edition, by default the newest: {edition, version, questions, until, closes_on, private_days, erased_on,
+-- due}. `until` is the last day for answers if organisers set it, and `closes_on` the one that counts. `due` counts the private answers
+-- of all editions that are due to be erased. Each question has the number of its `answers`.
+create or replace function public.desk_questions(edition integer default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  return (
+    select jsonb_build_object(
+      'edition', shown.id, 'version', questions_version,
+      'until', questions_until, 'closes_on', coalesce(questions_until, starts_on),
+      'private_days', private_days, 'erased_on', private.answers_erased_on(shown), 'due', private.count_due_answers(),
+      'questions', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'id', id, 'kind', kind, 'text', text, 'choices', choices, 'is_required', is_required, 'is_private', is_private,
+          'answers', (select count(*) from private.question_answers where question_id = questions.id)
+        ) order by position), '[]')
+        from private.questions where questions.edition = shown.id
+      ))
+    from private.editions as shown where id = (private.edition_in(jsonb_build_object('edition', desk_questions.edition))).id
+  );
+end
+$$;
+
+-- Checks one question as `desk_set_questions` gets it, and returns it as a row.
+create or replace function private.question_given(sent jsonb, edition integer, list_position integer) returns private.questions
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  question private.questions;
+  former private.questions;
+begin
+  question := jsonb_populate_record(null::private.questions, sent);
+  question.id := coalesce(question.id, gen_random_uuid());
+  question.edition := question_given.edition;
+  question.position := list_position;
+  question.text := btrim(coalesce(question.text, ''), E' \t\r\n');
+  question.choices := case when question.kind = 'choice'
+    then array(select btrim(choice) from unnest(question.choices) with ordinality as of_question (choice, number) order by number)
+    else '{}' end;
+  select * into former from private.questions where id = question.id;
+  if question.kind is null or question.kind not in ('short', 'long', 'choice', 'yes-no')
+    or question.is_required is null or question.is_private is null
+  then
+    raise exception 'A question has a kind, and is required or not, private or not.' using errcode = '22023';
+  elsif question.text = '' or char_length(question.text) > 200 or question.text ~ '[[:cntrl:]]' then
+    raise exception 'A question is one line of 1 to 200 characters.' using errcode = '22023';
+  elsif question.kind = 'choice' and (
+    cardinality(question.choices) not between 2 and 20
+    or (
+      select count(distinct choice) < count(*) or bool_or(choice = '' or char_length(choice) > 100 or choice ~ '[[:cntrl:]]')
+      from unnest(question.choices) as choice
+    )
+  ) then
+    raise exception 'A question has 2 to 20 different options of 1 to 100 characters.' using errcode = '22023';
+  elsif former.edition <> question.edition then
+    raise exception 'This question belongs to another retreat.' using errcode = '22023';
+  elsif former.kind <> question.kind or former.is_private and not question.is_private then
+    -- Somebody may be answering it at this moment, because it is private.
+    raise exception 'A saved question keeps its kind, and stays private. Remove it, and ask a new one.' using errcode = '22023';
+  end if;
+  return question;
+end
+$$;
+
+-- Sets the questions of an edition, by default the newest, in the order of `questions`. Former questions that are not among them
+-- are removed with their answers. `until` is the last day for answers, null for the first day of the retreat. `private_days`
+-- counts from the end of the retreat.
+create or replace function public.desk_set_questions(
+  version integer, questions jsonb, until date, private_days integer, edition integer default null
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.editions;
+  wanted private.questions[];
+begin
+  if jsonb_typeof(questions) is distinct from 'array' or jsonb_array_length(questions) > 10 then
+    raise exception 'There are at most 10 questions.' using errcode = '22023';
+  elsif until < '2000-01-01' or until >= '3000-01-01' then
+    raise exception 'The days are between 2000 and 2999.' using errcode = '22023';
+  end if;
+  select * into former from private.editions
+    where id = coalesce(desk_set_questions.edition, (select max(id) from private.editions)) for update;
+  wanted := array(
+    select private.question_given(question, former.id, list_position::integer)
+    from jsonb_array_elements(questions) with ordinality as listed (question, list_position) order by list_position
+  );
+  if (select count(distinct id) < count(*) from unnest(wanted)) then
+    raise exception 'Two questions have the same id.' using errcode = '22023';
+  elsif not exists (select from unnest(wanted) where is_private) then
+    private_days := null;
+  elsif not coalesce(private_days between 1 and 365, false) then
+    raise exception 'Private answers are erased 1 to 365 days after the retreat.' using errcode = '22023';
+  end if;
+  if (former.questions_until, former.private_days) is not distinct from (until, desk_set_questions.private_days)
+    and wanted = array(select question from private.questions as question where question.edition = former.id order by position)
+  then
+    -- Nothing to save. The caller may repeat a change, because the response of the first call was lost.
+    return public.desk_questions(former.id);
+  elsif former.questions_version is distinct from desk_set_questions.version then
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  -- Before answers are erased, as in `keep_answers`, to avoid a deadlock.
+  if former.private_days is distinct from desk_set_questions.private_days then
+    perform private.end_announcements(former.id, 'answers');
+  end if;
+  delete from private.questions where questions.edition = former.id and id not in (select id from unnest(wanted));
+  insert into private.questions select * from unnest(wanted)
+    on conflict (id) do update set (position, text, choices, is_required, is_private)
+      = (excluded.position, excluded.text, excluded.choices, excluded.is_required, excluded.is_private);
+  update private.editions set questions_version = former.questions_version + 1, questions_until = until,
+    private_days = desk_set_questions.private_days where id = former.id;
+  insert into private.history (author, kind, detail)
+    values (me.email, 'questions', jsonb_build_object('questions', cardinality(wanted)));
+  return public.desk_questions(former.id);
+end
+$$;
+
 -- The numbers of places and RSVPs of an edition, by default the newest, and its waitlist. The result is {version, places,
 -- days, zone, is_zone_set, site, today, edition, editions, erasing, retreat, questions, coming, not_coming, no_answer, late,
 -- not_told, to_remind, free, waitlisted, waitlist}. `editions` are all editions, the newest first. `erasing`: the announced
@@ -83,6 +663,348 @@ begin
       from private.editions
     ) as known
   );
+end
+$$;
+
+-- Waits until nobody reads or writes applications, and blocks reading and writing until the transaction ends. It also locks the
+-- rows that a new edition changes, since other calls lock them before applications. A waiting lock request blocks all later
+-- applicants, so each attempt waits only briefly, and all attempts together less than a statement may take.
+create or replace function private.hold_applications() returns void
+  language plpgsql set search_path = '' set lock_timeout = '100ms'
+as $$
+begin
+  for attempt in 1 .. 20 loop
+    begin
+      lock table public.retreat_applications in access exclusive mode;
+      perform from private.door for update;
+      perform from private.editions order by id for update;
+      perform from private.places for update;
+      perform from private.templates order by name for update;
+      return;
+    exception when lock_not_available then
+      perform pg_sleep(0.1);
+    end;
+  end loop;
+  raise exception 'Applications are being read at this moment, such as for a backup. Please try again in some minutes.'
+    using errcode = 'PT503';
+end
+$$;
+
+-- Sets the product's templates to their first texts and removes the organisers' own templates that have no draft. Drafts keep the
+-- texts that they have. Placeholders that are blank or unknown stay in the text, so that the draft cannot be sent before an
+-- organiser edits it. So do all placeholders if the text would be too long.
+create or replace function private.reset_templates() returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  update private.letters as letter set version = letter.version + 1,
+      subject = case when (text ->> 'is_long')::boolean then former.subject else text ->> 'subject' end,
+      body = case when (text ->> 'is_long')::boolean then former.body else text ->> 'body' end
+    from private.templates as former, public.retreat_applications as application,
+      private.filled(former.subject, former.body, application, false) as text
+    where former.name = letter.template and application.id = letter.application_id
+      and letter.state = 'draft' and letter.subject is null;
+  delete from private.templates as own where kind = 'other' and not exists (
+    select from private.letters where template = own.name and state = 'draft'
+  );
+  update private.templates as former set subject = first.subject, body = first.body, version = former.version + 1
+    from private.first_templates() as first
+    where first.name = former.name and (first.subject, first.body) is distinct from (former.subject, former.body);
+end
+$$;
+
+-- Begins the next edition at once: from now on, applications belong to it. `newest` is the number of the newest edition that the
+-- organiser saw. `copied` says what the previous edition passes on: {templates, questions, places}, each a boolean. The door
+-- stays open or closed, also if a limit closed it, and its count of applications begins at 0. For an hour, an application that the
+-- previous edition already has is not stored again. Repeating the act changes nothing.
+create or replace function public.desk_begin_edition(
+  act uuid, newest integer, name text, starts_on date, ends_on date, copied jsonb
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.editions;
+  start timestamptz;
+begin
+  name := btrim(coalesce(name, ''), E' \t\r\n');
+  if name = '' or char_length(name) > 100 or name ~ '[[:cntrl:]]' then
+    raise exception 'A retreat has a name of 1 to 100 characters.' using errcode = '22023';
+  elsif jsonb_typeof(copied) is distinct from 'object' then
+    raise exception '“copied” has to be an object.' using errcode = '22023';
+  end if;
+  perform private.check_days(starts_on, ends_on);
+  if not private.begin_act(act, 'desk_begin_edition', newest::text, name) then
+    return public.desk_places();
+  end if;
+  perform private.hold_applications();
+  select * into former from private.editions order by id desc limit 1 for update;
+  if former.id is distinct from newest then
+    raise exception 'Somebody else has begun a retreat meanwhile.' using errcode = 'PT409';
+  end if;
+  start := clock_timestamp();
+  insert into private.editions (id, name, began_at, since, starts_on, ends_on)
+    values (former.id + 1, desk_begin_edition.name, start, start, desk_begin_edition.starts_on, desk_begin_edition.ends_on);
+  -- If the clock was ahead, applications may have times later than now.
+  update private.editions set before = greatest(start, (
+      select max(created_at) + interval '1 microsecond' from public.retreat_applications
+    )), places = (select places.places from private.places)
+    where id = former.id;
+  execute format('alter table public.retreat_applications alter column edition set default %s', former.id + 1);
+  update private.door set version = (private.door_state() ->> 'version')::integer + 1,
+    closed = closed or coalesce(received >= closes_after, false), received = 0, opened_at = start, edition_since = start,
+    repeats_until = start + interval '1 hour';
+  if (copied ->> 'places')::boolean is not true then
+    update private.places set version = version + 1, places = null, days = 10;
+  end if;
+  if (copied ->> 'questions')::boolean then
+    insert into private.questions (edition, position, kind, text, choices, is_required, is_private)
+      select former.id + 1, position, kind, text, choices, is_required, is_private
+      from private.questions where edition = former.id;
+    update private.editions set private_days = former.private_days where id = former.id + 1;
+  end if;
+  if (copied ->> 'templates')::boolean is not true then
+    perform private.reset_templates();
+  end if;
+  insert into private.history (act, author, kind, detail)
+    values (desk_begin_edition.act, me.email, 'edition', jsonb_build_object('edition', former.id + 1, 'name', desk_begin_edition.name));
+  return public.desk_places();
+end
+$$;
+
+-- Whether another email is being sent to the same applicant, or a letter that was released earlier waits: letters have to arrive in
+-- the order of their release.
+create or replace function private.is_busy(delivery private.deliveries) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  recipient text := (
+    select private.person(private.address_of(id, email)) from public.retreat_applications where id = delivery.application_id
+  );
+begin
+  return delivery.kind = 'letter' and exists (
+    select from private.deliveries as earlier
+    where earlier.application_id = delivery.application_id and earlier.kind = 'letter' and earlier.state = 'waiting'
+      and (earlier.queued_at, earlier.id) < (delivery.queued_at, delivery.id)
+  ) or exists (
+    select from private.deliveries as other join public.retreat_applications as theirs on theirs.id = other.application_id
+    where other.kind in ('letter', 'receipt') and other.state = 'sending' and other.due_at > now() and other.id <> delivery.id
+      and (other.application_id = delivery.application_id
+        or private.person(private.address_of(theirs.id, theirs.email)) = recipient)
+  );
+end
+$$;
+
+-- Requests a check of the mail server and the sender's domain; `desk_letters` has its findings. Within ten seconds of a request,
+-- another request starts no further check.
+create or replace function public.desk_check_mail() returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  -- Later times are from before the clock was set back.
+  update private.postman set check_wanted_at = now(), check_begun_at = least(check_begun_at, now() - interval '1 second'),
+      checked_at = least(checked_at, now() - interval '1 second')
+    where check_wanted_at not between now() - interval '10 seconds' and now();
+  return jsonb_build_object('is_checking', true);
+end
+$$;
+
+-- Sets the reply address, and whether receipts and confirmations are sent; null leaves a switch unchanged. Without a version, the
+-- reply address is left unchanged, and no version is compared: a switch replaces only what the organiser saw.
+create or replace function public.desk_set_letters(
+  version integer, reply_to text, receipts boolean default null, confirmations boolean default null
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.letter_settings;
+  kept private.letter_settings;
+begin
+  if char_length(reply_to) > 254
+    or coalesce(reply_to, '') !~ '^([^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+)?$'
+  then
+    raise exception 'The reply address is one email address, or blank.' using errcode = '22023';
+  end if;
+  select * into former from private.letter_settings for update;
+  kept := former;
+  kept.reply_to := case when version is null then former.reply_to else coalesce(reply_to, '') end;
+  version := coalesce(version, former.version);
+  kept.version := version + 1;
+  kept.receipts := coalesce(desk_set_letters.receipts, former.receipts);
+  kept.confirmations := coalesce(desk_set_letters.confirmations, former.confirmations);
+  if former.version = desk_set_letters.version then
+    update private.letter_settings as settings
+      set version = kept.version, reply_to = kept.reply_to, receipts = kept.receipts, confirmations = kept.confirmations;
+    if kept.reply_to <> former.reply_to then
+      perform private.write_down_letters(me.email, jsonb_build_object('reply_to', kept.reply_to));
+    end if;
+    if former.receipts and not kept.receipts then
+      perform private.recall(array(
+        select id from private.deliveries where kind = 'receipt' and state = 'waiting' for update skip locked
+      ), me.email);
+    end if;
+    if kept.receipts <> former.receipts then
+      perform private.write_down_letters(me.email, jsonb_build_object('receipts', kept.receipts));
+    end if;
+    if kept.confirmations <> former.confirmations then
+      perform private.write_down_letters(me.email, jsonb_build_object('confirmations', kept.confirmations));
+    end if;
+  elsif kept is distinct from former then
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  return jsonb_build_object('version', kept.version, 'reply_to', kept.reply_to, 'receipts', kept.receipts,
+    'confirmations', kept.confirmations);
+end
+$$;
+
+drop function private.account_of(text);
+
+-- The account with an email, or else what is stored under the email of a removed account, if `also_removed`, which reads whole
+-- tables; null if there is neither.
+-- `organiser_since` is null unless it is an organiser's.
+create function private.account_of(email text, also_removed boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_object(
+      'email', asked.email, 'created_at', users.created_at, 'last_sign_in_at', last_sign_in_at,
+      'organiser_since', organiser.created_at, 'blind', blind, 'reads_only', reads_only, 'notices', notices,
+      'history', (
+        select count(*) from private.history where author_id = users.id or users.id is null and author = asked.email
+      ),
+      'marks', (
+        select count(*) from private.marks where marks.account_id = users.id or users.id is null and author = asked.email
+      ))
+    from (select lower(btrim(account_of.email)) as email) as asked left join auth.users on users.email = asked.email
+      left join private.organisers as organiser on organiser.account_id = users.id
+    where users.id is not null or also_removed and (
+      exists (select from private.history where author = asked.email)
+      or exists (select from private.marks where author = asked.email)
+      or exists (select from private.holds where held_by = asked.email)
+      or exists (select from private.deliveries where author = asked.email)
+    )
+    -- In a hosted project, several accounts may have one email.
+    order by organiser.created_at, users.id limit 1
+  );
+end
+$$;
+
+revoke all on function private.account_of(text, boolean) from public, anon, authenticated;
+
+-- Everything about the person of an email: {email, applications, left_out, account}. At most `most` applications, the newest
+-- first, and `left_out` counts the others.
+create or replace function private.all_about(email text, reader uuid default null, most integer default null) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  applications constant uuid[] := private.applications_of(all_about.email);
+begin
+  return jsonb_build_object(
+    'email', all_about.email,
+    'applications', (
+      select coalesce(jsonb_agg(private.all_about_application(id, reader) order by position), '[]')
+      from unnest(applications[:coalesce(most, cardinality(applications))]) with ordinality as one (id, position)
+    ),
+    'left_out', greatest(0, cardinality(applications) - most),
+    'account', private.account_of(all_about.email, reader is null)
+  );
+end
+$$;
+
+drop function private.erase_due_applications(integer, date, integer);
+
+-- Erases up to `most` applications of an edition that are due on or before a day. Returns their number. `unchanged_since`: leaves
+-- out those with a decision or an RSVP since then, which may have become due only thereby.
+create function private.erase_due_applications(
+  edition integer, day date, most integer, unchanged_since date default null
+) returns integer
+  language plpgsql set search_path = ''
+as $$
+declare
+  due uuid[] := array(select private.due_applications(edition, day, most));
+  erased integer;
+begin
+  -- Locked in the same order as for decisions, to avoid a deadlock.
+  perform from public.retreat_applications where id = any (due) order by id for update;
+  -- Checked again under the lock, since an organiser may have put a hold on one meanwhile.
+  delete from public.retreat_applications as application
+    where id = any (due) and private.erased_on(application) <= day and not exists (
+      select from private.history
+      where application_id = application.id and kind in ('status', 'answer') and at >= unchanged_since
+    );
+  get diagnostics erased = row_count;
+  return erased;
+end
+$$;
+
+revoke all on function private.erase_due_applications(integer, date, integer, date) from public, anon, authenticated;
+
+-- Announces applications that will be erased within six days, and erases up to `most` of those that were announced on seven days.
+-- Servers call this regularly, and again at once as long as it erases some: each call is short, and no insert waits for it. The
+-- result is {erased, announced}. `announced`: the result of `private.announced_applications` once a day, otherwise null.
+create or replace function private.keep_applications(most integer) returns jsonb
+  language plpgsql set search_path = ''
+as $$
+declare
+  today constant date := private.today();
+  shown integer;
+  announcement record;
+  gone integer := 0;
+  is_new boolean := false;
+begin
+  for shown in
+    select id from private.editions, private.retention
+    where ends_on + make_interval(months => least(months, months_for_guests)) <= today + 6
+      or exists (select from private.announcements where edition = id and subject = 'applications')
+    order by id
+  loop
+    if exists (select from private.due_applications(shown, today + 6, 1)) then
+      announcement := private.announce(shown, 'applications');
+      is_new := is_new or announcement.is_new;
+      continue when announcement.erasable_until is null;
+      gone := private.erase_due_applications(shown, announcement.erasable_until, most, (
+        -- The day before the first announcement, in case the time zones differ.
+        select until - 7 from private.announcements where edition = shown and subject = 'applications'));
+      update private.announcements as round set erased = round.erased + gone
+        where edition = shown and subject = 'applications';
+      exit when gone > 0;
+    end if;
+    perform private.end_announcements(shown, 'applications');
+  end loop;
+  return jsonb_build_object('erased', gone, 'announced', case when is_new then private.announced_applications() end);
+end
+$$;
+
+-- Erases at most 500 applications that are due, without announcements: on a hosted project, no server erases them. The result
+-- is {erased, due}. `due` counts the applications that remain to be erased.
+create or replace function public.desk_erase_due(act uuid) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  shown integer;
+  erased integer;
+  total integer := 0;
+begin
+  if not private.begin_act(act, 'desk_erase_due', '') then
+    return (select result from private.acts where acts.act = desk_erase_due.act);
+  end if;
+  -- Locked in the same order as for decisions, of all editions before the first is erased, to avoid a deadlock.
+  perform from public.retreat_applications where id in (
+    select due from private.editions, private.due_applications(editions.id, private.today(), 500) as due
+  ) order by id for update;
+  for shown in select id from private.editions order by id loop
+    erased := private.erase_due_applications(shown, private.today(), 500 - total);
+    total := total + erased;
+    if erased > 0 then
+      insert into private.history (act, author, kind, detail)
+        values (desk_erase_due.act, me.email, 'retention', jsonb_build_object('edition', shown, 'erased', erased));
+    end if;
+  end loop;
+  return private.end_act(act, jsonb_build_object('erased', total, 'due', private.count_due_applications()));
 end
 $$;
 

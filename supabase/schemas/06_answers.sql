@@ -39,8 +39,8 @@ end
 $$;
 
 -- The form answers that a letter may quote, by placeholder, as the form words them; all null without an application. Blind
--- readers see the form answers that `private.form_answers` shows them, and whether the others are blank. Text in a form
--- answer that looks like an invitation's placeholder gets a space, so that it stays text.
+-- readers see the form answers that `private.form_answers` shows them, and whether the others are blank. Double braces in form
+-- answers, also of two that follow each other, get a space: at the handover they would be read as a placeholder.
 create function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -50,7 +50,7 @@ as $$
       when 'paid_solution not' then 'I have not' when 'paid_solution screen' then 'Yes, screen time related'
       when 'paid_solution travel' then 'Yes, travel related' when 'paid_solution work' then 'Yes, work or team related'
       when 'paid_solution custom' then 'Custom' when 'team_size just-me' then 'Just me'
-      else answer end, E' \t\r\n'), '\{(?=\{\s*(?:answer_link|reply_by)\s*\}\})', '{ ', 'g') end)
+      else answer end, E' \t\r\n'), '\{(?=\{|$)', '{ ', 'g') end)
   from jsonb_each_text(coalesce(to_jsonb(application), to_jsonb(jsonb_populate_record(application, '{}')))
     - '{id, created_at, consent, edition}'::text[]) as answers (name, answer), private.form_answers(application, true) as shown
 $$;

@@ -66,8 +66,11 @@ begin
   ) as sized where former < 16000000;
   if fitting < cardinality(found.ids) then
     found.ids := found.ids[:fitting];
-    select jsonb_build_object('created_at', created_at, 'id', id) into found.next
-      from public.retreat_applications where id = found.ids[fitting];
+    select jsonb_build_object('created_at', created_at, 'id', id) || case when filter ->> 'order' = 'most yes'
+        then jsonb_build_object('yes', (
+          select count(*) from private.visible_marks(me.id) where application_id = application.id and mark = 'yes'))
+        else '{}' end into found.next
+      from public.retreat_applications as application where id = found.ids[fitting];
   end if;
   return json_build_object('next', found.next, 'applications', (
     select coalesce(json_agg(private.form_answers(application, me.blind)

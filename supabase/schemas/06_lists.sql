@@ -6,7 +6,7 @@ create function private.up_to_thousand(counted bigint) returns jsonb
   return jsonb_build_object('count', least(counted, 1000), 'more', counted > 1000);
 
 -- Up to `most` applications with the state of their letters, and the cursor for the next call. Long form answers are cut, the
--- reason after its first line.
+-- reason after its first line. An ellipsis says that the reason goes on.
 create function public.desk_list(filter jsonb default '{}', after jsonb default null, most integer default 50) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -22,14 +22,15 @@ begin
     'marks', private.mark_counts(found.ids, me.id), 'applications', (
     select coalesce(jsonb_agg(
       jsonb_build_object('id', id, 'created_at', created_at, 'team_size', team_size, 'paid_solution', paid_solution,
-        'reason', split_part(translate(
-          left(ltrim(left(reason, 2000), E' \t\r\n'), 200), E'\r', E'\n'), E'\n', 1))
+        'reason', rtrim(line) || case when line = start then '' else ' …' end)
         || case when me.blind then '{}' else jsonb_build_object('first_name', left(first_name, 200),
           'last_name', left(last_name, 200), 'email', left(email, 200), 'company', left(company, 200)) end
         || summary order by position), '[]')
     from unnest(found.ids) with ordinality as hit (id, position)
       join public.retreat_applications as application using (id)
-      join private.summaries(found.ids, me.blind) on application_id = id
+      join private.summaries(found.ids, me.blind) on application_id = id,
+      btrim(left(reason, 2000), E' \t\r\n') as start,
+      split_part(translate(left(start, 200), E'\r', E'\n'), E'\n', 1) as line
   ));
 end
 $$;

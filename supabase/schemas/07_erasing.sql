@@ -11,6 +11,8 @@ alter table private.erasures enable row level security;
 create function private.remember_erasures() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
+declare
+  gone jsonb := (select jsonb_object_agg(id, true) from erased);
 begin
   insert into private.erasures (digest)
     select encode(sha256(convert_to(id::text, 'UTF8')), 'hex') from erased on conflict do nothing;
@@ -18,9 +20,11 @@ begin
   update private.acts set result = (
       select coalesce(jsonb_agg(entry order by position), '[]')
       from jsonb_array_elements(result) with ordinality as of_act (entry, position)
-      where not exists (select from erased where id::text in (entry ->> 'id', entry ->> 'application'))
+      where not gone ?| array[entry ->> 'id', entry ->> 'application']
     )
-    where jsonb_typeof(result) = 'array';
+    where jsonb_typeof(result) = 'array' and exists (
+      select from jsonb_array_elements(result) as entry where gone ?| array[entry ->> 'id', entry ->> 'application']
+    );
   return null;
 end
 $$;

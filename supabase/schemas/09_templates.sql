@@ -18,7 +18,7 @@ as $$
   values
   ('accepted', 'decision', 'Your place at Unplugged', 'Hello {{first_name}},
 
-We would love to have you with us: your application to Unplugged. is accepted.
+We would love to have you with us: your application to Unplugged is accepted.
 
 We keep your place until {{reply_by}}. Please tell us by then whether you are coming.
 
@@ -29,7 +29,7 @@ Or just reply to this email.
 The organisers of Unplugged.'),
   ('reminder', 'reminder', 'Are you coming to Unplugged?', 'Hello {{first_name}},
 
-We have not heard from you yet: are you coming to Unplugged.? We keep your place until {{reply_by}}.
+We have not heard from you yet: are you coming to Unplugged? We keep your place until {{reply_by}}.
 
 You can say so here: {{answer_link}}
 

@@ -256,7 +256,9 @@ create function private.erase_deliveries() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  perform from private.deliveries where old.id in (id, application_id) order by event_id desc nulls last, id for update;
+  perform from private.deliveries where old.id in (id, application_id) 
+    -- The latest first, as recording an RSVP or a decision locks it before the earlier ones.
+    order by event_id desc nulls last, queued_at desc, id desc for update;
   delete from private.deliveries where old.id in (id, application_id);
   return old;
 end

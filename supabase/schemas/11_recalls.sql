@@ -11,13 +11,18 @@ as $$
     where id = any (wanted) and state in ('waiting', 'sending', 'failed')
 $$;
 
--- Makes these failed deliveries due again, with the full number of attempts. Returns how many.
+-- Makes these failed deliveries due again, with the full number of attempts. Returns how many. Skips a decision if a later one of
+-- the same applicant is pending.
 create function private.retry_failed(wanted uuid[]) returns integer
   language sql set search_path = ''
 as $$
   with retried as (
-    update private.deliveries set state = 'waiting', attempts = 0, due_at = now(), reply = '', is_refused = false
-      where id = any (wanted) and state = 'failed' returning true
+    update private.deliveries as delivery set state = 'waiting', attempts = 0, due_at = now(), reply = '', is_refused = false
+      where id = any (wanted) and state = 'failed' and not (kind = 'decision' and exists (
+        select from private.deliveries as later
+        where later.application_id = delivery.application_id and later.kind = 'decision'
+          and private.is_before(delivery, later) and later.state in ('waiting', 'sending')
+      )) returning true
   )
   select count(*)::integer from retried
 $$;

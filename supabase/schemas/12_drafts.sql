@@ -150,6 +150,8 @@ declare
   status_now text := (select status from private.statuses where application_id = delivery.application_id);
   template text := (select letters.template from private.letters where id = delivery.letter_id);
 begin
+  -- A decision beside an email changes no letter.
+  if not private.is_main(delivery) then return; end if;
   if delivery.state = 'cancelled' then perform private.settle_letter(delivery); end if;
   if private.is_decision(status_now) and (
     private.is_decision(template) and private.has_told(delivery) or template = status_now

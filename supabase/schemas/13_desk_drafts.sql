@@ -1,5 +1,10 @@
 -- The calls for drafts.
 
+-- Whether a letter to one person has placeholders besides the link and the deadline, which are filled in at the handover.
+create function private.has_placeholders(text text) returns boolean
+  language sql immutable
+  return regexp_replace(text, '\{\{\s*(answer_link|reply_by)\s*\}\}', '', 'g') ~ '\{\{|\}\}';
+
 -- A draft as it would be sent. `seen` identifies the text that the organiser read. It is a digest of the template's text,
 -- which all organisers may read. For an edited letter, whose text may name somebody, it is the version.
 create function private.draft_text(letter private.letters, blind boolean) returns jsonb
@@ -25,7 +30,9 @@ begin
         where words = '' and case name when 'reply_by' then private.has_deadline(letter.subject || letter.body)
           else private.has_link(letter.subject || letter.body) end
       ),
-      'unknown', '[]'::jsonb, 'is_long', false
+      -- A template that was reset left blank placeholders in its drafts.
+      'unknown', case when private.has_placeholders(letter.subject || letter.body) then '["{{"]' else '[]' end::jsonb,
+      'is_long', false
     );
   end if;
   return text || jsonb_build_object('seen', case
@@ -97,8 +104,7 @@ create function private.check_letter(subject text, body text) returns void
 as $$
 begin
   perform private.check_text(subject, body);
-  -- Only the link and the deadline are filled in, at the handover.
-  if regexp_replace(subject || body, '\{\{\s*(answer_link|reply_by)\s*\}\}', '', 'g') ~ '\{\{|\}\}' then
+  if private.has_placeholders(subject || body) then
     raise exception 'A letter to one person has no placeholders except {{answer_link}} and {{reply_by}}.'
       using errcode = '22023';
   end if;
@@ -212,7 +218,7 @@ begin
   text := case when draft.state = 'draft' then private.draft_text(draft, false) end;
   if text is null or text ->> 'seen' is distinct from seen then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
-  elsif text -> 'missing' <> '[]' then
+  elsif text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then
     raise exception 'This letter quotes a form answer that is blank.' using errcode = '22023';
   end if;
   if zone is not null then perform private.adopt_zone(zone); end if;

@@ -46,8 +46,8 @@ begin
   if name = '' or char_length(name) > 40 then return null; end if;
   normalised := normalize(name, nfkc);
   return case when
-    -- No characters that become links or change the text's direction.
-    normalised !~ '[[:cntrl:].:/\\@<>\u0085\u2028-\u202e\u2066-\u2069]' and normalised !~* '^www'
+    -- No characters that become links or placeholders, or change the text's direction.
+    normalised !~ '[[:cntrl:].:/\\@<>{}\u0085\u2028-\u202e\u2066-\u2069]' and normalised !~* '^www'
     -- No characters that look like a dot, a colon or a slash.
     and normalised !~ '[\u00b7\u02d0\u0323\u0589\u05c3\u06d4\u0701\u0702\u0964\u1362\u166e\u16eb\u1803\u1809\u2022\u2027\u2044\u2215\u2219\u2236\u22c5\u2571\u25cf\u2981\u29f8\u2cf9\u2cfe\u2e31\u2e33\u2e3c\u3002\u30fb\ua4f8\ua60e\ua6f3\ua789\ua78f\U00010101\U00010a50\U0001d16d]'
     -- No telephone number, and no sentence.

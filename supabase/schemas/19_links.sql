@@ -75,10 +75,10 @@ begin
 end
 $$;
 
--- A text with the deadline filled in.
+-- A text with the deadline filled in; left out if there is none.
 create function private.with_deadline(letter_text text, deadline date) returns text
   language sql immutable set search_path = ''
-  return regexp_replace(letter_text, '\{\{\s*reply_by\s*\}\}', to_char(deadline, 'FMDD FMMonth YYYY'), 'g');
+  return regexp_replace(letter_text, '\{\{\s*reply_by\s*\}\}', coalesce(to_char(deadline, 'FMDD FMMonth YYYY'), ''), 'g');
 
 -- Subject and body of a letter as they are stored once it `was_sent`: with the deadline that the recipient read. The link is a
 -- secret, so its placeholder stays.

@@ -17,8 +17,8 @@ as $$
   where is_private and private.answers_erased_on(editions) <= private.today()
 $$;
 
--- The questions of an edition, by default the newest: {version, questions, until, closes_on, private_days, erased_on, due}.
--- `until` is the last day for answers if organisers set it, and `closes_on` the one that counts. `due` counts the private answers
+-- The questions of an edition, by default the newest: {edition, version, questions, until, closes_on, private_days, erased_on,
+-- due}. `until` is the last day for answers if organisers set it, and `closes_on` the one that counts. `due` counts the private answers
 -- of all editions that are due to be erased. Each question has the number of its `answers`.
 create function public.desk_questions(edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
@@ -27,7 +27,8 @@ begin
   perform private.caller();
   return (
     select jsonb_build_object(
-      'version', questions_version, 'until', questions_until, 'closes_on', coalesce(questions_until, starts_on),
+      'edition', shown.id, 'version', questions_version,
+      'until', questions_until, 'closes_on', coalesce(questions_until, starts_on),
       'private_days', private_days, 'erased_on', private.answers_erased_on(shown), 'due', private.count_due_answers(),
       'questions', (
         select coalesce(jsonb_agg(jsonb_build_object(
@@ -72,12 +73,11 @@ begin
     )
   ) then
     raise exception 'A question has 2 to 20 different options of 1 to 100 characters.' using errcode = '22023';
-  elsif former.edition <> question.edition or former.kind <> question.kind
-    or former.is_private and not question.is_private
-      and exists (select from private.question_answers where question_id = former.id)
-  then
-    raise exception 'A question keeps its kind, and stays private once it has answers. Remove it, and ask a new one.'
-      using errcode = '22023';
+  elsif former.edition <> question.edition then
+    raise exception 'This question belongs to another retreat.' using errcode = '22023';
+  elsif former.kind <> question.kind or former.is_private and not question.is_private then
+    -- Somebody may be answering it at this moment, because it is private.
+    raise exception 'A saved question keeps its kind, and stays private. Remove it, and ask a new one.' using errcode = '22023';
   end if;
   return question;
 end
@@ -122,15 +122,16 @@ begin
   elsif former.questions_version is distinct from desk_set_questions.version then
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
   end if;
+  -- Before answers are erased, as in `keep_answers`, to avoid a deadlock.
+  if former.private_days is distinct from desk_set_questions.private_days then
+    perform private.end_announcements(former.id, 'answers');
+  end if;
   delete from private.questions where questions.edition = former.id and id not in (select id from unnest(wanted));
   insert into private.questions select * from unnest(wanted)
     on conflict (id) do update set (position, text, choices, is_required, is_private)
       = (excluded.position, excluded.text, excluded.choices, excluded.is_required, excluded.is_private);
   update private.editions set questions_version = former.questions_version + 1, questions_until = until,
     private_days = desk_set_questions.private_days where id = former.id;
-  if former.private_days is distinct from desk_set_questions.private_days then
-    perform private.end_announcements(former.id, 'answers');
-  end if;
   insert into private.history (author, kind, detail)
     values (me.email, 'questions', jsonb_build_object('questions', cardinality(wanted)));
   return public.desk_questions(former.id);

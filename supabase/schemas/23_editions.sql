@@ -1,15 +1,19 @@
 -- The next retreat: an edition that begins while the earlier ones go on.
 
 -- Waits until nobody reads or writes applications, and blocks reading and writing until the transaction ends. It also locks the
--- door's row. A waiting lock request blocks all later applicants, so each attempt waits only briefly.
+-- rows that a new edition changes, since other calls lock them before applications. A waiting lock request blocks all later
+-- applicants, so each attempt waits only briefly, and all attempts together less than a statement may take.
 create function private.hold_applications() returns void
   language plpgsql set search_path = '' set lock_timeout = '100ms'
 as $$
 begin
-  for attempt in 1 .. 50 loop
+  for attempt in 1 .. 20 loop
     begin
       lock table public.retreat_applications in access exclusive mode;
       perform from private.door for update;
+      perform from private.editions order by id for update;
+      perform from private.places for update;
+      perform from private.templates order by name for update;
       return;
     exception when lock_not_available then
       perform pg_sleep(0.1);
@@ -21,14 +25,19 @@ end
 $$;
 
 -- Sets the product's templates to their first texts and removes the organisers' own templates that have no draft. Drafts keep the
--- texts that they have.
+-- texts that they have. Placeholders that are blank or unknown stay in the text, so that the draft cannot be sent before an
+-- organiser edits it. So do all placeholders if the text would be too long.
 create function private.reset_templates() returns void
   language plpgsql set search_path = ''
 as $$
 begin
-  update private.letters as letter set subject = former.subject, body = former.body, version = letter.version + 1
-    from private.templates as former
-    where former.name = letter.template and letter.state = 'draft' and letter.subject is null;
+  update private.letters as letter set version = letter.version + 1,
+      subject = case when (text ->> 'is_long')::boolean then former.subject else text ->> 'subject' end,
+      body = case when (text ->> 'is_long')::boolean then former.body else text ->> 'body' end
+    from private.templates as former, public.retreat_applications as application,
+      private.filled(former.subject, former.body, application, false) as text
+    where former.name = letter.template and application.id = letter.application_id
+      and letter.state = 'draft' and letter.subject is null;
   delete from private.templates as own where kind = 'other' and not exists (
     select from private.letters where template = own.name and state = 'draft'
   );
@@ -40,8 +49,8 @@ $$;
 
 -- Begins the next edition at once: from now on, applications belong to it. `newest` is the number of the newest edition that the
 -- organiser saw. `copied` says what the previous edition passes on: {templates, questions, places}, each a boolean. The door
--- stays open or closed, and its count of applications begins at 0. For an hour, an application that the previous edition already
--- has is not stored again. Repeating the act changes nothing.
+-- stays open or closed, also if a limit closed it, and its count of applications begins at 0. For an hour, an application that the
+-- previous edition already has is not stored again. Repeating the act changes nothing.
 create function public.desk_begin_edition(
   act uuid, newest integer, name text, starts_on date, ends_on date, copied jsonb
 ) returns jsonb
@@ -76,7 +85,8 @@ begin
     )), places = (select places.places from private.places)
     where id = former.id;
   execute format('alter table public.retreat_applications alter column edition set default %s', former.id + 1);
-  update private.door set version = version + 1, received = 0, opened_at = start, edition_since = start,
+  update private.door set version = (private.door_state() ->> 'version')::integer + 1,
+    closed = closed or coalesce(received >= closes_after, false), received = 0, opened_at = start, edition_since = start,
     repeats_until = start + interval '1 hour';
   if (copied ->> 'places')::boolean is not true then
     update private.places set version = version + 1, places = null, days = 10;

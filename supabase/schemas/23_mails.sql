@@ -27,7 +27,8 @@ create function private.clear_mail_problem() returns void
       where failures > 0 or problem <> '' or failing_since is not null;
   end;
 
--- Whether another email is being sent to the same applicant: letters have to arrive in the order of their release.
+-- Whether another email is being sent to the same applicant, or a letter that was released earlier waits: letters have to arrive in
+-- the order of their release.
 create function private.is_busy(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -36,7 +37,11 @@ declare
     select private.person(private.address_of(id, email)) from public.retreat_applications where id = delivery.application_id
   );
 begin
-  return exists (
+  return delivery.kind = 'letter' and exists (
+    select from private.deliveries as earlier
+    where earlier.application_id = delivery.application_id and earlier.kind = 'letter' and earlier.state = 'waiting'
+      and (earlier.queued_at, earlier.id) < (delivery.queued_at, delivery.id)
+  ) or exists (
     select from private.deliveries as other join public.retreat_applications as theirs on theirs.id = other.application_id
     where other.kind in ('letter', 'receipt') and other.state = 'sending' and other.due_at > now() and other.id <> delivery.id
       and (other.application_id = delivery.application_id
@@ -187,13 +192,16 @@ create function public.desk_check_mail() returns jsonb
 as $$
 begin
   perform private.caller();
-  update private.postman set check_wanted_at = now()
+  -- Later times are from before the clock was set back.
+  update private.postman set check_wanted_at = now(), check_begun_at = least(check_begun_at, now() - interval '1 second'),
+      checked_at = least(checked_at, now() - interval '1 second')
     where check_wanted_at not between now() - interval '10 seconds' and now();
   return jsonb_build_object('is_checking', true);
 end
 $$;
 
--- Sets the reply address, and whether receipts and confirmations are sent; null leaves a switch unchanged.
+-- Sets the reply address, and whether receipts and confirmations are sent; null leaves a switch unchanged. Without a version, the
+-- reply address is left unchanged, and no version is compared: a switch replaces only what the organiser saw.
 create function public.desk_set_letters(
   version integer, reply_to text, receipts boolean default null, confirmations boolean default null
 ) returns jsonb
@@ -211,8 +219,9 @@ begin
   end if;
   select * into former from private.letter_settings for update;
   kept := former;
-  kept.version := desk_set_letters.version + 1;
-  kept.reply_to := coalesce(desk_set_letters.reply_to, '');
+  kept.reply_to := case when version is null then former.reply_to else coalesce(reply_to, '') end;
+  version := coalesce(version, former.version);
+  kept.version := version + 1;
   kept.receipts := coalesce(desk_set_letters.receipts, former.receipts);
   kept.confirmations := coalesce(desk_set_letters.confirmations, former.confirmations);
   if former.version = desk_set_letters.version then
@@ -220,6 +229,11 @@ begin
       set version = kept.version, reply_to = kept.reply_to, receipts = kept.receipts, confirmations = kept.confirmations;
     if kept.reply_to <> former.reply_to then
       perform private.write_down_letters(me.email, jsonb_build_object('reply_to', kept.reply_to));
+    end if;
+    if former.receipts and not kept.receipts then
+      perform private.recall(array(
+        select id from private.deliveries where kind = 'receipt' and state = 'waiting' for update skip locked
+      ), me.email);
     end if;
     if kept.receipts <> former.receipts then
       perform private.write_down_letters(me.email, jsonb_build_object('receipts', kept.receipts));

@@ -163,19 +163,31 @@ begin
 end
 $$;
 
--- The account with an email; null if there is none. `organiser_since` is null unless it is an organiser's.
-create function private.account_of(email text) returns jsonb
+-- The account with an email, or else what is stored under the email of a removed account, if `also_removed`, which reads whole
+-- tables; null if there is neither.
+-- `organiser_since` is null unless it is an organiser's.
+create function private.account_of(email text, also_removed boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 begin
   return (
     select jsonb_build_object(
-      'email', users.email, 'created_at', users.created_at, 'last_sign_in_at', last_sign_in_at,
+      'email', asked.email, 'created_at', users.created_at, 'last_sign_in_at', last_sign_in_at,
       'organiser_since', organiser.created_at, 'blind', blind, 'reads_only', reads_only, 'notices', notices,
-      'history', (select count(*) from private.history where author_id = users.id),
-      'marks', (select count(*) from private.marks where marks.account_id = users.id))
-    from auth.users left join private.organisers as organiser on organiser.account_id = users.id
-    where users.email = lower(btrim(account_of.email))
+      'history', (
+        select count(*) from private.history where author_id = users.id or users.id is null and author = asked.email
+      ),
+      'marks', (
+        select count(*) from private.marks where marks.account_id = users.id or users.id is null and author = asked.email
+      ))
+    from (select lower(btrim(account_of.email)) as email) as asked left join auth.users on users.email = asked.email
+      left join private.organisers as organiser on organiser.account_id = users.id
+    where users.id is not null or also_removed and (
+      exists (select from private.history where author = asked.email)
+      or exists (select from private.marks where author = asked.email)
+      or exists (select from private.holds where held_by = asked.email)
+      or exists (select from private.deliveries where author = asked.email)
+    )
     -- In a hosted project, several accounts may have one email.
     order by organiser.created_at, users.id limit 1
   );
@@ -197,7 +209,7 @@ begin
       from unnest(applications[:coalesce(most, cardinality(applications))]) with ordinality as one (id, position)
     ),
     'left_out', greatest(0, cardinality(applications) - most),
-    'account', private.account_of(all_about.email)
+    'account', private.account_of(all_about.email, reader is null)
   );
 end
 $$;

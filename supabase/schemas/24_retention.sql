@@ -78,8 +78,11 @@ as $$
   where subject = 'applications' and counted.applications > 0
 $$;
 
--- Erases up to `most` applications of an edition that are due on or before a day. Returns their number.
-create function private.erase_due_applications(edition integer, day date, most integer) returns integer
+-- Erases up to `most` applications of an edition that are due on or before a day. Returns their number. `unchanged_since`: leaves
+-- out those with a decision or an RSVP since then, which may have become due only thereby.
+create function private.erase_due_applications(
+  edition integer, day date, most integer, unchanged_since date default null
+) returns integer
   language plpgsql set search_path = ''
 as $$
 declare
@@ -90,7 +93,10 @@ begin
   perform from public.retreat_applications where id = any (due) order by id for update;
   -- Checked again under the lock, since an organiser may have put a hold on one meanwhile.
   delete from public.retreat_applications as application
-    where id = any (due) and private.erased_on(application) <= day;
+    where id = any (due) and private.erased_on(application) <= day and not exists (
+      select from private.history
+      where application_id = application.id and kind in ('status', 'answer') and at >= unchanged_since
+    );
   get diagnostics erased = row_count;
   return erased;
 end
@@ -119,7 +125,9 @@ begin
       announcement := private.announce(shown, 'applications');
       is_new := is_new or announcement.is_new;
       continue when announcement.erasable_until is null;
-      gone := private.erase_due_applications(shown, announcement.erasable_until, most);
+      gone := private.erase_due_applications(shown, announcement.erasable_until, most, (
+        -- The day before the first announcement, in case the time zones differ.
+        select until - 7 from private.announcements where edition = shown and subject = 'applications'));
       update private.announcements as round set erased = round.erased + gone
         where edition = shown and subject = 'applications';
       exit when gone > 0;
@@ -236,6 +244,10 @@ begin
   if not private.begin_act(act, 'desk_erase_due', '') then
     return (select result from private.acts where acts.act = desk_erase_due.act);
   end if;
+  -- Locked in the same order as for decisions, of all editions before the first is erased, to avoid a deadlock.
+  perform from public.retreat_applications where id in (
+    select due from private.editions, private.due_applications(editions.id, private.today(), 500) as due
+  ) order by id for update;
   for shown in select id from private.editions order by id loop
     erased := private.erase_due_applications(shown, private.today(), 500 - total);
     total := total + erased;

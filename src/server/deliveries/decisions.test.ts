@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
@@ -334,6 +335,24 @@ test('a decision that is sent in addition to an email can be stopped, and no let
     'automation: withdrawn',
     'mail: sent',
     'mail: sent',
+  ])
+})
+
+test('a decision that is stopped while it is being sent in addition to an email changes no letter', async () => {
+  const responses: ServerResponse[] = []
+  const { receiver } = await startAutomation((_request, response) => void responses.push(response))
+  await simulateMailSender()
+  const id = await store()
+  await decide(id, 'accepted')
+  await send()
+  await handOver()
+  await receiver.waitFor(1)
+  const [additional] = (await lettersOf(id)).filter(({ way }) => way === 'automation')
+  await callDesk('withdraw', { letters: [additional?.id] })
+  for (const response of responses) response.writeHead(500).end()
+  await expect.poll(() => states(id)).toEqual(['automation: withdrawn', 'mail: sent'])
+  expect(await sql()`select state from private.letters where application_id = ${id}`).toEqual([
+    { state: 'released' },
   ])
 })
 

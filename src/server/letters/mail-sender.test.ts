@@ -127,6 +127,28 @@ test('a letter that is deferred at first is sent later, with the same Message-ID
   expect(await mailSenderRow()).toMatchObject({ failures: 0, problem: '' })
 })
 
+test('a letter waits until an earlier one to the same person was accepted', async () => {
+  const first = await releaseTo('ada@example.com', { subject: 'First' })
+  await database.owner`
+    insert into private.deliveries (kind, application_id, letter_id, subject, body, queued_at)
+    select kind, application_id, letter_id, 'Second', body, queued_at + interval '1 second'
+    from private.deliveries where id = ${first}`
+  let attempts = 0
+  const server = await startMailServer({
+    refusalAt: (at) =>
+      at === 'RCPT TO' && (attempts += 1) === 1 ? { code: 451, text: 'come back later' } : undefined,
+  })
+  const { sender } = startSender(server)
+  await lettersBecome([
+    { state: 'waiting', attempts: 1 },
+    { state: 'waiting', attempts: 0 },
+  ])
+  await advanceTime(6)
+  sender.wake()
+  await lettersBecome([{ state: 'sent' }, { state: 'sent' }])
+  expect(server.received.map(({ raw }) => header(raw, 'Subject'))).toEqual(['First', 'Second'])
+})
+
 test.each(['RCPT TO', 'DATA'])(
   'a letter that is refused at %s is not retried, and the reply is saved but not logged',
   async (command) => {

@@ -214,7 +214,9 @@ test.each([
   ['  Ada  ', 'Hello Ada, it is here.'],
   ['Jean-Luc O’Neil 王', 'Hello Jean-Luc O’Neil 王, it is here.'],
   ['A'.repeat(40), `Hello ${'A'.repeat(40)}, it is here.`],
-  ['{{first_name}}', 'Hello {{first_name}}, it is here.'],
+  // The handover would read it as a placeholder.
+  ['{{first_name}}', 'Hello, it is here.'],
+  ['{{answer_link}}', 'Hello, it is here.'],
   ['A'.repeat(41), 'Hello, it is here.'],
   ['evil.example', 'Hello, it is here.'],
   ['evil。example', 'Hello, it is here.'],

@@ -282,20 +282,37 @@ test('questions and places are copied if an organiser ticks them, and answers ar
 })
 
 test('templates that are not copied get the texts of a new database, and drafts keep the texts that they had', async () => {
-  const { application } = await apply()
-  const [{ id }] = await sql()<[{ id: string }]>`
-    select id from public.retreat_applications where email = ${application.email}`
+  const idOf = async ({ application: { email } }: Awaited<ReturnType<typeof apply>>) => {
+    const [{ id }] = await sql()<[{ id: string }]>`
+      select id from public.retreat_applications where email = ${email}`
+    return id
+  }
+  const [id, blank] = [
+    await idOf(await apply({ custom_solution: 'a cabin' })),
+    await idOf(await apply({ custom_solution: '' })),
+  ]
+  const body = 'Come, {{first_name}}, to {{custom_solution}}, until {{reply_by}}.'
   const first = await sql()`select name, kind, subject, body from private.templates order by name`
-  await ask('set_template', { occasion: 'accepted', version: 0, subject: 'Yes!', body: 'Come.' })
+  await ask('set_template', { occasion: 'accepted', version: 0, subject: 'Yes!', body })
   await ask('set_template', { occasion: 'Travel', version: null, subject: 'How', body: 'By train.' })
-  await ask('decide', { act: crypto.randomUUID(), decisions: [{ id, status: 'accepted', version: 0 }] })
+  const decisions = [id, blank].map((each) => ({ id: each, status: 'accepted', version: 0 }))
+  await ask('decide', { act: crypto.randomUUID(), decisions })
   await begin(1, { copied: { ...nothing, templates: true } })
-  expect(await sql()`select from private.templates where body in ('Come.', 'By train.')`).toHaveLength(2)
+  expect(await sql()`select from private.templates where body in (${body}, 'By train.')`).toHaveLength(2)
   await begin(2)
   expect(await sql()`select name, kind, subject, body from private.templates order by name`).toEqual(first)
   expect(await ask('letters_of', { applications: [id] })).toMatchObject([
-    { occasion: 'accepted', body: 'Come.' },
+    { occasion: 'accepted', body: 'Come, Ada, to a cabin, until {{reply_by}}.', unknown: [] },
   ])
+  // It could not be sent before, and cannot be sent now.
+  const [letter] = await ask<{ id: string; seen: string }[]>('letters_of', { applications: [blank] })
+  expect(letter).toMatchObject({
+    body: expect.stringContaining('{{custom_solution}}') as string,
+    unknown: ['{{'],
+  })
+  await sql()`update private.postman set seen_at = now()`
+  const letters = [{ id: letter?.id, seen: letter?.seen }]
+  expect(await ask('release', { act: crypto.randomUUID(), letters })).toMatchObject([{ outcome: 'missing' }])
 })
 
 test('if a retreat is begun twice at the same time, only one begins, and a repeat begins no second one; an invalid name or day is refused', async () => {
@@ -326,6 +343,28 @@ test('when a retreat begins, the door keeps its limit, and counts only applicati
   expect((await apply()).error).toBeNull()
   expect((await apply()).error).toBeNull()
   expect((await apply()).error?.message).toBe('Full.')
+  // A door that its limit has closed stays closed, and this counts as a change.
+  const closed = await ask<{ version: number }>('door')
+  await begin(2)
+  const after = await ask<{ version: number }>('door')
+  expect(after).toMatchObject({ is_open: false, closed: true, received: 0, closes_after: 2 })
+  expect(after.version).toBeGreaterThan(closed.version)
+  expect((await apply()).error?.message).toBe('Full.')
+})
+
+test('a question of an earlier retreat cannot become one of the newest', async () => {
+  const question = {
+    id: crypto.randomUUID(),
+    kind: 'short',
+    text: 'When?',
+    is_required: true,
+    is_private: false,
+  }
+  const save = (edition: number, version: number) =>
+    ask('set_questions', { version, questions: [question], until: null, private_days: null, edition })
+  expect(await save(1, 0)).toMatchObject({ edition: 1, version: 1 })
+  await begin(1)
+  await expect(save(2, 0)).rejects.toMatchObject({ message: 'This question belongs to another retreat.' })
 })
 
 test('applications that are sent while a retreat begins are each stored once', async () => {

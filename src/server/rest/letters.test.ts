@@ -545,7 +545,7 @@ test("a placeholder in an applicant's text is not filled in, and a subject stays
     application: id,
   })
   expect(preview).toMatchObject({
-    subject: 'A{{email}} Bcc: b@example.org x\\1$&',
+    subject: 'A{ {email}} Bcc: b@example.org x\\1$&',
     unknown: [],
   })
 })
@@ -921,6 +921,23 @@ test('the reply address is a single address, and only an organiser who saw it ca
   await expect(ask('set_letters', { version, reply_to: '' })).rejects.toMatchObject({ code: 'PT409' })
 })
 
+test('switches without a version, both at once, leave each other and the reply address unchanged', async () => {
+  const { settings } = await ask<LettersOverview>('letters')
+  await ask('set_letters', { version: settings.version, reply_to: 'desk@example.org' })
+  const withoutVersion = { version: null, reply_to: null }
+  await Promise.all([
+    ask('set_letters', { ...withoutVersion, receipts: true }),
+    ask('set_letters', { ...withoutVersion, confirmations: true }),
+  ])
+  expect((await ask<LettersOverview>('letters')).settings).toMatchObject({
+    reply_to: 'desk@example.org',
+    receipts: true,
+    confirmations: true,
+  })
+  await ask('set_letters', { ...withoutVersion, receipts: false, confirmations: false })
+  await server.database.owner`delete from private.history where kind = 'letters'`
+})
+
 test('stopping all letters is recorded once', async () => {
   const isStopped = async () => (await ask<{ postman: { stopped: boolean } }>('letters')).postman.stopped
   expect(await isStopped()).toBe(false)
@@ -1047,9 +1064,13 @@ test('only an organiser who saw the current setting can switch receipts on or of
   const [receipt] = await lettersOf(other)
   expect(await ask('withdraw', { letters: [receipt?.id] })).toEqual({ withdrawn: 1, left: 0 })
   expect(statesOf(await lettersOf(other))).toEqual(['received: withdrawn'])
+  const later = await store({ email: 'later@example.org' })
+  expect(statesOf(await lettersOf(later))).toEqual(['received: waiting'])
   expect(await ask('set_letters', { version: version + 1, reply_to, receipts: false })).toMatchObject({
     receipts: false,
   })
+  // What still waits is not sent.
+  expect(statesOf(await lettersOf(later))).toEqual(['received: withdrawn'])
   const written = await server.database.owner`
     select author, detail from private.history where kind = 'letters' and detail ? 'receipts' order by id`
   expect(written).toEqual([

@@ -173,6 +173,24 @@ test('the shuffled order stays the same for an organiser, differs between organi
   }
 })
 
+test('the export has each application once, sorted by marks, even if long notes end its pages early', async () => {
+  const ids = await store(3)
+  for (const id of ids) await mark(ada, id, 'yes')
+  // A page ends with the application that exceeds 16 MB.
+  await server.database.owner`
+    insert into private.history (application_id, author, kind, detail)
+    select id, 'ada@example.org', 'note', jsonb_build_object('note', repeat('x', 16000000)) from unnest(${ids}::uuid[]) as id`
+  const exported: string[] = []
+  let after: object | null = null
+  for (let pages = 0; pages < ids.length + 1; pages += 1) {
+    const page: Page<ExportedApplication> = await ask(ada, 'export', { filter: { order: 'most yes' }, after })
+    exported.push(...page.applications.map(({ id }) => id))
+    after = page.next
+    if (after === null) break
+  }
+  expect(exported).toEqual(ids.toReversed())
+})
+
 /** Every call that reads, with arguments that reach marks. */
 const readCalls = (id: string): Record<Exclude<DeskFunction, ActName>, object[]> => {
   const filters: Filter[] = [

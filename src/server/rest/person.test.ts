@@ -314,6 +314,18 @@ test('a person is found by their email in upper or lower case, and by the addres
   })
 })
 
+test('of an account that was removed, the result says how often its email is in the history and beside marks', async () => {
+  const former = 'former@example.org'
+  await sql`insert into private.history (author, kind) values (${former}, 'letters'), (${former}, 'letters')`
+  expect((await allAbout(former)).account).toMatchObject({
+    email: former,
+    created_at: null,
+    organiser_since: null,
+    history: 2,
+    marks: 0,
+  })
+})
+
 test('a delivery names its recipient: the address at the time of sending, the webhook, or an organiser', async () => {
   const id = await storeEverything(person, 'word')
   const recipients = async () => {

@@ -281,6 +281,25 @@ test("a placeholder in an applicant's text is not filled in; without a site the 
   expect(body).toContain('Or just reply to this email.')
 })
 
+test.each([
+  ['{{', 'answer_link}}'],
+  ['{', '{reply_by}}'],
+  ['{{ answer_link', '}}'],
+])('the names “%s” and “%s” together form no placeholder', async (first_name, last_name) => {
+  const id = await store(first_name)
+  await sql()`update public.retreat_applications set last_name = ${last_name} where id = ${id}`
+  const body = 'Dear {{first_name}}{{last_name}}, {{first_name}} {{last_name}}.'
+  await ask('set_template', { occasion: 'Travel', version: null, subject: 'Travel', body })
+  await ask('write', { applications: [id], occasion: 'Travel' })
+  expect(await release(id)).toBe('released')
+  const sent = await send()
+  expect(sent.link).toBeNull()
+  expect(sent.body.replaceAll(/\s/g, '')).toBe(
+    `Dear${first_name}${last_name},${first_name}${last_name}.`.replaceAll(' ', ''),
+  )
+  await ask('remove_template', { occasion: 'Travel', version: 0 })
+})
+
 test('a letter cannot ask for an RSVP if its recipient is not accepted, or after the deadline', async () => {
   const id = await store()
   const body = 'Here: {{answer_link}}'

@@ -250,6 +250,10 @@ test('the link never shows a private answer, and blind readers, the exported tab
     ['questions', {}],
     ['answer_questions', { act: crypto.randomUUID(), application: guest.id, answers: {} }],
   ]
+  for (const caller of [blind, client]) {
+    const revealed = await call('reveal', { act: crypto.randomUUID(), application: guest.id }, caller)
+    expect(revealed.includes('Peanuts')).toBe(caller === client)
+  }
   for (const [name, args] of reads) expect(await call(name, args, blind)).not.toContain('Peanuts')
   expect(await call('application', { application: guest.id }, client)).toContain('Peanuts')
   expect(await call('guests', {}, client)).toContain('Peanuts')
@@ -326,6 +330,16 @@ test('a list of questions that cannot be asked is refused with the reason', asyn
   expect((await listQuestions()).questions).toMatchObject([allergies, arrival])
 })
 
+test('a saved question stays private even without answers, since somebody may be answering it', async () => {
+  await setQuestions([allergies, arrival])
+  const open = [{ ...allergies, is_private: false }, arrival]
+  await expect(setQuestions(open, {}, 1)).rejects.toMatchObject({
+    message: expect.stringMatching(/stays private/) as string,
+  })
+  const hidden = [allergies, { ...arrival, is_private: true }]
+  expect((await setQuestions(hidden, {}, 1)).questions).toMatchObject(hidden)
+})
+
 test('the table of guests has everybody who is coming, in pages', async () => {
   await setQuestions([diet])
   const guest = await storeGuest('Zoë')
@@ -391,6 +405,19 @@ test('guests who have not answered all required questions get a separate reminde
   expect(await claimLetter(sql())).toMatchObject({
     body: expect.stringContaining(`https://unplugged.example/answer/#${unanswered.token}`) as string,
   })
+})
+
+test('a reminder of questions is not sent once they are removed', async () => {
+  await setQuestions([arrival])
+  const guest = await storeGuest()
+  await ask('remind', { act: crypto.randomUUID() })
+  await setQuestions([], {}, 1)
+  const drafts = await ask<{ id: string; seen: string; occasion: string }[]>('letters_of', {
+    applications: [guest.id],
+  })
+  const letters = drafts.flatMap(({ id, seen, occasion }) => (occasion === 'questions' ? [{ id, seen }] : []))
+  expect(letters).toHaveLength(1)
+  expect(await ask('release', { act: crypto.randomUUID(), letters })).toMatchObject([{ outcome: 'gone' }])
 })
 
 test.each([

@@ -198,6 +198,22 @@ test('an application is not erased while an organiser holds it, nor in the seven
   expect(await announceAndEraseOnDays(1)).toBe(1)
 })
 
+test('an application that a decision makes due during the announcements is announced on seven days itself', async () => {
+  await endRetreat(0)
+  const [declined, other] = [await storeGuest(), await apply()]
+  await keepFor(12, null)
+  expect(await announceAndEraseOnDays(6)).toBe(0)
+  const decisions = [{ id: declined, status: 'declined', version: 1 }]
+  await ask('decide', { act: newActId(), decisions })
+  expect(await announceAndEraseOnDays(1)).toBe(1)
+  expect(await stored()).toEqual([declined])
+  expect(other).not.toBe(declined)
+  // The days of the announcements that follow are after the decision. Today is already the first of them.
+  await sql()`update private.history set at = at - interval '2 days'`
+  expect(await announceAndEraseOnDays(5)).toBe(0)
+  expect(await announceAndEraseOnDays(1)).toBe(1)
+})
+
 test('an application is not erased if an organiser puts a hold on it while the server erases', async () => {
   await endRetreat(0)
   const [held] = [await apply(), await apply()]
