@@ -557,6 +557,8 @@ test('waiting decisions are not sent after a sign-out', async ({ visitor }) => {
   await button('Decline').click()
   await expect.poll(() => sent).toHaveLength(1)
   await button('Sign out').click()
+  await page.getByText('Decisions are still being saved. Press again to sign out without them.').waitFor()
+  await button('Sign out').click()
   await heading('Sign in').waitFor()
   await page.clock.runFor(60_000)
   expect(sent).toHaveLength(1)

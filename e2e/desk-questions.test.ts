@@ -257,7 +257,7 @@ test('private answers are erased by hand once they are due, and the screen asks 
   const { button, status } = getDesk(page)
   await page.getByText('Set the days of the retreat under Places: until then nothing is erased.').waitFor()
   expect(await questionNumber(page, 1).getByLabel('Private').count()).toBe(0)
-  await questionNumber(page, 1).getByText('It stays private, because it has answers.').waitFor()
+  await questionNumber(page, 1).getByText('It stays private, since guests may have been told so.').waitFor()
   await desk.sql`update private.editions set starts_on = '2026-01-01', ends_on = '2026-01-03'`
   await page.reload()
   await page.getByText('1 private answer is due to be erased.').waitFor()

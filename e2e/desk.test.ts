@@ -157,7 +157,7 @@ test('a row shows the name, company, team size, first line of the reason, time a
   const { row } = getDesk(page)
   await expect
     .poll(() => row('Zoë K').getByRole('cell').allTextContents())
-    .toEqual(['', 'Nana & Sons', '3-10', 'To think.', '5 Mar 2024', 'New'])
+    .toEqual(['', 'Nana & Sons', '3-10', 'To think. …', '5 Mar 2024', 'New'])
 })
 
 test('search covers names, email, company, LinkedIn, reason and custom solution, ignores accents, and is in no requested URL', async ({

@@ -172,7 +172,12 @@ interface Acts {
   desk_name_edition: [{ edition: number; name: string }, Places]
   /** Stops all letters, or resumes them. `leaving` counts the applicants whose letters are sent after a resume. */
   desk_stop: [{ stopped: boolean }, { stopped: boolean; leaving?: number }]
-  desk_set_letters: [Pick<LetterSettings, 'version' | 'reply_to'> & Partial<LetterSettings>, LetterSettings]
+  desk_set_letters: [
+    // Without a version, the reply address is left unchanged.
+    (Pick<LetterSettings, 'version' | 'reply_to'> | { version: null; reply_to: null }) &
+      Partial<Pick<LetterSettings, 'receipts' | 'confirmations'>>,
+    LetterSettings,
+  ]
 }
 
 /** Every call of the desk. Add a new call here and in `supabase/schemas/`; the compiler reports what else it needs. */

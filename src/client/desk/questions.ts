@@ -2,6 +2,8 @@ import type { Question } from '../../application/questions.ts'
 
 /** The questions of one retreat. */
 export interface Questions {
+  /** The number of their retreat. */
+  edition: number
   /** The number of changes. A change must name the version that the organiser saw. */
   version: number
   /** The last day for answers, as organisers set it (`2026-12-31`). Null means the first day of the retreat. */

@@ -9,7 +9,7 @@ import { announce } from './kit/announce.tsx'
 import { focusHeading } from './kit/focus.ts'
 import { listenTo } from './kit/listen.ts'
 import { Boundary, lazyScreen } from './kit/Screen.tsx'
-import { isUnreachable } from './kit/Problem.tsx'
+import { isTemporary } from './kit/Problem.tsx'
 import { useRoute } from './kit/route.ts'
 import { DeskProvider, type Me } from './kit/useDesk.tsx'
 import { forgetOthersUnsentText } from './kit/useUnsentText.ts'
@@ -49,7 +49,7 @@ const createQueries = () =>
         // Offline, queries fail immediately with a message. They are retried until a response arrives.
         networkMode: 'always',
         refetchOnReconnect: true,
-        refetchInterval: ({ state }) => isUnreachable(state.error) && retryInterval,
+        refetchInterval: ({ state }) => isTemporary(state.error) && retryInterval,
       },
     },
   })

@@ -15,6 +15,7 @@ import { Heading, Loading, Sheet } from '../kit/Screen.tsx'
 import { useTitle } from '../kit/site-title.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
+import { useReading } from '../kit/useReading.ts'
 import { sentenceOfPassword } from '../session/account-sentences.ts'
 import {
   CodeField,
@@ -31,7 +32,7 @@ import { FactorEdit, type AccountPartProps } from './FactorEdit.tsx'
 
 /** The screen of an organiser's own settings. */
 export function AccountShow({ auth, session }: { auth: LoadAuth; session: WatchedSession }) {
-  const { account, email } = useDesk()
+  const { account, email, queue } = useDesk()
   const asMe = asAccount(account, auth, session.recheck)
   useTitle('Account')
   return (
@@ -46,7 +47,7 @@ export function AccountShow({ auth, session }: { auth: LoadAuth; session: Watche
       <FactorEdit {...{ auth, asMe }} />
       <SessionsEnd {...{ session, asMe }} />
       <div className="account-out">
-        <SignOutButton session={session} />
+        <SignOutButton session={session} isBusy={queue.isWaiting} />
       </div>
     </div>
   )
@@ -54,8 +55,7 @@ export function AccountShow({ auth, session }: { auth: LoadAuth; session: Watche
 
 /** The switch for blind reading, which hides applicants' identities. */
 function BlindEdit() {
-  const desk = useDesk()
-  const { data, error, refetch } = useQuery(desk.blind())
+  const { data, error, refetch } = useReading()
   const setBlind = useDeskAct('desk_set_blind', {
     success: ({ blind }) => (blind ? 'Blind reading is on.' : 'Blind reading is off.'),
     failure: 'Not switched.',

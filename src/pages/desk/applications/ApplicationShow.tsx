@@ -148,7 +148,11 @@ export function ApplicationShow(props: ApplicationShowProps) {
                   <ApplicationTimeline details={details} newKeys={newKeys} />
                 </Sheet>
                 <Sheet title="Letters" className="application-letters">
-                  <LetterWrite application={id} status={queue.currentOf(details.application).status} />
+                  <LetterWrite
+                    application={id}
+                    status={queue.currentOf(details.application).status}
+                    letters={details.letters}
+                  />
                   <LetterCreate
                     application={id}
                     letters={details.letters}

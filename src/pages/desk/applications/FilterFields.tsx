@@ -1,10 +1,8 @@
-import { useQuery } from '@tanstack/react-query'
-
 import { paidSolutions, teamSizes } from '../../../application/application.ts'
 import { rsvpStates, type RsvpState } from '../../../application/statuses.ts'
 import { Choice, Field } from '../kit/Field.tsx'
 import type { Filters } from '../kit/filters.ts'
-import { useDesk } from '../kit/useDesk.tsx'
+import { useReading } from '../kit/useReading.ts'
 
 interface FilterFieldsProps {
   filters: Filters
@@ -14,7 +12,7 @@ interface FilterFieldsProps {
 /** The fields of the filters and of the order. */
 export function FilterFields({ filters, onChange }: FilterFieldsProps) {
   const { team_size, paid_solution, answer, from, to, marks, order } = filters
-  const { data: reading } = useQuery(useDesk().blind())
+  const { data: reading } = useReading()
   const isShared = reading?.is_shared === true
   return (
     <>

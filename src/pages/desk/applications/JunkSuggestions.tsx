@@ -11,12 +11,16 @@ import { useDecisionQueue, useDesk } from '../kit/useDesk.tsx'
 /** Milliseconds between two searches for junk, which read many applications. */
 const interval = 300_000
 
-/** A button beside the heading, and a dialog with applications that a program seems to have sent, to put aside in groups. */
-export function JunkSuggestions() {
+/**
+ * A button beside the heading, and a dialog with applications that a program seems to have sent, to put aside in groups.
+ *
+ * @param newest The number of the newest retreat, in which junk is searched.
+ */
+export function JunkSuggestions({ newest }: { newest: number | undefined }) {
   const { queue } = useDecisionQueue()
   const { call } = useDesk()
   const { data = [] } = useQuery({
-    queryKey: ['junk'],
+    queryKey: ['junk', newest],
     queryFn: ({ signal }) => call('desk_junk', {}, signal),
     staleTime: interval,
     refetchInterval: interval,

@@ -33,7 +33,7 @@ export function ListExtras({ filters, editions = [], onChange, onRefresh }: List
           }
         />
         {/* Junk is searched in the newest retreat. */}
-        {!isEarlier && <JunkSuggestions />}
+        {!isEarlier && <JunkSuggestions newest={editions[0]?.id} />}
       </div>
     </>
   )

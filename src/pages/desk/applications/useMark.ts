@@ -22,7 +22,9 @@ export function useMark(application: string, name: string, own: Mark | null) {
     success: (_marks, { mark: saved }) =>
       `${name}: ${saved === null ? 'no mark' : `your mark is ${markWords[saved]}`}`,
     failure: 'Mark not saved.',
-    onSuccess: () => setTyped(null),
+    // A line that was not saved stays, such as one that was typed meanwhile.
+    onSuccess: (_marks, { mark: saved, why: savedWhy }) =>
+      setTyped((latest) => (saved !== null && latest === savedWhy ? null : latest)),
     queuesLatest: true,
   })
   const stored = own?.why ?? ''

@@ -60,7 +60,8 @@ export function DecisionBar({ applications, about, children, ...listeners }: Dec
             aria-pressed={status === 'new' ? undefined : allHave(status)}
             aria-disabled={status === 'new' ? allHave(status) : undefined}
             aria-keyshortcuts={keysAreOn ? key : undefined}
-            onPress={() => decide(queue, applications, status, listeners)}
+            // The second click of a double click would decide on the next application.
+            onPress={({ detail }) => detail < 2 && decide(queue, applications, status, listeners)}
           >
             {label}
           </Button>

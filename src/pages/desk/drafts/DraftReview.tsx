@@ -55,7 +55,8 @@ export function DraftReview({
   // If the chosen draft is gone, shows the draft at its former position.
   const position = chosenPosition === -1 ? Math.min(formerPosition, drafts.length - 1) : chosenPosition
   const shown = drafts[position]
-  const choose = (to: number) => setReview({ chosen: drafts[to]?.id ?? '', place: to, unticked })
+  const choose = (to: number) =>
+    setReview((latest) => ({ ...initialReview, ...latest, chosen: drafts[to]?.id ?? '', place: to }))
   const goTo = (to: number) => {
     if (drafts[to]) choose(to)
     focusOn(document.getElementById(`recipient-${drafts[to]?.id}`))
@@ -91,7 +92,7 @@ export function DraftReview({
       input={changes.of(draft)}
       isByHand={isByHand}
       isSheet={isBeside}
-      onGone={() => goTo(position + 1 < drafts.length ? position + 1 : position - 1)}
+      onGone={(hadFocus) => hadFocus && goTo(position + 1 < drafts.length ? position + 1 : position - 1)}
     />
   )
   const orphanedTexts = <OrphanedTexts {...{ changes, drafts }} />

@@ -4,7 +4,7 @@ import type { Letter } from '../../../client/desk/letters.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { Button } from '../kit/Button.tsx'
 import { mailProgramLink } from '../kit/contact-links.ts'
-import { focusHeading, useOnHidden } from '../kit/focus.ts'
+import { focusHeading, hasFocus, useOnHidden } from '../kit/focus.ts'
 import { LongText } from '../kit/LongText.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
@@ -46,7 +46,7 @@ export function Drafts({ occasion, drafts, isByHand, application, children }: Dr
           input={changes.of(draft)}
           isByHand={isByHand}
           isAtApplication
-          onGone={focusHeading}
+          onGone={(hadFocus) => hadFocus && focusHeading()}
         >
           {children(draft)}
         </DraftShow>
@@ -61,8 +61,8 @@ interface DraftShowProps {
   input: DraftInput
   isAtApplication?: boolean
   isSheet?: boolean
-  /** Called after this draft was removed or noted as sent: the button that had the focus disappears. */
-  onGone: () => void
+  /** Called after this draft was removed or noted as sent, with whether it had the focus. */
+  onGone: (hadFocus: boolean) => void
   children?: ReactNode
 }
 
@@ -74,21 +74,23 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
   const isEditing = isOpen || input[0] !== null
   const editButton = useRef<HTMLButtonElement>(null)
   const name = nameOfLetter(letter)
+  const article = useRef<HTMLElement>(null)
+  const onSuccess = () => onGone(hasFocus(article.current))
   const remove = useDeskAct('desk_discard', {
     success: ({ discarded }) => `${name}: ${discarded > 0 ? 'draft removed' : 'no longer a draft'}`,
     failure: 'Not removed.',
-    onSuccess: onGone,
+    onSuccess,
   })
   const noteSent = useDeskAct('desk_sent_by_hand', {
     success: () => `${name}: sent by hand`,
     failure: 'Not noted.',
-    onSuccess: onGone,
+    onSuccess,
   })
   const restore = useDeskAct('desk_edit', {
     success: () => `${name}: back to the template`,
     failure: 'Not changed.',
     // The pressed button disappears.
-    onSuccess: () => editButton.current?.focus(),
+    onSuccess: () => hasFocus(article.current) && editButton.current?.focus(),
   })
   const mailto = isByHand && isSendable(letter) ? mailProgramLink(letter) : undefined
   const handOver = useDeskAct('desk_hand_over', { failure: 'Not opened.' })
@@ -105,6 +107,7 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
   useOnHidden(isEditing, () => editButton.current?.focus())
   return (
     <DraftArticle
+      ref={article}
       recipient={letter}
       {...articleProps}
       heading={letter.occasion === '' ? 'Draft of a letter' : `Draft: ${nameOfOccasion(letter.occasion)}`}

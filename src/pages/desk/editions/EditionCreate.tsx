@@ -2,10 +2,13 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 
 import { maxCharacters } from '../../../application/limits.ts'
+import { newActId } from '../../../client/act.ts'
 import type { CopiedParts, Edition } from '../../../client/desk/editions.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
+import { Button } from '../kit/Button.tsx'
 import { ConfirmButton } from '../kit/ConfirmButton.tsx'
 import { Field, Tick } from '../kit/Field.tsx'
+import { focusHeading } from '../kit/focus.ts'
 import { go } from '../kit/route.ts'
 import { Sheet } from '../kit/Screen.tsx'
 import { useDecisionQueue, useDesk } from '../kit/useDesk.tsx'
@@ -19,6 +22,9 @@ interface EnteredEdition {
   start: string
   end: string
   copied: CopiedParts
+  /** The act of these values, and the number of the newest retreat when the first was entered. */
+  act: string
+  newest: number
 }
 
 const parts: [keyof CopiedParts, string][] = [
@@ -27,7 +33,7 @@ const parts: [keyof CopiedParts, string][] = [
   ['places', 'Copy the number of places and the days to answer'],
 ]
 
-const blank: EnteredEdition = {
+const blank: Omit<EnteredEdition, 'act' | 'newest'> = {
   name: '',
   start: '',
   end: '',
@@ -36,11 +42,13 @@ const blank: EnteredEdition = {
 
 /** The form that begins the next retreat. */
 export function EditionCreate({ newest }: { newest: Edition }) {
-  const [typed, setTyped] = useUnsentText<EnteredEdition>('next retreat')
+  const [typed, setTyped] = useUnsentText<EnteredEdition>('retreat to begin')
   const entered = typed ?? blank
   const { start, end, copied } = entered
   const name = entered.name.trim()
-  const enter = (change: Partial<EnteredEdition>) => setTyped({ ...entered, ...change })
+  // A retry after a lost response is the same act, so it begins no second retreat.
+  const enter = (change: Partial<EnteredEdition>) =>
+    setTyped({ newest: newest.id, ...entered, ...change, act: newActId() })
   const form = useRef<HTMLFormElement>(null)
   const queries = useQueryClient()
   const { places: placesOf } = useDesk()
@@ -54,19 +62,28 @@ export function EditionCreate({ newest }: { newest: Edition }) {
       if (!queue.isWaiting()) queue.forget()
       queries.setQueryData(placesOf().queryKey, places)
       // The lists and positions of the former retreat must not appear for a moment.
-      for (const subject of ['list', 'opened']) queries.removeQueries({ queryKey: [subject] })
+      for (const subject of ['list', 'opened', 'junk']) queries.removeQueries({ queryKey: [subject] })
       go({ screen: 'places' })
     },
   })
   const send = () =>
+    typed !== null &&
     begin.press({
-      newest: newest.id,
+      act: typed.act,
+      newest: typed.newest,
       name,
       starts_on: start === '' ? null : start,
       ends_on: end === '' ? null : end,
       copied,
     })
   const former = nameOfEdition(newest)
+  const isOvertaken = typed !== null && typed.newest !== newest.id && !begin.isPending
+  const discard = () => {
+    begin.cancel()
+    setTyped(null)
+    // The pressed button disappears.
+    focusHeading()
+  }
   return (
     <Sheet title="Begin the next retreat">
       <form ref={form} onSubmit={(event) => event.preventDefault()}>
@@ -115,6 +132,11 @@ export function EditionCreate({ newest }: { newest: Edition }) {
           {!copied.templates &&
             'All templates begin again with their first texts. Your own templates are removed, unless there are drafts of them.'}
         </p>
+        {isOvertaken && (
+          <p className="layout-notice error" role="alert">
+            <bdi>{former}</bdi> has begun meanwhile. Discard this before you begin another retreat.
+          </p>
+        )}
         <div className="layout-row">
           <ConfirmButton
             question={
@@ -130,6 +152,7 @@ export function EditionCreate({ newest }: { newest: Edition }) {
           >
             Begin retreat
           </ConfirmButton>
+          {isOvertaken && <Button onPress={discard}>Discard</Button>}
         </div>
         <ActProblems acts={[begin]} />
       </form>

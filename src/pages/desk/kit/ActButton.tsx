@@ -21,7 +21,8 @@ export function ActButton({ isPending, isOff = false, onPress, about, children, 
       aria-label={about && `${children}: ${about}`}
       aria-disabled={isOff || isSlow || undefined}
       aria-busy={isSlow || undefined}
-      onClick={(event) => (isIdle ? onPress?.() : event.preventDefault())}
+      // The second click of a double click would do what the button says after the first one.
+      onClick={(event) => (isIdle && event.detail < 2 ? onPress?.() : event.preventDefault())}
       {...others}
     >
       {children}

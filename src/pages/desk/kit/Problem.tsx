@@ -71,8 +71,17 @@ export function isUncertain(error: unknown): boolean {
 }
 
 /** Whether no response came: the connection failed or timed out. */
-export function isUnreachable(error: unknown): boolean {
+function isUnreachable(error: unknown): boolean {
   return error instanceof TypeError || isTimeout(error)
+}
+
+/** Whether the same read may succeed soon: no response came, or another program responded, as proxies do during a restart. */
+export function isTemporary(error: unknown): boolean {
+  return (
+    isUnreachable(error) ||
+    error instanceof SyntaxError ||
+    (error instanceof RefusedCall && (error.status >= 500 || !error.code))
+  )
 }
 
 function isTimeout(error: unknown) {

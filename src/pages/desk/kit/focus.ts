@@ -49,12 +49,18 @@ export function focusUnlessElsewhere(element: HTMLElement | null): void {
   if (document.activeElement === document.body) element?.focus()
 }
 
-/** Calls `onHidden` after something was hidden, such as a form that had the focus. */
+/** Whether the focus is in an element, or nowhere: a button that disappeared had it. */
+export function hasFocus(element: Element | null): boolean {
+  const { activeElement } = document
+  return activeElement === document.body || element?.contains(activeElement) === true
+}
+
+/** Calls `onHidden` after something that had the focus was hidden, such as a form. The focus stays where it is otherwise. */
 export function useOnHidden(isShown: boolean, onHidden: () => void): void {
   const wasShown = useRef(isShown)
   const callOnHidden = useEffectEvent(onHidden)
   useEffect(() => {
-    if (wasShown.current && !isShown) callOnHidden()
+    if (wasShown.current && !isShown && hasFocus(null)) callOnHidden()
     wasShown.current = isShown
   }, [isShown])
 }

@@ -24,6 +24,8 @@ export type KeyPrefix =
   | 'questions'
   | 'retention'
   | 'door'
+  | 'junk'
+  | 'reading'
 
 /** The keys of the data that decisions change. */
 export const refetchedByDecisions: readonly KeyPrefix[] = ['list changes', 'application', 'letters', 'places']
@@ -172,6 +174,5 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
       refetchInterval: reconnectInterval,
       gcTime: 0,
     }),
-    blind: () => read(['account', 'blind'], 'desk_blind', {}),
   }
 }

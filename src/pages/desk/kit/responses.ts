@@ -3,6 +3,7 @@ import type { InfiniteData, Query, QueryClient, QueryKey } from '@tanstack/react
 import type { ApplicationDetails, OpenedApplication } from '../../../client/desk/applications.ts'
 import type { ActName, Arguments, Calls, Result } from '../../../client/desk/calls.ts'
 import type { Letter, LetterPage, LettersOverview } from '../../../client/desk/letters.ts'
+import type { Questions } from '../../../client/desk/questions.ts'
 import type { Places } from '../../../client/desk/retreat.ts'
 import type { DecisionQueue } from './decision-queue.ts'
 
@@ -39,21 +40,20 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
     queries.removeQueries({ queryKey: ['list'] })
   },
   desk_erase_due: ({ queries }) => queries.removeQueries({ queryKey: ['list'] }),
-  desk_set_reads_only: ({ change }, mode) => change(['account', 'blind'], () => mode),
+  desk_set_reads_only: ({ change }, mode) => change(['reading'], () => mode),
   desk_set_blind({ queries, queue, change }, mode) {
-    change(['account', 'blind'], () => mode)
-    // Undo would show names.
-    if (mode.blind) queue.forget()
-    // All data that was read before the switch shows too much or too little.
-    void queries.resetQueries({ predicate: ({ queryKey: [subject] }) => subject !== 'account' })
+    change(['reading'], () => mode)
+    dropReadData(queries, queue, mode.blind)
   },
   desk_set_notices: ({ change }, notices) => change(['account', 'notices'], () => notices),
   desk_set_door: ({ change }, door) =>
     change<Result<'desk_door'>>(['door'], (former) => ({ ...former, ...door })),
   desk_set_places: replacePlaces,
   desk_set_retreat: replacePlaces,
-  desk_set_questions: ({ change }, questions, { edition }) =>
-    change(['questions', 'list', edition], () => questions),
+  desk_set_questions: ({ change }, questions) =>
+    change<Questions>(['questions', 'list'], (former) =>
+      former.edition === questions.edition ? questions : former,
+    ),
   desk_name_edition: replacePlaces,
   desk_set_retention: ({ change }, retention) => change(['retention'], () => retention),
 
@@ -112,6 +112,15 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
     changePages(change, ['letters', 'outbox'], without(letters)),
   desk_readdress: ({ change }, _letter, { letter }) =>
     changePages(change, ['letters', 'outbox'], without([letter])),
+}
+
+/** Drops all data that was read before blind reading was switched on or off: it shows too much or too little. */
+export function dropReadData(queries: QueryClient, queue: DecisionQueue, isBlind: boolean): void {
+  // Undo would show names.
+  if (isBlind) queue.forget()
+  void queries.resetQueries({
+    predicate: ({ queryKey: [subject] }) => subject !== 'account' && subject !== 'reading',
+  })
 }
 
 /** Returns a function that changes the query cache as an act's response says. */

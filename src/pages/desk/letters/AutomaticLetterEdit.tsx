@@ -28,7 +28,6 @@ interface AutomaticLetterEditProps extends LettersOverview {
 
 /** The switch for letters that are sent automatically, and a link to their template. */
 export function AutomaticLetterEdit({ setting, settings, postman }: AutomaticLetterEditProps) {
-  const { version, reply_to } = settings
   const { occasion, title, label, hint } = automaticLetters[setting]
   const save = useDeskAct('desk_set_letters', {
     success: (saved) => `${title}s are ${saved[setting] ? 'on' : 'off'}.`,
@@ -41,7 +40,7 @@ export function AutomaticLetterEdit({ setting, settings, postman }: AutomaticLet
         hint={hint}
         isOn={settings[setting]}
         pending={save.isPending ? save.args?.[setting] : undefined}
-        onSwitch={(isOn) => save.press({ version, reply_to, [setting]: isOn })}
+        onSwitch={(isOn) => save.press({ version: null, reply_to: null, [setting]: isOn })}
       />
       {settings[setting] && !postman.is_there && (
         <p>No {title.toLowerCase()} is sent until this site has a mail server.</p>

@@ -4,7 +4,7 @@ import { useRef, useState } from 'react'
 import { stepSize } from '../../../application/limits.ts'
 import type { Status } from '../../../application/statuses.ts'
 import { newActId } from '../../../client/act.ts'
-import type { WriteOutcome } from '../../../client/desk/letters.ts'
+import type { Letter, WriteOutcome } from '../../../client/desk/letters.ts'
 import { actRetryDelays } from '../../../client/session.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { announce } from '../kit/announce.tsx'
@@ -35,8 +35,14 @@ function useOccasion(isOffered: (occasion: string) => boolean) {
   }
 }
 
+interface LetterWriteProps {
+  application: string
+  status: Status
+  letters: readonly Letter[]
+}
+
 /** Drafts a letter to one applicant, from the template of the current status or from another that fits this status. */
-export function LetterWrite({ application, status }: { application: string; status: Status }) {
+export function LetterWrite({ application, status, letters }: LetterWriteProps) {
   const {
     occasion: chosen,
     options,
@@ -54,7 +60,10 @@ export function LetterWrite({ application, status }: { application: string; stat
   if (occasion === undefined) return null
   const press = (again: boolean) => write.press({ applications: [application], occasion, again })
   // The outcome is shown until another template is chosen.
-  const outcome = write.args?.occasion === occasion ? write.response?.[0] : undefined
+  const lastOutcome = write.args?.occasion === occasion ? write.response?.[0] : undefined
+  const hasDraft = letters.some((each) => each.occasion === occasion && each.state === 'draft')
+  // A draft that was sent or removed is no longer below.
+  const outcome = lastOutcome && isDraft(lastOutcome) && !hasDraft ? undefined : lastOutcome
   return (
     <Form className="application-write" onSend={() => press(false)}>
       <div className="layout-row">
@@ -89,6 +98,10 @@ const words: Record<
   sent: 'They already have this letter.',
   refused: 'Their letter was refused.',
   'given up': 'Their letter was not delivered: sending it failed, and it is no longer retried.',
+}
+
+function isDraft({ outcome, state }: WriteOutcome) {
+  return outcome === 'drafted' || state === 'draft'
 }
 
 // With `written`, a draft or a letter exists already, and its state says more.

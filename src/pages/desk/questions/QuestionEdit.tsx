@@ -29,7 +29,7 @@ export function QuestionEdit(props: QuestionEditProps) {
   const { question, number, stored, isFirst, isLast, onChange, onMove, onRemove } = props
   const { id, kind, text, options, is_required, is_private } = question
   const answers = stored?.answers ?? 0
-  const isFixedPrivate = stored?.is_private === true && answers > 0
+  const isFixedPrivate = stored?.is_private === true
   const about = `question ${number}`
   return (
     <fieldset className="questions-item">
@@ -108,7 +108,7 @@ export function QuestionEdit(props: QuestionEditProps) {
         <p className="control-hint">
           Such as health or an emergency number. Hidden from blind readers, left out of webhooks and of tables
           unless you choose its column, and erased after the retreat.
-          {isFixedPrivate && ' It stays private, because it has answers.'}
+          {isFixedPrivate && ' It stays private, since guests may have been told so.'}
         </p>
       )}
     </fieldset>

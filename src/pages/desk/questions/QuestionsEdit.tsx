@@ -50,7 +50,7 @@ export function QuestionsEdit({ edition }: { edition: number | undefined }) {
       {(questions) => (
         <div className="questions-screen">
           <DueAnswers due={questions.due} />
-          <QuestionsForm key={edition} {...{ edition, places }} stored={questions} />
+          <QuestionsForm key={questions.edition} {...{ places }} stored={questions} />
         </div>
       )}
     </Screen>
@@ -58,15 +58,16 @@ export function QuestionsEdit({ edition }: { edition: number | undefined }) {
 }
 
 interface QuestionsFormProps {
-  edition: number | undefined
   places: Places | undefined
   stored: Questions
 }
 
-function QuestionsForm({ edition, places, stored }: QuestionsFormProps) {
+function QuestionsForm({ places, stored }: QuestionsFormProps) {
+  // Questions that are being written stay with their retreat when the next one begins.
+  const { edition } = stored
   const addButton = useRef<HTMLButtonElement>(null)
   const draft = useVersionedDraft({
-    input: useUnsentText<Unsaved<QuestionsDraft>>(`questions ${edition ?? ''}`),
+    input: useUnsentText<Unsaved<QuestionsDraft>>(`questions ${edition}`),
     call: 'desk_set_questions',
     stored: draftOf(stored),
     version: stored.version,

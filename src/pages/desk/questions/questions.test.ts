@@ -14,6 +14,7 @@ import {
 } from './questions.ts'
 
 const stored: Questions = {
+  edition: 1,
   version: 3,
   until: null,
   closes_on: '2027-03-12',

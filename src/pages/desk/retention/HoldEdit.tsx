@@ -32,10 +32,9 @@ export function HoldEdit({ details, name }: HoldEditProps) {
   const dialog = useRef<DialogHandle>(null)
   const [typed, setTyped] = useUnsentText<string>(`keep ${application.id}`)
   const isHeld = Boolean(hold)
-  // The pressed button disappears. A colleague's change must not move the focus from elsewhere.
-  const focusIfLost = () => document.activeElement === document.body && focusHeading()
-  useOnHidden(isHeld, focusIfLost)
-  useOnHidden(!isHeld, focusIfLost)
+  // The pressed button disappears.
+  useOnHidden(isHeld, focusHeading)
+  useOnHidden(!isHeld, focusHeading)
   if (!hold && !erasedOn) return null
   const press = (reason: string) => act.press({ application: application.id, reason })
   return (
