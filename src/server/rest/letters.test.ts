@@ -1069,7 +1069,7 @@ test('only an organiser who saw the current setting can switch receipts on or of
   expect(await ask('set_letters', { version: version + 1, reply_to, receipts: false })).toMatchObject({
     receipts: false,
   })
-  // What still waits is not sent.
+  // Receipts that wait are not sent any more.
   expect(statesOf(await lettersOf(later))).toEqual(['received: withdrawn'])
   const written = await server.database.owner`
     select author, detail from private.history where kind = 'letters' and detail ? 'receipts' order by id`
