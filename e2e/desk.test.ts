@@ -250,7 +250,7 @@ test('team size, paid solution and dates filter the list and its counts, each al
   ])
   const page = await desk.open(visitor)
   const { names, button, tabs } = getDesk(page)
-  const [teamSize, paidSolution] = [page.getByLabel('Team size'), page.getByLabel('Paid solution')]
+  const [teamSize, paidSolution] = [page.getByLabel('Team size'), page.getByLabel('Paid for a solution')]
   await expect.poll(names).toHaveLength(4)
   expect(await teamSize.isVisible()).toBe(false)
   await button('Filters').click()
@@ -409,7 +409,7 @@ test('an application shows every form answer unchanged, and only valid addresses
   await heading('<i>Eve</i> M').waitFor()
   expect(await page.locator('.application-answers a').count()).toBe(0)
   expect(await answer('LinkedIn')).toBe(hostile?.linkedin)
-  expect(await answer('In own words')).toBe('A cabin\nby the sea')
+  expect(await answer('Custom answer')).toBe('A cabin\nby the sea')
   expect(await answer('Team size')).toBe('No answer')
 })
 

@@ -79,7 +79,7 @@ test('the release archive can be installed as documented, has no development too
   console.log(
     `The release archive takes ${(await sizeOf(archive)).toFixed(1)} MB, installed ${megabytes.toFixed(0)} MB.`,
   )
-  expect(megabytes).toBeLessThan(70)
+  expect(megabytes).toBeLessThan(75)
   for (const excluded of ['vite', 'vitest', 'fastify', 'react'])
     await expect(access(join(product, 'node_modules', excluded))).rejects.toThrow('ENOENT')
   await expect(run('npm', ['run', '--silent', 'demo'], inProduct)).rejects.toMatchObject({

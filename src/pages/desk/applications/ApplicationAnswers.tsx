@@ -68,11 +68,11 @@ export function FormAnswers({ application, isRevealing, onReveal }: FormAnswersP
             <LongText text={reason} />
           </dd>
         </div>
-        <FormAnswer label="Paid solution">
+        <FormAnswer label="Paid for a solution">
           {paid_solution === '' ? null : paidSolutions[paid_solution]}
         </FormAnswer>
         {custom_solution !== '' && (
-          <FormAnswer label="In own words">
+          <FormAnswer label="Custom answer">
             <LongText text={custom_solution} />
           </FormAnswer>
         )}

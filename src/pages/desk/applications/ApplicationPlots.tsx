@@ -23,7 +23,12 @@ export function ApplicationPlots({ overview }: { overview: Overview }) {
             days={daysOf(days).map((each) => ({ day: each.day, counts: [each.count] }))}
           />
           <ChoicesPlot caption="Team size" header="Team size" words={teamSizes} counts={team_size} />
-          <ChoicesPlot caption="Paid solution" header="Answer" words={paidSolutions} counts={paid_solution} />
+          <ChoicesPlot
+            caption="Paid for a solution"
+            header="Answer"
+            words={paidSolutions}
+            counts={paid_solution}
+          />
         </div>
       )}
       <Visits />

@@ -23,7 +23,7 @@ export function FilterFields({ filters, onChange }: FilterFieldsProps) {
         onChoose={(chosen) => onChange({ team_size: chosen === any ? null : chosen })}
       />
       <Choice
-        label="Paid solution"
+        label="Paid for a solution"
         options={optionsOf(paidSolutions)}
         value={paid_solution ?? any}
         onChoose={(chosen) => onChange({ paid_solution: chosen === any ? null : chosen })}

@@ -38,7 +38,7 @@ export function PersonApplication({ about }: { about: AllAboutApplication }) {
           facts={[
             ...textFields.map(({ name, label }) => [label, answers[name]] as const),
             [questions.paid_solution, answers.paid_solution && paidSolutions[answers.paid_solution]],
-            ['In own words', answers.custom_solution],
+            ['Custom answer', answers.custom_solution],
             [questions.team_size, answers.team_size && teamSizes[answers.team_size]],
             [questions.reason, answers.reason],
           ]}
