@@ -123,7 +123,7 @@ test('a blank form answer has no line, and an answer in own words has one', asyn
   const blank = stored({ paid_solution: '', team_size: '', custom_solution: 'A cabin' })
   const text = await whole(toText(batches(blank, blank)))
   expect(text).not.toMatch(/Paid before|Team/)
-  expect(text).toContain('\n  Custom answer  A cabin\n')
+  expect(text).toContain('\n  Custom        A cabin\n')
   expect(text).toMatch(/\n\n2 applications\.\n$/)
   expect(text).toMatch(/\n {2}Webhook {7}waiting\n\nAda Lovelace/)
 })

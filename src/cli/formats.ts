@@ -106,7 +106,7 @@ function paragraph(row: ApplicationRow, style: TextStyle) {
     // Without the two names, which are in the first line.
     ...textFields.slice(2).map(({ name, label }): [string, string] => [label, row[name]]),
     ['Paid before', row.paid_solution && paidSolutions[row.paid_solution]],
-    ['Custom answer', row.custom_solution],
+    ['Custom', row.custom_solution],
     ['Team', row.team_size && teamSizes[row.team_size]],
     ['Reason', row.reason],
     ['Status', row.status === undefined ? '' : statuses[row.status as Status]],
