@@ -4,7 +4,7 @@ import type { Settings } from '../../settings/server-settings.ts'
 import type { Database } from '../database/database.ts'
 import { checkPublicKey } from '../http/caller.ts'
 import { HttpError } from '../http/errors.ts'
-import { acceptBytes, isLarge, type ParseQueue } from '../http/large-requests.ts'
+import { acceptBodies, isLarge, type ParseQueue } from '../http/large-requests.ts'
 import type { Allowance } from '../http/rate-limiter.ts'
 import { upkeepInterval, startPolling } from '../polling.ts'
 import { deleteExpiredPasswordTries } from './accounts/password-tries.ts'
@@ -53,7 +53,7 @@ export async function auth(
   app: FastifyInstance,
   { settings, database, keys, allow, queueParsing, passwordCost, recordMail }: AuthOptions,
 ) {
-  acceptBytes(app, queueParsing)
+  acceptBodies(app, queueParsing)
   app.setErrorHandler(sendError)
   app.setNotFoundHandler((request, reply) =>
     sendError(

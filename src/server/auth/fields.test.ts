@@ -1,7 +1,7 @@
 import fastify, { type FastifyInstance } from 'fastify'
 import { beforeAll, expect, test } from 'vitest'
 
-import { acceptBytes } from '../http/large-requests.ts'
+import { acceptBodies } from '../http/large-requests.ts'
 import { sendError } from './errors.ts'
 import { challengeOf, checkPhone, emailOf, fieldsOf } from './fields.ts'
 import { isUuid } from '../database/uuid.ts'
@@ -10,7 +10,7 @@ let app: FastifyInstance
 
 beforeAll(async () => {
   app = fastify()
-  acceptBytes(app, (_length, done) => done())
+  acceptBodies(app, (_length, done) => done())
   app.setErrorHandler(sendError)
   app.post('/', async (request) => ({
     fields: fieldsOf(request, { name: 'text', create: 'flag', data: 'object' }),

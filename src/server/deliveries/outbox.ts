@@ -131,7 +131,8 @@ function selectDecision(sql: Sql, id: string) {
   return sql`
     select delivery.id, row_to_json(application) as application, template as status,
       -- Another decision may be current.
-      case when statuses.status = template then set_at else queued_at end as "decidedAt", invitation.link, invitation.deadline::text as deadline,
+      case when statuses.status = template then set_at else queued_at end as "decidedAt",
+      invitation.link, invitation.deadline::text as deadline,
       private.is_overdue(delivery) as "isOverdue"
     from private.deliveries as delivery
       join public.retreat_applications as application on application.id = delivery.application_id

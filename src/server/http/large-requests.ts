@@ -55,13 +55,30 @@ export function createParseQueue(): ParseQueue {
   }
 }
 
-/** Accepts bodies of any content type, as bytes. */
-export function acceptBytes(app: FastifyInstance, queueParsing: ParseQueue): void {
+/**
+ * Accepts only bodies of one content type, and reads each into memory before it is parsed.
+ *
+ * @param type The content type, or `*` for any.
+ * @param parse Parses a body, by default into its bytes.
+ */
+export function acceptBodies(
+  app: FastifyInstance,
+  queueParsing: ParseQueue,
+  type = '*',
+  parse: (body: Buffer) => unknown = (body) => body,
+): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (_request, payload, done) => {
+  app.addContentTypeParser(type, (_request, payload, done) => {
     readBody(payload, (error, body) => {
       if (error) return done(error, undefined)
-      queueParsing(body.length, (refusal) => (refusal ? done(refusal, undefined) : done(null, body)))
+      queueParsing(body.length, (refusal) => {
+        if (refusal) return done(refusal, undefined)
+        try {
+          done(null, parse(body))
+        } catch (problem) {
+          done(problem instanceof Error ? problem : new Error(String(problem)), undefined)
+        }
+      })
     })
   })
 }

@@ -1,9 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 
 import { columns } from '../../application/application.ts'
-import { readBody } from '../http/body.ts'
 import { HttpError } from '../http/errors.ts'
-import type { ParseQueue } from '../http/large-requests.ts'
+import { acceptBodies, type ParseQueue } from '../http/large-requests.ts'
 
 /** The maximum number of fields of a form, more than ours has: parsing 100,000 fields would block the server. */
 const maxFields = 4 * columns.length
@@ -12,20 +11,7 @@ const [plus, space] = [0x2b, 0x20]
 
 /** Accepts only bodies in the format of a browser's form, and parses them into the form answers by field name. */
 export function acceptForms(app: FastifyInstance, queueParsing: ParseQueue): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/x-www-form-urlencoded', (_request, payload, done) => {
-    readBody(payload, (error, body) => {
-      if (error) return done(error, undefined)
-      queueParsing(body.length, (refusal) => {
-        if (refusal) return done(refusal, undefined)
-        try {
-          done(null, formAnswersIn(body))
-        } catch (problem) {
-          done(problem instanceof Error ? problem : new Error(String(problem)), undefined)
-        }
-      })
-    })
-  })
+  acceptBodies(app, queueParsing, 'application/x-www-form-urlencoded', formAnswersIn)
 }
 
 /**

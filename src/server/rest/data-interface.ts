@@ -7,7 +7,7 @@ import type { Caller } from '../database/pools.ts'
 import type { Sql } from '../database/sql.ts'
 import { callerOf, type ReadToken } from '../http/caller.ts'
 import { HttpError, httpError } from '../http/errors.ts'
-import { isLarge, acceptBytes, type ParseQueue } from '../http/large-requests.ts'
+import { isLarge, acceptBodies, type ParseQueue } from '../http/large-requests.ts'
 import { createWrongTokenLimit, type Allowance } from '../http/rate-limiter.ts'
 import { argumentsOf, readRows } from './sent-rows.ts'
 
@@ -42,7 +42,7 @@ export async function dataInterface(
 ) {
   const countWrongToken = createWrongTokenLimit()
   // PostgreSQL parses the bodies. This server parses a body only to find the names of columns or arguments, or one complete row.
-  acceptBytes(app, queueParsing)
+  acceptBodies(app, queueParsing)
 
   app.decorateRequest('caller')
   app.addHook('onRequest', async (request) => {

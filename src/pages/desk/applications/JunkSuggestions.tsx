@@ -24,6 +24,7 @@ export function JunkSuggestions({ newest }: { newest: number | undefined }) {
     queryFn: ({ signal }) => call('desk_junk', {}, signal),
     staleTime: interval,
     refetchInterval: interval,
+    refetchOnReconnect: 'always',
   })
   const [isOpen, setIsOpen] = useState(false)
   const groups = data
