@@ -1,14 +1,11 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import fastifyStatic from '@fastify/static'
-import fastify from 'fastify'
 import type { Page } from 'playwright-core'
 import { afterEach, beforeAll, expect } from 'vitest'
 
 import { addOrganiser, operatorSecret } from '../src/server/auth/organisers.ts'
 import { storeAcceptedApplicant, rsvpsOf } from '../testing/accepted.ts'
 import { signPageIn } from '../testing/desk.ts'
-import { atTestEnd } from '../testing/cleanup.ts'
 import { publishableKey, startHostedGateway, type HostedGateway } from '../testing/hosted-gateway.ts'
 import { startMailServer, type MailServer } from '../testing/mail-server.ts'
 import { clientOf } from '../testing/organiser.ts'
@@ -17,7 +14,7 @@ import { send } from '../testing/client.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
 import { anonKey } from '../testing/sign-in.ts'
-import { buildStaticSite } from '../testing/static-site.ts'
+import { buildStaticSite, staticHost } from '../testing/static-site.ts'
 import { disableBackOff } from '../testing/back-off.ts'
 import { waitForHydration, test, type Visitor } from '../testing/visitor.ts'
 
@@ -58,15 +55,12 @@ beforeAll(async () => {
     VITE_SUPABASE_URL: backend,
     VITE_SUPABASE_ANON_KEY: publishableKey,
   })
-  const host = fastify()
-  await host.register(fastifyStatic, { root: site })
-  await host.register(fastifyStatic, { root: site, prefix: '/retreat/', decorateReply: false })
+  const host = await staticHost(site, '/', '/retreat/')
   // Some hosts remove the trailing slash and serve the same document.
   for (const address of ['/desk', '/retreat/desk']) {
     host.get(address, (_request, reply) => reply.sendFile('desk/index.html'))
   }
   origin = await host.listen({ host: '127.0.0.1', port: 0 })
-  atTestEnd(() => host.close())
 })
 
 afterEach(() => {

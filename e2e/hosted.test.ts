@@ -1,16 +1,12 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { AddressInfo } from 'node:net'
-import fastifyStatic from '@fastify/static'
-import fastify from 'fastify'
 import { beforeAll, beforeEach, expect } from 'vitest'
 
-import { atTestEnd } from '../testing/cleanup.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { readLinkPreview } from '../testing/link-preview.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
 import { temporaryDirectory } from '../testing/server.ts'
-import { buildStaticSite } from '../testing/static-site.ts'
+import { buildStaticSite, staticHost } from '../testing/static-site.ts'
 import { accessibilityProblems, waitForHydration, test } from '../testing/visitor.ts'
 
 // A stand-in for the hosted backend, which cannot run here. It records requests and returns the responses that a test sets.
@@ -21,7 +17,7 @@ let hook: Receiver
 let hookResponds: boolean
 /** The folder of the static build. */
 let site: string
-let host: ReturnType<typeof fastify>
+let host: Awaited<ReturnType<typeof staticHost>>
 let origin: string
 const siteUrl = 'https://unplugged.example/retreat/'
 const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiYW5vbiJ9.c2lnbmF0dXJl'
@@ -45,12 +41,9 @@ beforeAll(async () => {
     VITE_WEBHOOK_URL: `${hook.origin}/hook`,
     VITE_SITE_URL: siteUrl,
   })
-  host = fastify()
   // Serves the site in a folder, to show that it need not be at the root of its host.
-  await host.register(fastifyStatic, { root: site, prefix: '/retreat/' })
-  await host.listen({ host: '127.0.0.1', port: 0 })
-  atTestEnd(() => host.close())
-  origin = `http://127.0.0.1:${(host.server.address() as AddressInfo).port}/retreat/`
+  host = await staticHost(site, '/retreat/')
+  origin = `${await host.listen({ host: '127.0.0.1', port: 0 })}/retreat/`
 })
 
 beforeEach(() => {

@@ -1,16 +1,12 @@
 import { readFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import fastifyStatic from '@fastify/static'
-import fastify from 'fastify'
 import { beforeAll, expect } from 'vitest'
 
 import { defaultLook } from '../src/design/look.ts'
-import { atTestEnd } from '../testing/cleanup.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { startReceiver, type Receiver } from '../testing/receiver.ts'
 import { temporaryDirectory } from '../testing/server.ts'
-import { buildCopy, copyCheckout } from '../testing/static-site.ts'
+import { buildCopy, copyCheckout, staticHost } from '../testing/static-site.ts'
 import { accessibilityProblems, test } from '../testing/visitor.ts'
 
 const ownLook = {
@@ -62,11 +58,8 @@ test("a build with an operator's own words works in a folder of a foreign host, 
   visitor,
 }) => {
   await build({ ...ownLook, VITE_SUPABASE_URL: backend.origin, VITE_SUPABASE_ANON_KEY: 'public' })
-  const host = fastify()
-  await host.register(fastifyStatic, { root: join(checkout, 'dist'), prefix: '/retreat/' })
-  await host.listen({ host: '127.0.0.1', port: 0 })
-  atTestEnd(() => host.close())
-  const origin = `http://127.0.0.1:${(host.server.address() as AddressInfo).port}/retreat/`
+  const host = await staticHost(join(checkout, 'dist'), '/retreat/')
+  const origin = `${await host.listen({ host: '127.0.0.1', port: 0 })}/retreat/`
 
   for (const javaScriptEnabled of [false, true]) {
     // The Content-Security-Policy is in the document. A blocked style or script is a console error, which fails the test.

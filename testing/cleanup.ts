@@ -1,4 +1,9 @@
+import { within } from './within.ts'
+
 type Cleanup = () => Promise<unknown> | void
+
+/** Milliseconds, far more than any cleanup takes on a busy machine. */
+const timeout = 120_000
 
 /** The cleanups of each scope: of the test file and, while a test runs, of that test. The last scope is the current one. */
 const scopes: Cleanup[][] = [[]]
@@ -11,7 +16,9 @@ const scopes: Cleanup[][] = [[]]
  */
 export function atTestEnd(cleanup: Cleanup): () => Promise<void> {
   let ended: Promise<void> | undefined
-  const end = () => (ended ??= (async () => void (await cleanup()))())
+  const { stack = '' } = new Error('registered')
+  const end = () =>
+    (ended ??= within(timeout, `A cleanup (${stack})`, (async () => void (await cleanup()))()))
   scopes.at(-1)?.push(end)
   return end
 }

@@ -2,6 +2,10 @@ import { execFile } from 'node:child_process'
 import { cp, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import fastifyStatic from '@fastify/static'
+import fastify, { type FastifyInstance } from 'fastify'
+
+import { atTestEnd } from './cleanup.ts'
 
 /** Copies this checkout into an empty directory, for a build there. Returns the directory. */
 export async function copyCheckout(directory: string): Promise<string> {
@@ -30,4 +34,20 @@ export async function buildCopy(directory: string, settings: Record<string, stri
 export async function buildStaticSite(directory: string, settings: Record<string, string>): Promise<string> {
   await buildCopy(await copyCheckout(directory), settings)
   return join(directory, 'dist')
+}
+
+/**
+ * Makes a foreign host of static files. It does not listen yet, so a test may add routes.
+ *
+ * @param root The folder of the files.
+ * @param prefixes The paths that they are served under.
+ */
+export async function staticHost(root: string, ...prefixes: string[]): Promise<FastifyInstance> {
+  // A browser connects ahead of its requests. Without this option, closing would wait for such a connection for ever.
+  const host = fastify({ forceCloseConnections: true })
+  for (const [index, prefix] of prefixes.entries()) {
+    await host.register(fastifyStatic, { root, prefix, decorateReply: index === 0 })
+  }
+  atTestEnd(() => host.close())
+  return host
 }

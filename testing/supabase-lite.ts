@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import type { AddressInfo, Server } from 'node:net'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -117,6 +118,7 @@ export async function startSupabaseLite(
   if (!server.listening) await once(server, 'listening')
   atTestEnd(async () => {
     server.close()
+    server.closeAllConnections()
     await once(server, 'close')
     await connection.close()
     consoleError.mockRestore()

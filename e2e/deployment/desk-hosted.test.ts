@@ -3,14 +3,11 @@ import { cp, mkdir } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import fastifyStatic from '@fastify/static'
 import { createClient, type SupabaseClient } from '@supabase/supabase-js'
-import fastify from 'fastify'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 import ws from 'ws'
 
-import { atTestEnd } from '../../testing/cleanup.ts'
 import { anApplication, getForm } from '../../testing/form.ts'
 import { publishableKey, startHostedGateway } from '../../testing/hosted-gateway.ts'
 import { newProject } from '../../testing/hosted-project.ts'
@@ -19,7 +16,7 @@ import { cannotRun } from '../../testing/requirements.ts'
 import { freePort } from '../../testing/ports.ts'
 import { startPostgres } from '../../testing/postgres.ts'
 import { runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
-import { buildStaticSite } from '../../testing/static-site.ts'
+import { buildStaticSite, staticHost } from '../../testing/static-site.ts'
 import {
   fetchSupabaseLite,
   noLite,
@@ -81,10 +78,8 @@ beforeAll(async () => {
     VITE_SUPABASE_URL: gateway.origin,
     VITE_SUPABASE_ANON_KEY: publishableKey,
   })
-  const host = fastify()
-  await host.register(fastifyStatic, { root })
+  const host = await staticHost(root, '/')
   await host.listen({ host: '127.0.0.1', port: Number(new URL(site).port) })
-  atTestEnd(() => host.close())
   // In its first call with row level security, Lite tries to grant everything to everybody. The database refuses that,
   // because Lite's role does not own the tables.
   await clientOf(started).rpc('desk_me')
