@@ -344,7 +344,7 @@ test('Esc leaves the note field and keeps its text, a key adds the note, and the
 interface DisappearingButton {
   name: string
   path: string
-  /** What makes it appear. */
+  /** Makes it appear. */
   show: (page: Page) => Promise<unknown>
   /** The focus after it was pressed. */
   focus: string
