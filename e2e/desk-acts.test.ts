@@ -4,7 +4,7 @@ import { beforeAll, expect } from 'vitest'
 import { deskForTestFile, focused, getDesk } from '../testing/desk-page.ts'
 import { removeEditions } from '../testing/editions.ts'
 import { extent, seed } from '../testing/extent.ts'
-import { releaseDrafts, rememberTemplates } from '../testing/letters.ts'
+import { releaseDrafts, rememberTemplates, storeLetter } from '../testing/letters.ts'
 import { randomFrom } from '../testing/random.ts'
 import { test } from '../testing/visitor.ts'
 import { actCases, type ActCase } from '../testing/act-cases.ts'
@@ -340,6 +340,59 @@ test('Esc leaves the note field and keeps its text, a key adds the note, and the
   await page.getByText('No drafts here.').waitFor()
   await expect.poll(() => focused(page)).toBe('H1: Drafts: Accepted')
 })
+
+interface DisappearingButton {
+  name: string
+  path: string
+  /** Makes it appear. */
+  show: (page: Page) => Promise<unknown>
+  /** The focus after it was pressed. */
+  focus: string
+}
+
+const disappearing: DisappearingButton[] = [
+  {
+    name: 'Discard',
+    path: '/door',
+    show: (page) => page.getByLabel('Sentence for applicants').fill('Full.'),
+    focus: 'H1: Door',
+  },
+  {
+    name: 'Save',
+    path: '/applications/1',
+    async show(page) {
+      await page.locator('.application-marks').getByRole('button', { name: 'Yes' }).click()
+      await page.locator('.application-own-mark').waitFor({ state: 'attached' })
+      await page.getByLabel('Why, in a line').fill('Warm.')
+    },
+    focus: 'H1: Ada Lovelace',
+  },
+  {
+    name: 'Draft again',
+    path: '/applications/1',
+    show: (page) => getDesk(page).button('Draft from template').click(),
+    focus: 'H1: Ada Lovelace',
+  },
+  {
+    name: 'Cancel',
+    path: '/letters/outbox/refused',
+    show: (page) => getDesk(page).button('Send to another address: Ada Lovelace').click(),
+    focus: 'BUTTON: Send to another address: Ada Lovelace',
+  },
+]
+
+test.for(disappearing)(
+  '$name disappears when it is pressed, and the focus is on the heading or on the button that opened its form',
+  async ({ name, path, show, focus }, { visitor }) => {
+    const id = await prepareData(withoutPreparation)
+    await releaseDrafts(desk.sql, { state: 'done' }, id)
+    await storeLetter(desk.sql, id, { template: 'Travel', state: 'failed', isRefused: true })
+    const page = await desk.open(visitor, path.replace('/1', `/${id}`))
+    await show(page)
+    await getDesk(page).button(name).first().press('Enter')
+    await expect.poll(() => focused(page)).toBe(focus)
+  },
+)
 
 test('the result of an act appears in the lower half of the window, above the bar at the foot', async ({
   visitor,

@@ -70,15 +70,15 @@ test('an application opened by its link takes one call, and the list takes three
   const { position, heading, keyboard } = { ...getDesk(page), keyboard: page.keyboard }
   await expect.poll(() => position.textContent()).toBe('2 of 3, 3 to read')
   expect(calls).toEqual(['desk_application'])
-  // A decision keeps the position in the list.
+  // A decision keeps the position in the list, and counts.
   await keyboard.press('a')
   await expect.poll(() => getDesk(page).status.textContent()).toBe('Person 2: Accepted')
   await keyboard.press('j')
   await heading('Person 3').waitFor()
-  await expect.poll(() => position.textContent()).toBe('3 of 3, 3 to read')
+  await expect.poll(() => position.textContent()).toBe('3 of 3, 2 to read')
   await keyboard.press('k')
   await heading('Person 2').waitFor()
-  await expect.poll(() => position.textContent()).toBe('2 of 3, 3 to read')
+  await expect.poll(() => position.textContent()).toBe('2 of 3, 2 to read')
 
   await page.close()
   calls.length = 0

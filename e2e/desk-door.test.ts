@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, expect } from 'vitest'
 
 import { table } from '../src/application/application.ts'
 import { signPageIn, startDesk, type DeskServer } from '../testing/desk.ts'
+import { focused } from '../testing/desk-page.ts'
 import { anApplication, getForm } from '../testing/form.ts'
 import { clientOf } from '../testing/organiser.ts'
 import { disableBackOff } from '../testing/back-off.ts'
@@ -120,6 +121,8 @@ test('a door closed in the desk refuses applications with its sentence, keeps fo
   await expect.poll(() => events.count()).toBe(50)
   await door.page.getByRole('button', { name: 'More' }).click()
   await expect.poll(() => events.count()).toBe(62)
+  // The pressed button disappears with the last page.
+  await expect.poll(() => focused(door.page)).toBe('H1: History')
   expect(await events.last().textContent()).toContain('Door closed')
 })
 
@@ -229,4 +232,34 @@ test("another organiser's change appears automatically", async ({ visitor }) => 
   await door.page.clock.runFor(21_000)
   await expectState(door.page, 'The door is closed. Applicants read: “Full.”')
   expect(await door.page.getByRole('radio', { name: 'Closed' }).isChecked()).toBe(true)
+})
+
+test('a change that was saved after its screen was left is not shown as another organiser’s', async ({
+  visitor,
+}) => {
+  const door = await openDoor(visitor)
+  await door.closeAfter.fill('100')
+  await door.save.click()
+  await expectState(door.page, 'The door is open, for 100 more applications (0 of 100 received).')
+  let release = () => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
+  await door.page.route('**/rpc/desk_set_door', async (route) => {
+    await released
+    await route.continue()
+  })
+  // A closed door has no limit, so the limit in the form differs from what is stored.
+  await door.choose('Closed')
+  await door.sentence.fill('We are full. ')
+  await door.close.click()
+  await door.page.getByRole('link', { name: 'Letters' }).click()
+  await door.page.getByRole('heading', { name: 'Letters', level: 1 }).waitFor()
+  release()
+  await door.announcement.getByText('Saved. The door is closed.').waitFor()
+  await door.page.goBack()
+  await expectState(door.page, 'The door is closed. Applicants read: “We are full.”')
+  expect(await door.warning.count()).toBe(0)
+  await door.sentence.fill('We are very full.')
+  expect(await door.warning.count()).toBe(0)
+  await door.save.click()
+  await expectState(door.page, 'The door is closed. Applicants read: “We are very full.”')
 })

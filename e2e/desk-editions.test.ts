@@ -246,3 +246,25 @@ test('somebody who applied to an earlier retreat is shown as such, with a link t
   await page.keyboard.press('Escape')
   await page.getByText('This is First retreat.').waitFor()
 })
+
+test('while another retreat cannot be read, the tabs show no numbers of the former one, and it can be left', async ({
+  visitor,
+}) => {
+  visitor.allowConsoleError(/Failed to load resource/)
+  await apply('Ada')
+  await beginEdition(desk.sql, 'Spring 2028')
+  await apply('Bea')
+  const page = await desk.open(visitor)
+  const { tabs, tab } = getDesk(page)
+  await expect.poll(tabs).toContain('All 1')
+  await page.route('**/rpc/desk_list', (route) =>
+    route.fulfill({ status: 400, json: { code: '22023', message: 'Not now.' } }),
+  )
+  await retreatSelect(page).selectOption('First retreat')
+  await page.getByText('Not now.').waitFor()
+  expect(await tab('All').locator('.list-count').count()).toBe(0)
+  await page.unroute('**/rpc/desk_list')
+  await retreatSelect(page).selectOption('Spring 2028')
+  await expectListed(page, 'Bea')
+  await expect.poll(tabs).toContain('All 1')
+})

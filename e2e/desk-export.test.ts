@@ -130,6 +130,15 @@ test('a download that fails or is stopped saves nothing, and says so', async ({ 
   await expect.poll(() => button.evaluate((element) => element === document.activeElement)).toBe(true)
   await expect.poll(() => page.getByText('Nothing was downloaded').count()).toBe(0)
 
+  // Leaving the list stops it, too.
+  calls = 0
+  await button.click()
+  await page.getByText('2,000 received…').waitFor()
+  await expectAnnouncement(page, 'Downloading…')
+  await page.getByRole('link', { name: 'Door' }).click()
+  await expectAnnouncement(page, 'The download was stopped. Nothing was saved.')
+  await page.goBack()
+
   await page.unroute('**/rpc/desk_export')
   const { text } = await download(page)
   expect(readCsv(text).rows).toHaveLength(2500)

@@ -76,10 +76,12 @@ test('the line about a mark that is typed while the mark is being saved stays', 
   expect(await why.inputValue()).toBe('Knows what to leave behind.')
 })
 
-test('the second click of a double click does not decide on the next application', async ({ visitor }) => {
+test('the second click of a double click does not act on the next application or refusal', async ({
+  visitor,
+}) => {
   const stored = await desk.store(people(2))
   const page = await desk.open(visitor)
-  const { button, dialog, heading, link } = getDesk(page)
+  const { alert, button, dialog, heading, link } = getDesk(page)
   await link('Person 1').waitFor()
   await page.keyboard.press('?')
   await dialog.getByLabel('Go on after a decision').check()
@@ -90,6 +92,22 @@ test('the second click of a double click does not decide on the next application
   await heading('Person 2').waitFor()
   await button('Undo: Person 1, accepted').waitFor()
   await expect.poll(() => Promise.all(stored.map(({ id }) => desk.statusOf(id)))).toEqual(['accepted', 'new'])
+
+  // Two refusals, since a colleague decided differently on each.
+  for (const [index, mine, theirs] of [
+    [0, 'd', 'waitlisted'],
+    [1, 'd', 'shortlisted'],
+  ] as const) {
+    await page.evaluate((id) => (location.hash = `#/applications/${id}`), stored[index]?.id)
+    await heading(`Person ${index + 1}`).waitFor()
+    await button('Decline').waitFor()
+    await desk.setStatus(stored.slice(index, index + 1), theirs)
+    await page.keyboard.press(mine)
+    await alert.getByText(`Person ${index + 1}:`).waitFor()
+  }
+  await button('Decline anyway').first().dispatchEvent('click', { detail: 2 })
+  await page.waitForLoadState('networkidle')
+  expect(await alert.getByRole('button', { name: 'Decline anyway' }).count()).toBe(2)
 })
 
 test('a retreat whose response was lost is begun once, and one that a colleague began is not followed by another', async ({

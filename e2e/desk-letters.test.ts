@@ -181,6 +181,41 @@ test('the result of stopping a letter is announced, even after the minute in whi
   expect(await statesInDatabase()).toEqual([])
 })
 
+test('letters that others stopped have no countdown any more, even if stopping them failed here', async ({
+  visitor,
+}) => {
+  visitor.allowConsoleError(failedRequest)
+  const [zola, turing] = await desk.store([zoe, alan])
+  await storeLetter(desk.sql, zola?.id ?? '', { template: 'Travel', dueIn: 55 })
+  const page = await desk.open(visitor, '/letters')
+  const { button, status } = getDesk(page)
+  const bar = page.getByRole('region', { name: 'On their way' })
+  // An active window reads again what is older than a second.
+  const expectBars = (count: number) =>
+    expect
+      .poll(async () => {
+        await page.evaluate(() => dispatchEvent(new Event('focus')))
+        return bar.count()
+      })
+      .toBe(count)
+  await page.route('**/rpc/desk_withdraw', (route) =>
+    route.fulfill({ status: 400, json: { code: '22023', message: 'It is too late.' } }),
+  )
+  await button('Stop 1 letter').click()
+  await bar.getByText('Not stopped. It is too late.').waitFor()
+  // A colleague stops it.
+  await desk.sql`delete from private.deliveries`
+  await expectBars(0)
+
+  await storeLetter(desk.sql, turing?.id ?? '', { template: 'Travel', dueIn: 55 })
+  await expectBars(1)
+  await button('Stop 1 letter').click()
+  await bar.getByText('Not stopped. It is too late.').waitFor()
+  await button('Stop all letters').click()
+  await status.getByText('All letters are stopped.').waitFor()
+  await bar.waitFor({ state: 'detached' })
+})
+
 test('a template with an unknown placeholder, or changed meanwhile, is not saved and keeps its typed text', async ({
   visitor,
 }) => {
@@ -353,6 +388,7 @@ test('typed text is kept when another organiser sends the letter, and typing nev
   expect(await focused(page)).toContain('ARTICLE: What you entered')
   await button('Discard: Zoë Zola').click()
   await endedDraft.waitFor({ state: 'detached' })
+  expect(await focused(page)).toBe('H1: Zoë Zola')
   expect(requests.filter((address) => address.endsWith('/desk_decide'))).toEqual([])
   expect(await desk.statusOf(id)).toBe('new')
   // After a click, keys decide as usual.
@@ -984,6 +1020,20 @@ test('letters to hundreds of applicants are drafted in steps, with progress and 
   await dialog.getByRole('button', { name: 'Draft 250 letters' }).click()
   await dialog.getByText('50 drafted, 200 already had one.').waitFor()
   expect(await statesInDatabase()).toHaveLength(250)
+  // Closing the dialog ends it after the step that was sent, and says so.
+  const step = new Promise<void>((resolve) => (release = resolve))
+  const request = page.waitForRequest('**/rpc/desk_write')
+  await page.unroute('**/rpc/desk_write')
+  await page.route('**/rpc/desk_write', async (route) => {
+    await step
+    await route.continue()
+  })
+  await dialog.getByRole('button', { name: 'Draft 250 letters' }).click()
+  await request
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  await expect.poll(() => dialog.count()).toBe(0)
+  release()
+  await getDesk(page).status.getByText('100 already had one. Stopped: 150 not drafted.').waitFor()
 })
 
 test('letters to several applicants are drafted together, and the result is announced with numbers', async ({

@@ -75,6 +75,7 @@ test('an empty list shows the first application when it arrives', async ({ visit
 })
 
 test('visible rows stay and show their current status, and new rows are offered', async ({ visitor }) => {
+  visitor.allowConsoleError(/Failed to load resource/)
   const stored = await desk.store(people(6))
   await desk.setStatus(stored.slice(0, 3), 'accepted')
   const page = await desk.open(visitor, '/?status=accepted', { prepare: (opened) => opened.clock.install() })
@@ -92,8 +93,19 @@ test('visible rows stay and show their current status, and new rows are offered'
   expect(await rowStatus('Person 1')).toBe('Waitlisted')
   expect(await row('Person 2').locator('.decisions-pill').textContent()).toBe('Erased')
   expect(await select('Person 2').isDisabled()).toBe(true)
+  await select('Person 3').check()
+  // If they cannot be read, the rows and the ticks stay.
+  await page.route(
+    '**/rpc/desk_list',
+    (route) => route.fulfill({ status: 400, json: { code: '22023', message: 'Not now.' } }),
+    { times: 1 },
+  )
+  await button('2 more').click()
+  await page.getByText('Not now.').waitFor()
+  expect(await names()).toEqual(['Person 1', 'Person 2', 'Person 3'])
   await button('2 more').click()
   await expect.poll(names).toEqual(['Person 3', 'Person 4', 'Person 5'])
+  expect(await select('Person 3').isChecked()).toBe(true)
   await expect.poll(async () => (await tabs())[2]).toBe('Accepted 3')
   await expect.poll(() => button('2 more').count()).toBe(0)
 })
@@ -377,6 +389,7 @@ test('matches beyond the visible rows can be selected, decided in steps with pro
   await expect.poll(() => status.textContent()).toBe('200 applications: Accepted; stopped, 54 not changed')
   expect(await statusCounts()).toEqual({ accepted: 200, declined: 5 })
   await expect.poll(() => button('Stop').count()).toBe(0)
+  expect(await focused(page)).toBe('H1: Applications')
   expect(heldRoutes).toHaveLength(2)
 
   expect(await undo.textContent()).toBe('Undo: 200 accepted')
@@ -598,4 +611,37 @@ test('rows that stay visible overnight change from the time of day to the date',
   await page.clock.setSystemTime(Date.now() + 24 * 3_600_000)
   await page.keyboard.press('j')
   await expect.poll(times).toEqual([expect.stringMatching(/^\d+ [A-Z]/), expect.stringMatching(/^\d+ [A-Z]/)])
+})
+
+test('if a colleague decided on the focused row, the next key acts on nobody, and after an own decision on the next row', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(people(4))
+  const page = await desk.open(visitor)
+  const { names, status } = getDesk(page)
+  const { keyboard } = page
+  const activateWindow = () => page.evaluate(() => dispatchEvent(new Event('focus')))
+  await expect.poll(names).toHaveLength(4)
+  await keyboard.press('j')
+  await keyboard.press('j')
+  await expect.poll(() => focused(page)).toBe('A: Person 2')
+  await desk.setStatus(stored.slice(1, 2), 'declined')
+  await activateWindow()
+  await expect.poll(names).toEqual(['Person 1', 'Person 3', 'Person 4'])
+  await expect.poll(() => focused(page)).toBe('H1: Applications')
+  await keyboard.press('a')
+
+  await keyboard.press('j')
+  await expect.poll(() => focused(page)).toBe('A: Person 1')
+  await keyboard.press('w')
+  await expect.poll(() => status.textContent()).toBe('Person 1: Waitlisted')
+  await activateWindow()
+  await expect.poll(names).toEqual(['Person 3', 'Person 4'])
+  await expect.poll(() => focused(page)).toBe('A: Person 3')
+  expect(await Promise.all(stored.map(({ id }) => desk.statusOf(id)))).toEqual([
+    'waitlisted',
+    'declined',
+    'new',
+    'new',
+  ])
 })

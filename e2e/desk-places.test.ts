@@ -257,7 +257,16 @@ test('an organiser enters an RSVP given by email and moves the deadline, and the
   await button('Save').click()
   await status.getByText('Person 1: deadline').waitFor()
   await head.getByText(/^No answer yet, deadline/).waitFor()
+  let release = () => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
+  await page.route('**/rpc/desk_set_answer', async (route) => {
+    await released
+    await route.continue()
+  })
   await button('Not coming').click()
+  // The others do nothing until it is saved, and show it.
+  await expect.poll(() => button('Coming').getAttribute('aria-busy')).toBe('true')
+  release()
   await head.getByText(/^Not coming, answered \d/).waitFor()
   expect(await storedRsvps()).toEqual([{ rsvp: 'not coming', deadline: await dayIn(5) }])
   await button('Not answered').click()
@@ -271,6 +280,15 @@ test('an organiser enters an RSVP given by email and moves the deadline, and the
   await head.getByText(/^Coming, answered/).waitFor()
   await timeline.last().getByText('the applicant, new since you looked').waitFor()
   expect(await timeline.last().textContent()).toMatch(/Answer: Coming$/)
+  // The server sets a deadline, too: that of a letter that is sent while somebody types one.
+  await deadline.fill(await dayIn(9))
+  await desk.sql`update private.invitations set deadline = ${await dayIn(7)}::date`
+  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  await page
+    .getByRole('alert')
+    .getByText(/^The deadline is \d+ \w+ 20\d\d now\. Your change is not saved\./)
+    .waitFor()
+  await button('Discard').click()
   // The printed page shows the RSVP without buttons.
   await page.emulateMedia({ media: 'print' })
   expect(await head.isVisible()).toBe(true)

@@ -200,6 +200,22 @@ test.for([wide, { width: 1100, height: 700 }, { width: 390, height: 844 }])(
   },
 )
 
+test('an erased applicant leaves the list beside the application at once', async ({ visitor }) => {
+  const [, second] = await desk.store(people(3))
+  const page = await desk.open(visitor, '', { viewport: wide })
+  const { button, dialog, heading, link, names } = getDesk(page)
+  await link('Person 2').click()
+  await heading('Person 2').waitFor()
+  await button('Erase').click()
+  await dialog.getByLabel(/^Type the email/).fill(second?.email ?? '')
+  // The list is not read again.
+  await page.route('**/rpc/desk_list', () => {})
+  await button('Erase for good').click()
+  await heading('Applications').waitFor()
+  await expect.poll(names).toEqual(['Person 1', 'Person 3'])
+  await expect.poll(() => focused(page)).toBe('H1: Applications')
+})
+
 test('a click anywhere in a row opens the application, except on its box or to select text', async ({
   visitor,
 }) => {

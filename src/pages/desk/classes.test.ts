@@ -49,6 +49,11 @@ test('margins, gaps and text sizes use the custom properties of the scale, not r
   expect(offScale.map(([line]) => line.trim())).toEqual([])
 })
 
+test('no component focuses an element that it finds by its class, which only styles depend on', () => {
+  const components = withoutComments(readFiles(/\.tsx$/, desk))
+  expect(components.match(/querySelector(?:<\w+>)?\('[^']*\.[a-z][^']*'/g) ?? []).toEqual([])
+})
+
 test('every class with a style is used', () => {
   const allSource = source + withoutComments(readFiles(/\.tsx$/, 'src/pages', 'src/design'))
   expect(styledClasses.filter((name) => !new RegExp(`['"\` ]${name}['"\` ]`).test(allSource))).toEqual([])

@@ -33,7 +33,6 @@ export function ApplicationExport({ currentFilter }: { currentFilter: () => Filt
   }
   const stop = () => {
     cancel()
-    announce('The download was stopped. Nothing was saved.')
     // The pressed button disappears.
     button.current?.focus()
   }

@@ -47,7 +47,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
   // Stored per organiser.
   const [plots] = useState(() => createSwitch(`plots-${account}`, false))
   const plotsAreOpen = useSwitch(plots)
-  const { list, key, isStale, error, refetch, overview, matchCounts, changes } = useList(filters)
+  const { list, key, isStale, error, refetch, overview, hasCounts, matchCounts, changes } = useList(filters)
   // Reads the numbers in the navigation, for which the list does not wait.
   useQuery({ ...letters(), enabled: overview !== undefined })
   // Includes a typed search that is not applied yet.
@@ -95,7 +95,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
             onRefresh={refetch}
           />
         )}
-        <ApplicationTabs filters={filters} counts={overview?.counts} />
+        <ApplicationTabs filters={filters} counts={hasCounts ? overview?.counts : undefined} />
       </div>
       {isAlone && <Welcome />}
       <div id="list" className="layout-sheet">
@@ -114,7 +114,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
           )}
         </ApplicationFilters>
         <div id="plots" hidden={!isAlone || !plotsAreOpen}>
-          {isAlone && plotsAreOpen && overview && <ApplicationPlots overview={overview} />}
+          {isAlone && plotsAreOpen && hasCounts && overview && <ApplicationPlots overview={overview} />}
         </div>
         <div aria-live="polite">
           {list && !isStale && <ResultCount {...{ list, filters }} counts={matchCounts} />}

@@ -125,7 +125,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
         onSelectMatching={(all) => setSelection(selectAllMatching(all))}
         onRefresh={() => {
           focusHeading()
-          void queries.resetQueries({ queryKey: desk.list(filter).queryKey })
+          void queries.refetchQueries({ queryKey: desk.list(filter).queryKey })
         }}
       />
       {rows.length > 0 && (

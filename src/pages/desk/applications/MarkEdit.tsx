@@ -3,6 +3,7 @@ import type { Mark, Marks, MarkValue } from '../../../client/desk/marks.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Field, Form } from '../kit/Field.tsx'
+import { focusHeadingOnRemoval } from '../kit/focus.ts'
 import { Sheet } from '../kit/Screen.tsx'
 import { markWords, type MarkDraft } from './useMark.ts'
 
@@ -40,7 +41,7 @@ export function MarkEdit({ draft, marks }: { draft: MarkDraft; marks: Marks }) {
           onText={setWhy}
         />
         {own !== null && isWhyChanged && (
-          <ActButton className="control-quiet" isPending={save.isPending}>
+          <ActButton ref={focusHeadingOnRemoval} className="control-quiet" isPending={save.isPending}>
             Save
           </ActButton>
         )}

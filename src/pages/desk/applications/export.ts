@@ -24,7 +24,7 @@ class BlindReadingSwitchedError extends Error {
 
 /**
  * Downloads all applications that match a filter, page by page, as CSV. The columns are those of the export command, except those
- * that blind reading hides.
+ * that blind reading hides. Announces it if the signal aborts.
  *
  * @param onPage Called with the number of applications received so far.
  * @returns The file, and the number of applications in it.
@@ -36,6 +36,9 @@ export async function readTable(
   onPage: (count: number) => void,
   signal: AbortSignal,
 ): Promise<Table> {
+  const announceStop = () => announce('The download was stopped. Nothing was saved.')
+  if (signal.aborted) announceStop()
+  signal.addEventListener('abort', announceStop)
   // Blobs, because the browser may store them on disk.
   const pieces: Blob[] = []
   let columns: TableColumn[] | undefined

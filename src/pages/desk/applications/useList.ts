@@ -9,8 +9,8 @@ import { useDesk } from '../kit/useDesk.tsx'
  * while it is shown. While another search or filter loads, the former list stays visible.
  *
  * @returns `list`, undefined until it was read; `key`, which is the same for each read of a list; `isStale`, whether `list` is
- *   the former list; `overview`, the last counts that were read; `matchCounts`, these counts if they are of this list; `changes`
- *   since it was read: erased and new applications, letters, RSVPs and marks.
+ *   the former list; `overview`, the last counts that were read; `hasCounts`, whether they are of this retreat; `matchCounts`,
+ *   these counts if they are of this list; `changes` since it was read: erased and new applications, letters, RSVPs and marks.
  */
 export function useList(filters: Filters) {
   const desk = useDesk()
@@ -36,6 +36,7 @@ export function useList(filters: Filters) {
     error,
     refetch: () => void refetch(),
     overview: refreshed?.overview,
+    hasCounts: refreshed?.filter.edition === filter.edition,
     matchCounts: isSameList ? refreshed.overview.counts : undefined,
     changes: {
       erased: new Set(refreshed?.changes.gone),

@@ -30,8 +30,10 @@ export function useNeighbours(filter: Filter, id: string) {
   const loadedList = { ids: idsOf(list), first: null, count: 0, more: false }
   const known = openedList?.ids.includes(id) ? openedList : loadedList
   const isDecided = (other: string) => {
-    const row = list?.applications.find((each) => each.id === other)
-    return row !== undefined && queue.currentOf(row).status !== 'new'
+    // Of an application that is not in the loaded list, only the organiser's own decisions and later reads are known.
+    const unread = { id: other, status: 'new', version: 0 } as const
+    const row = list?.applications.find((each) => each.id === other) ?? unread
+    return queue.currentOf(row).status !== 'new'
   }
   return {
     ...neighboursIn(known, id, filter.status === 'new' ? known.ids.filter(isDecided).length : null),

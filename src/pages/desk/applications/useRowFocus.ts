@@ -3,15 +3,17 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { afterFrame } from '../kit/after-frame.ts'
 import { focusApplication } from '../kit/focus.ts'
 import { listenTo } from '../kit/listen.ts'
+import { useDecisionQueue } from '../kit/useDesk.tsx'
 
 /**
- * Tracks the row that keys act on: the one that has or last had the focus. If it disappears on a refresh, the row at its position
- * gets the focus. After More, the first new row gets the focus.
+ * Tracks the row that keys act on: the one that has or last had the focus. If it disappears on a refresh after the organiser's
+ * own decision, the row at its position gets the focus, and otherwise the heading. After More, the first new row gets the focus.
  *
  * @param rows The rows of the list; a new array after any change.
  * @param openId The id of the application beside the list, whose row is then the current one.
  */
 export function useRowFocus(rows: readonly { id: string }[], openId: string | null) {
+  const { state } = useDecisionQueue()
   const [focused, setFocused] = useState<string | null>(null)
   const setCurrent = useAfterPress(setFocused)
   const current = openId ?? focused
@@ -20,7 +22,8 @@ export function useRowFocus(rows: readonly { id: string }[], openId: string | nu
   const lostPosition = useRef(0)
   const pressed = useRef<Element>(null)
   const position = rows.findIndex(({ id }) => id === current)
-  const focusRow = (wanted: number) => focusApplication(rows[Math.min(wanted, rows.length - 1)]?.id)
+  const idAt = (wanted: number) => rows[Math.min(wanted, rows.length - 1)]?.id
+  const focusRow = (wanted: number) => focusApplication(idAt(wanted))
   const onRows = useEffectEvent((newRows: typeof rows) => {
     const formerRows = former.current
     former.current = newRows
@@ -28,7 +31,9 @@ export function useRowFocus(rows: readonly { id: string }[], openId: string | nu
     const formerPosition = formerRows.findIndex(({ id }) => id === current)
     if (position === -1 && formerPosition !== -1) {
       lostPosition.current = formerPosition
-      if (activeElement === body) focusRow(formerPosition)
+      // Unless this organiser decided, the next key may be meant for the application that is gone.
+      const isOwnAct = state.acts.some((act) => act.has(current ?? ''))
+      if (activeElement === body) focusApplication(isOwnAct ? idAt(formerPosition) : undefined)
     }
     if (pressed.current === null || newRows.length <= formerRows.length) return
     // The More button may have disappeared.
@@ -42,7 +47,7 @@ export function useRowFocus(rows: readonly { id: string }[], openId: string | nu
     /** Moves the focus by this many rows. */
     move: (by: number) => rows.length > 0 && focusRow(Math.max(position + by, 0)),
     /** The id of the application this many rows further down, limited to the first and last row. */
-    rowFrom: (by: number) => rows[Math.min(Math.max(position + by, 0), rows.length - 1)]?.id,
+    rowFrom: (by: number) => idAt(Math.max(position + by, 0)),
     /** Returns the focus to the current row, or to the row at its position, if the focused element has disappeared. */
     goBack: () =>
       document.activeElement === document.body && focusRow(position === -1 ? lostPosition.current : position),

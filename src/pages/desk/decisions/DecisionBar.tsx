@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 import { statuses, type Status } from '../../../application/statuses.ts'
 import { Button } from '../kit/Button.tsx'
-import { focusApplication, focusHeading } from '../kit/focus.ts'
+import { focusApplication, focusHeading, focusHeadingOnRemoval } from '../kit/focus.ts'
 import type { DecisionQueue } from '../kit/decision-queue.ts'
 import { progressIn, undoableDecisions, type Decision, type SeenApplication } from '../kit/decision-state.ts'
 import { formatNumber, outOf } from '../kit/format.ts'
@@ -60,15 +60,18 @@ export function DecisionBar({ applications, about, children, ...listeners }: Dec
             aria-pressed={status === 'new' ? undefined : allHave(status)}
             aria-disabled={status === 'new' ? allHave(status) : undefined}
             aria-keyshortcuts={keysAreOn ? key : undefined}
-            // The second click of a double click would decide on the next application.
-            onPress={({ detail }) => detail < 2 && decide(queue, applications, status, listeners)}
+            onPress={() => decide(queue, applications, status, listeners)}
           >
             {label}
           </Button>
         ))}
       {!isEmpty && children}
       {progress && <span>{outOf(progress.done, progress.count)}</span>}
-      {progress && <Button onPress={queue.stop}>Stop</Button>}
+      {progress && (
+        <Button ref={focusHeadingOnRemoval} onPress={queue.stop}>
+          Stop
+        </Button>
+      )}
       <span className="visually-hidden" aria-live="polite">
         {progress && progressOf(progress)}
       </span>

@@ -45,7 +45,7 @@ export function RsvpEdit({ application, name }: { application: FullApplication; 
           {rsvps.map((value) => (
             <ActButton
               key={value}
-              isPending={save.isPending && save.args?.answer === value}
+              isPending={save.isPending}
               aria-pressed={value === answer}
               onPress={() => value !== answer && save.press({ application: id, answer: value })}
             >
@@ -92,7 +92,7 @@ function DeadlineEdit({
         className="control-quiet"
         conflictNotice={
           until !== null &&
-          `Somebody else changed the deadline to ${dayOf(until)}. Your change is not saved. Saving now replaces theirs.`
+          `The deadline is ${dayOf(until)} now. Your change is not saved. Saving now replaces it.`
         }
       />
     </form>

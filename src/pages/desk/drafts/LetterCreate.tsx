@@ -9,7 +9,7 @@ import { DraftSend, DraftsUnsent, type Unsent } from './DraftSend.tsx'
 import { ActButton } from '../kit/ActButton.tsx'
 import { Button } from '../kit/Button.tsx'
 import { Form } from '../kit/Field.tsx'
-import { focusOn, useOnHidden } from '../kit/focus.ts'
+import { focusHeading, focusOn, useOnHidden } from '../kit/focus.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
@@ -34,7 +34,7 @@ export function LetterCreate({ application, letters, mayAnswer, isBlind }: Lette
   const onSent = (notSent: readonly Unsent[]) => {
     setUnsent(notSent)
     // The pressed button disappears.
-    focusOn(document.querySelector('.letters-leaving button'))
+    focusHeading()
   }
   return (
     <>

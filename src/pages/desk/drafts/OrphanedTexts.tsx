@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'react'
 
 import type { Letter } from '../../../client/desk/letters.ts'
 import { Button } from '../kit/Button.tsx'
+import { focusHeadingOnRemoval } from '../kit/focus.ts'
 import { useDesk } from '../kit/useDesk.tsx'
 import { nameOfLetter } from '../letters/letters.ts'
 import { DraftArticle } from './DraftArticle.tsx'
@@ -71,7 +72,7 @@ function OrphanedText({ change, isAtApplication, onDiscard }: OrphanedTextProps)
         <p className="letters-subject">{change.value.subject}</p>
         <p className="letters-body">{change.value.body}</p>
       </div>
-      <Button about={nameOfLetter(change)} onPress={onDiscard}>
+      <Button ref={focusHeadingOnRemoval} about={nameOfLetter(change)} onPress={onDiscard}>
         Discard
       </Button>
     </DraftArticle>

@@ -20,7 +20,8 @@ export function Button({ about, isOff, onPress, children, ...others }: ButtonPro
       className="control-quiet"
       aria-label={typeof children === 'string' && about ? `${children}: ${about}` : undefined}
       aria-disabled={isOff}
-      onClick={isOff ? undefined : onPress}
+      // The second click of a double click would act on what replaces the pressed button.
+      onClick={(event) => !isOff && event.detail < 2 && onPress(event)}
       {...others}
     >
       {children}

@@ -2,7 +2,7 @@ import { Component, useEffect, useState, type ComponentType, type ReactNode } fr
 
 import { MissingScriptError } from '../../../client/missing-script.ts'
 import { Button } from './Button.tsx'
-import { focusAtTop, focusHeading, scrollToTop } from './focus.ts'
+import { focusAtTop, focusHeading, focusHeadingOnRemoval, scrollToTop } from './focus.ts'
 import { hrefOf, type Route } from './route.ts'
 import { Alert, type AlertProps, Problem, reload, StaleProblem } from './Problem.tsx'
 import { useScreenLoaded } from './screen-loaded.ts'
@@ -100,6 +100,7 @@ export function Sheet({ title, isPart = false, className = '', children }: Sheet
 interface MoreButtonProps {
   /** The query that is read page by page. */
   query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown }
+  /** Called before it is read, by a list that moves the focus itself after the last page. */
   onPress?: () => void
 }
 
@@ -112,7 +113,7 @@ export function MoreButton({ query, onPress }: MoreButtonProps) {
     void fetchNextPage()
   }
   return (
-    <Button isOff={isFetchingNextPage} onPress={press}>
+    <Button ref={onPress ? null : focusHeadingOnRemoval} isOff={isFetchingNextPage} onPress={press}>
       More
     </Button>
   )

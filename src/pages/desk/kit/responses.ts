@@ -1,11 +1,12 @@
 import type { InfiniteData, Query, QueryClient, QueryKey } from '@tanstack/react-query'
 
 import type { ApplicationDetails, OpenedApplication } from '../../../client/desk/applications.ts'
-import type { ActName, Arguments, Calls, Result } from '../../../client/desk/calls.ts'
+import type { ActName, Arguments, Result } from '../../../client/desk/calls.ts'
 import type { Letter, LetterPage, LettersOverview } from '../../../client/desk/letters.ts'
 import type { Questions } from '../../../client/desk/questions.ts'
 import type { Places } from '../../../client/desk/retreat.ts'
 import type { DecisionQueue } from './decision-queue.ts'
+import type { List } from './list.ts'
 
 /** Access to the query cache and the decision queue, which an act changes. */
 interface StoredData {
@@ -34,10 +35,13 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
   desk_keep_until: replaceDetails,
   desk_answer_questions: replaceDetails,
   desk_hold: replaceDetails,
-  desk_erase({ queries, queue }, _erased, { applications }) {
+  desk_erase({ queries, queue, change }, _erased, { applications }) {
     queue.forget(applications)
     for (const id of applications) queries.removeQueries({ queryKey: ['application', id] })
-    queries.removeQueries({ queryKey: ['list'] })
+    change<List>(['list'], (former) => ({
+      ...former,
+      applications: former.applications.filter(({ id }) => !applications.includes(id)),
+    }))
   },
   desk_erase_due: ({ queries }) => queries.removeQueries({ queryKey: ['list'] }),
   desk_set_reads_only: ({ change }, mode) => change(['reading'], () => mode),
@@ -150,10 +154,17 @@ function replacePlaces({ change }: StoredData, places: Places) {
 }
 
 function changeOverview(
-  { change }: StoredData,
+  { queries, change }: StoredData,
   update: (former: LettersOverview) => Partial<LettersOverview>,
 ) {
-  change<Calls['desk_letters'][1]>(['letters', 'overview'], (former) => ({ ...former, ...update(former) }))
+  const queryKey = ['letters', 'overview']
+  // The change makes the stored overview count as read now.
+  const age = (Date.now() - (queries.getQueryState(queryKey)?.dataUpdatedAt ?? 0)) / 1000
+  change<LettersOverview>(queryKey, (former) => {
+    const leaving = former.leaving.map((each) => ({ ...each, seconds: each.seconds - age }))
+    const current = { ...former, leaving }
+    return { ...current, ...update(current) }
+  })
 }
 
 function changePages(

@@ -4,6 +4,7 @@ import type { ActName, Result } from '../../../client/desk/calls.ts'
 import { ActButton } from './ActButton.tsx'
 import { Button } from './Button.tsx'
 import { ActProblems } from './ActProblems.tsx'
+import { focusHeadingOnRemoval } from './focus.ts'
 import { isConflict } from './Problem.tsx'
 import { useDeskAct, type Args } from './useDeskAct.ts'
 import type { Change } from './useUnsentText.ts'
@@ -68,14 +69,16 @@ export function useVersionedDraft<Name extends ActName, Value extends object>(
   // Input equal to the saved value is no change: an earlier save may have succeeded without a response.
   const draft = typed === null || isSame(typed.value, stored) ? null : typed
   const value = draft?.value ?? stored
-  const isStale = draft !== null && !act.isPending && draft.over !== version
+  // Input that would be saved as what is stored is no change either, such as a space at its end.
+  const isUnchanged = draft === null || isSame(argsOf(draft.value), argsOf(stored))
+  const isStale = !isUnchanged && !act.isPending && draft.over !== version
   return {
     value,
     hasInput: draft !== null,
     isSaving: act.isPending,
     isStale,
     error: isStale && isConflict(act.error) ? null : act.error,
-    enter: (change) => setInput({ value: { ...value, ...change }, over: draft ? draft.over : version }),
+    enter: (change) => setInput({ value: { ...value, ...change }, over: isUnchanged ? version : draft.over }),
     discard: () => setInput(null),
     onSubmit(event) {
       event.preventDefault()
@@ -121,7 +124,12 @@ export function SaveButtons({ draft, conflictNotice, save = 'Save', className, o
         {onCancel ? (
           <Button onPress={onCancel}>Cancel</Button>
         ) : (
-          hasInput && !isSaving && <Button onPress={discard}>Discard</Button>
+          hasInput &&
+          !isSaving && (
+            <Button ref={focusHeadingOnRemoval} onPress={discard}>
+              Discard
+            </Button>
+          )
         )}
       </div>
     </>

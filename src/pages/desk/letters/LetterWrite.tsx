@@ -1,19 +1,20 @@
 import { useQuery } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 
 import { stepSize } from '../../../application/limits.ts'
 import type { Status } from '../../../application/statuses.ts'
 import { newActId } from '../../../client/act.ts'
 import type { Letter, WriteOutcome } from '../../../client/desk/letters.ts'
-import { actRetryDelays } from '../../../client/session.ts'
+import { actRetryDelays, SignedOutError } from '../../../client/session.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
 import { DialogForm } from '../kit/DialogForm.tsx'
 import { Choice, Form } from '../kit/Field.tsx'
+import { focusHeadingOnRemoval } from '../kit/focus.ts'
 import { countOf, formatNumber, outOf } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
-import { ActProblems } from '../kit/ActProblems.tsx'
+import { ActProblems, failureOf } from '../kit/ActProblems.tsx'
 import { Problem } from '../kit/Problem.tsx'
 import { Loading } from '../kit/Screen.tsx'
 import { useAct } from '../kit/useAct.ts'
@@ -71,7 +72,11 @@ export function LetterWrite({ application, status, letters }: LetterWriteProps) 
         <ActButton className="control-quiet" isPending={write.isPending}>
           Draft from template
         </ActButton>
-        {outcome?.state === 'sent' && <Button onPress={() => press(true)}>Draft again</Button>}
+        {outcome?.state === 'sent' && (
+          <Button ref={focusHeadingOnRemoval} onPress={() => press(true)}>
+            Draft again
+          </Button>
+        )}
       </div>
       {outcome && (
         <p>
@@ -119,6 +124,8 @@ function linkTo({ state }: WriteOutcome) {
   return null
 }
 
+const failure = 'Not all were drafted.'
+
 /** The form that drafts letters to many applicants in steps, and the result. */
 export function LetterWriteManyForm({ applications }: { applications: readonly string[] }) {
   const { call, refetch } = useDesk()
@@ -140,10 +147,16 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
       return outcomes
     },
     {
-      onSuccess: (outcomes) => announce(countsOf(outcomes, applications.length)),
-      onOutcome: () => void refetch(refetchedBy.desk_write),
+      outlivesScreen: true,
+      onOutcome({ error: problem, response, isOpen }) {
+        if (problem === null) announce(countsOf(response, applications.length))
+        else if (!isOpen && !(problem instanceof SignedOutError)) announce(failureOf(failure, problem))
+        void refetch(refetchedBy.desk_write)
+      },
     },
   )
+  // After its screen is left, it ends with the step that was sent.
+  useEffect(() => () => void (isStopped.current = true), [])
   if (options.length === 0) return error ? <Problem error={error} /> : <Loading />
   // The outcome is shown until another template is chosen.
   const isOfChosen = write.args?.occasion === occasion
@@ -171,7 +184,7 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
           </p>
         )}
       </div>
-      <ActProblems acts={[{ failure: 'Not all were drafted.', error: isOfChosen ? write.error : null }]} />
+      <ActProblems acts={[{ failure, error: isOfChosen ? write.error : null }]} />
       {write.isPending && applications.length > stepSize && (
         <div className="layout-row">
           <span>{outOf(done, applications.length)}</span>

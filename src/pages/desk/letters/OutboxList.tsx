@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 
 import { maxCharacters } from '../../../application/limits.ts'
 import { newActId } from '../../../client/act.ts'
@@ -7,7 +7,7 @@ import type { Letter, OutboxState } from '../../../client/desk/letters.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { ApplicationLink, Button } from '../kit/Button.tsx'
 import { Field, Form } from '../kit/Field.tsx'
-import { focusHeading } from '../kit/focus.ts'
+import { focusHeading, useOnHidden } from '../kit/focus.ts'
 import { momentOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Back, MoreButton, Screen } from '../kit/Screen.tsx'
@@ -109,6 +109,8 @@ function OutboxLetter({ letter }: { letter: Letter }) {
 function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
   const letters = [letter.id]
   const [isReaddressing, setIsReaddressing] = useState(false)
+  const readdressButton = useRef<HTMLButtonElement>(null)
+  useOnHidden(isReaddressing, () => readdressButton.current?.focus())
   const retry = useDeskAct('desk_retry', {
     success: ({ retried }) => `${label}: ${retried > 0 ? 'will be retried' : 'can no longer be retried'}`,
     failure: 'Not tried again.',
@@ -128,6 +130,7 @@ function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
         {/* Automations and receipts use only the applicant's own email. Blind readers see no address. */}
         {letter.way === 'mail' && letter.occasion !== receipt && letter.to !== null && (
           <Button
+            ref={readdressButton}
             about={label}
             aria-expanded={isReaddressing}
             onPress={() => setIsReaddressing(!isReaddressing)}

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useEffectEvent, useState } from 'react'
 
 import type { Letter } from '../../../client/desk/letters.ts'
 import { ActButton } from '../kit/ActButton.tsx'
@@ -30,14 +30,16 @@ export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
   const { data: overview, dataUpdatedAt } = useQuery(useDesk().letters())
   // The bar of letters that are being stopped stays until the outcome is known, even if they have been sent meanwhile.
   const [stopping, setStopping] = useState<readonly ReleasedLetters[]>([])
+  if (overview === undefined || overview.postman.stopped) return null
   // A read that overlaps the release can report a longer wait than the setting.
-  const maxSeconds = overview?.settings.hold_seconds ?? 0
-  const leaving = (overview?.postman.stopped ? [] : (overview?.leaving ?? []))
+  const maxSeconds = overview.settings.hold_seconds
+  const leaving = overview.leaving
     .filter(({ act, count }) => !letters || (count === 1 && letters.some((letter) => letter.act === act)))
     .map((each) => ({ ...each, seconds: Math.min(each.seconds, maxSeconds) }))
     .map((each) => ({ ...each, until: dataUpdatedAt + each.seconds * 1000 }))
   const isOtherThan = (one: ReleasedLetters) => (other: ReleasedLetters) => other.act !== one.act
-  const all = [...leaving, ...stopping.filter((one) => leaving.every(isOtherThan(one)))]
+  const gone = stopping.filter((one) => leaving.every(isOtherThan(one)))
+  const all = [...leaving, ...gone]
   if (all.length === 0) return null
   return (
     <div className="letters-leaving">
@@ -45,6 +47,7 @@ export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
         <ReleasedBar
           key={each.act}
           {...each}
+          isStopped={gone.includes(each) && each.until > dataUpdatedAt}
           onStop={() => setStopping((former) => [...former.filter(isOtherThan(each)), each])}
           onStopped={() => setStopping((former) => former.filter(isOtherThan(each)))}
         />
@@ -54,11 +57,13 @@ export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
 }
 
 interface ReleasedBarProps extends ReleasedLetters {
+  /** Whether they are no longer on the way although it is too early: somebody stopped them. */
+  isStopped: boolean
   onStop: () => void
   onStopped: () => void
 }
 
-function ReleasedBar({ act, count, seconds, until, onStop, onStopped }: ReleasedBarProps) {
+function ReleasedBar({ act, count, seconds, until, isStopped, onStop, onStopped }: ReleasedBarProps) {
   const [now, setNow] = useState(() => Date.now())
   // `now` may be up to a second older than the read.
   const secondsLeft = Math.max(0, Math.min(Math.ceil(seconds), Math.ceil((until - now) / 1000)))
@@ -79,7 +84,12 @@ function ReleasedBar({ act, count, seconds, until, onStop, onStopped }: Released
   useEffect(() => {
     if (isOver) void refetch(refetchedBy.desk_withdraw)
   }, [isOver, refetch])
-  if (isOver && !stop.isPending && stop.error === null) return null
+  const isSettled = isStopped && !stop.isPending
+  const onSettled = useEffectEvent(onStopped)
+  useEffect(() => {
+    if (isSettled) onSettled()
+  }, [isSettled])
+  if (isSettled || (isOver && !stop.isPending && stop.error === null)) return null
   return (
     <section ref={focusHeadingOnRemoval} className="layout-row layout-notice" aria-label="On their way">
       <p>
