@@ -162,19 +162,24 @@ test('a refresh token older than the previous one gives the active one within te
   expect(await sessionExists(id)).toBe(true)
 })
 
-test.each([
-  ['ten seconds', 11],
-  ['the clock was set back', -3_600],
-])('a refresh token older than the previous one ends the session after %s', async (_title, seconds) => {
+test('a refresh token older than the previous one ends the session after ten seconds', async () => {
   const { client, id, token } = await firstToken()
   const second = (await refreshed(token)).refresh_token
   const third = (await refreshed(second)).refresh_token
-  await age(id, seconds)
+  await age(id, 11)
   expect(await refresh(token)).toEqual({ status: 400, body: tokenUsed })
   expect(await sessionExists(id)).toBe(false)
   expect(await refresh(third)).toEqual({ status: 400, body: tokenNotFound })
   expect((await client.auth.getUser()).error).toMatchObject({ name: 'AuthSessionMissingError' })
   expect((await client.rpc('desk_me')).error).toMatchObject({ code: '42501' })
+})
+
+test('after the clock was set back, a refresh token older than the previous one ends the session', async () => {
+  const { id, token } = await firstToken()
+  await refreshed((await refreshed(token)).refresh_token)
+  await age(id, -3_600)
+  expect(await refresh(token)).toEqual({ status: 400, body: tokenUsed })
+  expect(await sessionExists(id)).toBe(false)
 })
 
 test('using an older refresh token does not prolong its ten seconds', async () => {
