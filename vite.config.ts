@@ -2,10 +2,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import react from '@vitejs/plugin-react'
-import { defineConfig, loadEnv, type BuildEnvironment, type ViteBuilder } from 'vite'
+import { defineConfig, type BuildEnvironment, type ViteBuilder } from 'vite'
 
 import { OperatorError } from './src/settings/operator-error.ts'
 import { readPageSettings } from './src/settings/page-settings.ts'
+import { readEnvironment } from './tools/env-files.ts'
 import { installedBeside, packageListOf } from './tools/packages.ts'
 import { entryOf, environmentOf, pages, rendererOf, scriptedPages } from './tools/pages.ts'
 import { devPage } from './tools/plugins/dev-page.ts'
@@ -123,7 +124,7 @@ function findEnvironment({ environments }: ViteBuilder, name: string): BuildEnvi
 /** Reads the `VITE_` settings. An invalid one ends the build with a message. */
 function readSettings(mode: string) {
   try {
-    return readPageSettings({ ...process.env, ...loadEnv(mode, process.cwd(), 'VITE_') })
+    return readPageSettings(readEnvironment(mode))
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
     console.error(error.message)

@@ -384,7 +384,9 @@ test('a password is set under Account and signs in; in an older session it also 
   await desk.account.click()
   await newPassword.fill('12345')
   await desk.button('Set password').click()
-  await expect.poll(() => desk.alert.textContent()).toBe('Password should be at least 6 characters.')
+  await expect
+    .poll(() => desk.alert.textContent())
+    .toBe('Please choose another password. The server said: Password should be at least 6 characters.')
   await newPassword.fill('correct horse')
   await desk.button('Set password').click()
   await page.getByText('The password is set.').waitFor()
@@ -570,6 +572,12 @@ test('without a connection nothing is lost, and each step can be tried again', a
   await page.route('**/rpc/**', (route) => route.abort())
   await desk.signIn.click()
   await desk.heading('The desk cannot be opened now').waitFor()
+  await page.unroute('**/rpc/**')
+  await page.route('**/rpc/**', (route) =>
+    route.fulfill({ status: 500, json: { code: 'XX000', message: 'boom', details: null, hint: null } }),
+  )
+  await desk.button('Try again').click()
+  await expect.poll(() => desk.alert.textContent()).toBe('The server said: boom')
   await page.unroute('**/rpc/**')
   await desk.button('Try again').click()
   await desk.applications.waitFor()

@@ -201,7 +201,7 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
     for (const { name } of textFields) ok(stops.includes(name), `${name} is no tab stop: ${stops.join(', ')}`)
   },
 
-  async 'a press of the custom radio focuses its box, arrow keys do not, and Enter moves on'({
+  async 'a press of the custom radio focuses its box, arrow keys do not, and Enter stays there'({
     browser,
     gate,
   }) {
@@ -213,7 +213,7 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
     deepStrictEqual(await browser.evaluate(active), 'custom_solution')
     await browser.type('[name=custom_solution]', 'A cabin\n')
     deepStrictEqual(await browser.evaluate(`[${active}, document.querySelector('.custom-solution').value]`), [
-      'team_size',
+      'custom_solution',
       'A cabin',
     ])
     await browser.click('[name=paid_solution][value=work]')

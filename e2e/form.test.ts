@@ -186,9 +186,9 @@ test('fields tell phones about capitals, spelling and the Enter key', async ({ v
   const form = getForm(page)
   expect(await form.linkedin.getAttribute('autocapitalize')).toBe('none')
   expect(await form.linkedin.getAttribute('spellcheck')).toBe('false')
-  expect(await form.customSolution.getAttribute('enterkeyhint')).toBe('next')
   expect(await form.firstName.getAttribute('enterkeyhint')).toBe('next')
-  expect(await form.reason.getAttribute('enterkeyhint')).toBeNull()
+  for (const field of [form.reason, form.customSolution])
+    expect(await field.getAttribute('enterkeyhint')).toBeNull()
 })
 
 test.for([
@@ -281,19 +281,30 @@ test('an input event before the typed text is restored does not lose any of the 
   expect(await form.answers()).toMatchObject(expected)
 })
 
-test('the Enter key that ends an IME composition keeps the focus in the custom box', async ({ visitor }) => {
-  const page = await visitor.open(server.origin)
-  await waitForHydration(page)
-  const { customSolution } = getForm(page)
-  await customSolution.focus()
-  // WebKit sends this keydown event after the end of the composition.
-  await customSolution.evaluate((box) =>
-    box.dispatchEvent(
-      new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true }),
-    ),
-  )
-  expect(await customSolution.evaluate((box) => box === document.activeElement)).toBe(true)
-})
+test.for(['before', 'after'])(
+  '%s the script has loaded, Enter in the custom box chooses the custom option and stays there; with a modifier it does not',
+  async (moment, { visitor }) => {
+    const page = await visitor.open(server.origin, {}, async (opened) => {
+      if (moment === 'before') await opened.route('**/assets/**', () => {})
+    })
+    if (moment === 'after') await waitForHydration(page)
+    const { customSolution, customRadio, button } = getForm(page)
+    await customSolution.focus()
+    for (const modifier of ['ctrlKey', 'altKey', 'metaKey', 'shiftKey']) {
+      const keepsBrowserEffect = await customSolution.evaluate((box, key) => {
+        const enter = { key: 'Enter', bubbles: true, cancelable: true, [key]: true }
+        return box.dispatchEvent(new KeyboardEvent('keydown', enter))
+      }, modifier)
+      const outcome = { keepsBrowserEffect, isChosen: await customRadio.isChecked() }
+      expect({ modifier, ...outcome }).toEqual({ modifier, keepsBrowserEffect: true, isChosen: false })
+    }
+    await page.keyboard.press('Enter')
+    expect(await customRadio.isChecked()).toBe(true)
+    expect(await customSolution.inputValue()).toBe('')
+    expect(await focusedName(page)).toBe('custom_solution')
+    expect([await button.innerText(), await refusedFields(page)]).toEqual(['Send Details!', 0])
+  },
+)
 
 const focusedName = (page: Page) => page.evaluate(() => document.activeElement?.getAttribute('name'))
 const refusedFields = (page: Page) => page.locator('[aria-invalid=true]').count()

@@ -103,7 +103,7 @@ test('a closed door is announced when somebody begins to fill in the form; a sen
   visitor,
 }) => {
   visitor.allowConsoleError(/Failed to load resource/)
-  const sentence = 'We are full. See you <b>next</b> year.'
+  const sentence = 'אין מקום. See you <b>next</b> year.'
   door = { is_open: false, sentence }
   backendResponse = { status: 403, body: JSON.stringify({ code: 'PT403', message: sentence }) }
   const page = await visitor.open(origin)
@@ -116,6 +116,8 @@ test('a closed door is announced when somebody begins to fill in the form; a sen
   await form.firstName.focus()
   await box.waitFor()
   expect(await region?.textContent()).toBe(sentence)
+  const directionOf = (element: Element) => getComputedStyle(element).direction
+  expect(await box.evaluate(directionOf)).toBe('rtl')
   expect(posts('rpc/door_is_open')).toMatchObject([{ headers: { apikey: jwt }, body: '{}' }])
   expect(await accessibilityProblems(page)).toEqual([])
 
@@ -123,7 +125,9 @@ test('a closed door is announced when somebody begins to fill in the form; a sen
   const before = await form.answers()
   await form.button.click()
   await form.failure.waitFor()
-  expect(await page.locator('#outcome').getByText(sentence).isVisible()).toBe(true)
+  const refusal = page.locator('#outcome').getByText(sentence)
+  expect(await refusal.isVisible()).toBe(true)
+  expect(await refusal.evaluate(directionOf)).toBe('rtl')
   expect(await form.answers()).toEqual(before)
   expect(await box.isVisible()).toBe(true)
 })

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect } from 'vitest'
 
@@ -92,13 +92,22 @@ test('a build with a wrong setting ends with one sentence, and leaves the former
   const read = () =>
     Promise.all(documents.map((name) => readFile(join(checkout, 'dist', name), 'utf8').catch(() => 'none')))
   const before = await read()
-  const failure = await buildCopy(checkout, { VITE_SITE_ACCENT: '#ffee99' }).then(
-    () => undefined,
-    (error: Error & { code: number; stderr: string }) => error,
-  )
-  expect(failure?.code).toBe(1)
-  expect(failure?.stderr).toBe(
-    'VITE_SITE_ACCENT is "#ffee99", whose contrast with the page is 1.0 to 1 but should be at least 4.5 to 1: choose a darker colour, such as "#7a6600".\n',
-  )
+  const failure = (settings: Record<string, string>) =>
+    buildCopy(checkout, settings).then(
+      () => undefined,
+      ({ code, stderr }: Error & { code: number; stderr: string }) => ({ code, stderr }),
+    )
+  expect(await failure({ VITE_SITE_ACCENT: '#ffee99' })).toEqual({
+    code: 1,
+    stderr:
+      'VITE_SITE_ACCENT is "#ffee99", whose contrast with the page is 1.0 to 1 but should be at least 4.5 to 1: choose a darker colour, such as "#7a6600".\n',
+  })
+  await writeFile(join(checkout, '.env'), 'VITE_SITE_ACCENT=#7a1f3d\n')
+  expect(await failure({})).toEqual({
+    code: 1,
+    stderr:
+      'VITE_SITE_ACCENT in .env ends before its sign #, which begins a comment: put the value in quotes.\n',
+  })
+  await rm(join(checkout, '.env'))
   expect(await read()).toEqual(before)
 })

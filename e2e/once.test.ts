@@ -121,15 +121,6 @@ test('a send before the script has loaded is shown as in progress, and sent once
   expect(page.url()).toBe(`${server.origin}/`)
 })
 
-test('Enter in the custom box sends nothing even before the script has loaded', async ({ visitor }) => {
-  const page = await visitor.open(server.origin, {}, (opened) => opened.route('**/assets/**', () => {}))
-  const form = getForm(page)
-  await form.fill(anApplication())
-  await form.customSolution.press('Enter')
-  expect(await form.customRadio.isChecked()).toBe(true)
-  expect(await form.button.innerText()).toBe('Send Details!')
-})
-
 test.for(['fails', 'has not loaded after 10 seconds'])(
   'if the script %s, the form is posted natively',
   async (failure, { visitor }) => {
@@ -147,6 +138,42 @@ test.for(['fails', 'has not loaded after 10 seconds'])(
     expect(await stored(application.email)).toHaveLength(1)
   },
 )
+
+test('a visitor who stops the browser while it posts the form can send again after a while', async ({
+  visitor,
+}) => {
+  visitor.allowConsoleError(/409/)
+  const application = anApplication()
+  const page = await visitor.open(server.origin, {}, async (opened) => {
+    await opened.clock.install()
+    await opened.route('**/assets/**', () => {})
+    await opened.route(`${server.origin}/`, (route) =>
+      route.request().method() === 'POST' ? undefined : route.continue(),
+    )
+  })
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.click()
+  await Promise.all([
+    page.waitForRequest((request) => request.method() === 'POST'),
+    page.clock.runFor(10_001),
+  ])
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('Page.stopLoading')
+  expect(await form.button.isDisabled()).toBe(true)
+  // The browser also stopped loading the script. The next key loads it again.
+  await page.unroute('**/assets/**')
+  await page.keyboard.press('Tab')
+  const isEnabled = async () => {
+    await page.clock.runFor(20_000)
+    return form.button.isEnabled()
+  }
+  await expect.poll(isEnabled).toBe(true)
+  expect(await form.answers()).toMatchObject({ reason: application.reason })
+  await form.button.click()
+  await form.success.waitFor()
+  expect(await stored(application.email)).toHaveLength(1)
+})
 
 test('offline before the script has loaded, a send shows the error on the same page, and succeeds later', async ({
   visitor,

@@ -145,6 +145,8 @@ test('the whole form works by keyboard alone, and the focus is visible at every 
   expect(await focused()).toEqual(expectedFocus('custom_solution'))
   await keyboard.type('A cabin')
   await keyboard.press('Enter')
+  expect(await focused()).toEqual(expectedFocus('custom_solution'))
+  await keyboard.press('Tab')
   expect(await focused()).toEqual(expectedFocus('team_size'))
   await keyboard.press('ArrowDown')
   await keyboard.press('ArrowDown')

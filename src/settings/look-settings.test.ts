@@ -99,7 +99,14 @@ test('text of invisible characters is refused, and letters of every script are v
 })
 
 test('the privacy link is a web address without a user or a password, and its unusual characters are encoded', () => {
-  for (const value of ['javascript:alert(1)', 'data:text/html,x', '/privacy', 'example.org/privacy', 'x y'])
+  for (const value of [
+    'javascript:alert(1)',
+    'javascript://x/%0aalert(1)',
+    'data:text/html,x',
+    '/privacy',
+    'example.org/privacy',
+    'x y',
+  ])
     expect(refusal('SITE_PRIVACY_URL', value)).toMatch(
       /^SITE_PRIVACY_URL .* should be an address that begins with https:\/\/ or http:\/\/\.$/,
     )

@@ -1,7 +1,7 @@
 import { darken, lowestContrast, neededContrast } from '../design/accent.ts'
 import { defaultLook, type Look } from '../design/look.ts'
 import { OperatorError } from './operator-error.ts'
-import { readAddress, redacted, webProtocols, type Environment } from './values.ts'
+import { readPublicAddress, type Environment } from './values.ts'
 
 /** The most characters of each text, so that the page stays readable in a narrow window. */
 const maxLengths = { title: 60, tagline: 120, badge: 60, success: 400 }
@@ -25,7 +25,7 @@ export function readLook(environment: Environment, prefix: 'SITE' | 'VITE_SITE')
     tagline: words('tagline'),
     badge: words('badge'),
     success: words('success'),
-    privacyUrl: readPublicAddress(environment, `${prefix}_PRIVACY_URL`),
+    privacyUrl: readPrivacyUrl(environment, `${prefix}_PRIVACY_URL`),
     accent: readAccent(environment, `${prefix}_ACCENT`),
   }
 }
@@ -50,16 +50,11 @@ function readWords(environment: Environment, name: string, maxLength: number) {
   throw new OperatorError(`${name} has no visible character: write some text, or remove the setting.`)
 }
 
-function readPublicAddress(environment: Environment, name: string) {
-  const given = readAddress(environment, name, webProtocols)
+function readPrivacyUrl(environment: Environment, name: string) {
+  const given = readPublicAddress(environment, name)
   if (given === undefined) return undefined
   // Normalised: without line breaks, and with every unusual character encoded.
-  const { href, username, password } = new URL(given)
-  if (username || password) {
-    throw new OperatorError(
-      `${name} ${redacted(given)} holds a user or a password, which every visitor could read: remove them.`,
-    )
-  }
+  const { href } = new URL(given)
   if (href.length <= maxAddressLength) return href
   throw new OperatorError(
     `${name} has ${href.length} characters but may have at most ${maxAddressLength}: name a shorter address.`,

@@ -28,7 +28,7 @@ export function hostAndPort({ host, port, secure }: MailServer): { host: string;
  */
 export function readMailServer(environment: Environment): MailServer | undefined {
   // Checked before the address is parsed: a password that is not encoded can make the address unparsable.
-  const raw = environment['SMTP_URL'] ?? ''
+  const raw = environment['SMTP_URL']?.trim() ?? ''
   if (/^smtps?:\/\//i.test(raw) && !isEncoded(raw)) refuseUnreadable(raw)
   const given = readAddress(environment, 'SMTP_URL', mailProtocols)
   if (given === undefined) return undefined

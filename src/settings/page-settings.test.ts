@@ -47,7 +47,25 @@ test('a page is built with the backend and the addresses that the VITE_ settings
   for (const name of Object.keys(environment)) {
     expect(() => readPageSettings({ ...environment, [name]: 'two words' })).toThrow(new RegExp(`^${name} `))
   }
+  expect(readPageSettings({ VITE_SUPABASE_URL: ' https://project.example\n' }).backendUrl).toBe(
+    'https://project.example',
+  )
 })
+
+test.each(['VITE_SUPABASE_URL', 'VITE_WEBHOOK_URL', 'VITE_SITE_URL'])(
+  '%s is refused if browsers cannot call it, or if it would publish a password',
+  (name) => {
+    expect(() => readPageSettings({ [name]: 'https:/project.example' })).toThrow(
+      `${name} (not shown: it may hold a password) should be an address that begins with https:// or http://.`,
+    )
+    expect(() => readPageSettings({ [name]: 'https://ada:hunter2@project.example' })).toThrow(
+      `${name} ("https://…@project.example", without its secrets) holds a user or a password, which every visitor could read: remove them.`,
+    )
+    expect(() => readPageSettings({ [name]: 'https://project.example:6667' })).toThrow(
+      `${name} ("https://project.example:6667") names port 6667, which belongs to another service than the web and cannot be called: use another.`,
+    )
+  },
+)
 
 test.each([{}, { HOME: '/home/ada' }])(
   'a page that is built without settings calls its own origin, and no webhook: %j',

@@ -1,7 +1,7 @@
 import type { Look } from '../design/look.ts'
 import { readLook } from './look-settings.ts'
 import { OperatorError } from './operator-error.ts'
-import { readAddress, readKey, webProtocols, type Environment } from './values.ts'
+import { readKey, readPublicAddress, type Environment } from './values.ts'
 
 /** The `VITE_` settings, with which the page is built for a hosted project. */
 export interface PageSettings {
@@ -22,10 +22,10 @@ export interface PageSettings {
 export function readPageSettings(environment: Environment): PageSettings {
   refuseOtherKeyName(environment)
   return {
-    backendUrl: readAddress(environment, 'VITE_SUPABASE_URL', webProtocols) ?? null,
+    backendUrl: readPublicAddress(environment, 'VITE_SUPABASE_URL') ?? null,
     anonKey: readKey(environment, 'VITE_SUPABASE_ANON_KEY'),
-    webhookUrl: readAddress(environment, 'VITE_WEBHOOK_URL', webProtocols) ?? null,
-    siteUrl: readAddress(environment, 'VITE_SITE_URL', webProtocols),
+    webhookUrl: readPublicAddress(environment, 'VITE_WEBHOOK_URL') ?? null,
+    siteUrl: readPublicAddress(environment, 'VITE_SITE_URL'),
     look: readLook(environment, 'VITE_SITE'),
   }
 }

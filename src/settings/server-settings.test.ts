@@ -62,6 +62,23 @@ test('the public address can also be set under its old name', () => {
   ).toBe('https://new.example')
 })
 
+test('blanks and line ends around an address are removed', () => {
+  const given = {
+    SITE_URL: ' https://retreat.example\n',
+    DATABASE_URL: '\tPOSTGRES://h/d\r\n',
+    WEBHOOK_URL: 'https://hooks.example/a\n',
+    SMTP_URL: 'smtp://mail.example\n',
+    MAIL_FROM: 'hello@example.org',
+  }
+  expect(readSettings(given)).toMatchObject({
+    siteUrl: 'https://retreat.example',
+    databaseUrl: 'POSTGRES://h/d',
+    webhookUrl: 'https://hooks.example/a',
+    mailServer: { host: 'mail.example' },
+  })
+  expect(() => readSettings({ DATABASE_URL: '\npostgres://u@a:1,b:2/d' })).toThrow('several hosts')
+})
+
 test('a mail server is read and percent-decoded', () => {
   const read = (url: string, from = 'hello@example.org') =>
     readSettings({ SMTP_URL: url, MAIL_FROM: from }).mailServer
@@ -142,6 +159,16 @@ test.each([
   ['TRUST_PROXY', '10.0.0.0/08', 'ranges'],
   ['SITE_URL', 'unplugged.example', 'https://'],
   ['VITE_SITE_URL', 'unplugged.example', 'https://'],
+  ['SITE_URL', 'https:/unplugged.example', 'https://'],
+  ['SITE_URL', 'https:unplugged.example', 'https://'],
+  ['SITE_URL', ' ', 'https://'],
+  [
+    'SITE_URL',
+    'https://ada:hunter2@unplugged.example',
+    'a user or a password, which every visitor could read',
+  ],
+  ['VITE_SITE_URL', 'https://ada@unplugged.example', 'a user or a password, which every visitor could read'],
+  ['SITE_URL', 'http://unplugged.example:6000', 'names port 6000'],
   ['WEBHOOK_URL', 'http://example.com:25/hook', 'names port 25'],
   ['WEBHOOK_URL', 'http://u:100%@example.com/', '%25'],
   ['DATABASE_URL', 'postgres://u:p#ss@h/d', 'percent-encoded'],

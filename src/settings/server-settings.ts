@@ -2,16 +2,17 @@ import { isIP } from 'node:net'
 import { resolve, sep } from 'node:path'
 
 import type { Look } from '../design/look.ts'
-import { blockedPorts } from './blocked-ports.ts'
 import { readLook } from './look-settings.ts'
 import { readMailServer, type MailServer } from './mail-settings.ts'
 import { OperatorError } from './operator-error.ts'
 import {
+  checkedPort,
   databaseProtocols,
   isEncoded,
   readAddress,
   readKey,
   readNumber,
+  readPublicAddress,
   redacted,
   webProtocols,
   type Environment,
@@ -77,9 +78,7 @@ export function readSettings(environment: Environment = process.env): Settings {
     webhookSecret: readWebhookSecret(environment['WEBHOOK_SECRET'] || undefined),
     rateLimitPerMinute: readNumber(environment, 'RATE_LIMIT_PER_MINUTE', 30, 1_000_000),
     trustProxy: readTrustProxy(environment['TRUST_PROXY'] || undefined),
-    siteUrl:
-      readAddress(environment, 'SITE_URL', webProtocols) ??
-      readAddress(environment, 'VITE_SITE_URL', webProtocols),
+    siteUrl: readPublicAddress(environment, 'SITE_URL') ?? readPublicAddress(environment, 'VITE_SITE_URL'),
     look: readLook(environment, 'SITE'),
     mailServer: readMailServer(environment),
     mailPerMinute: readNumber(environment, 'MAIL_PER_MINUTE', 60, 1_000_000),
@@ -118,7 +117,7 @@ function readBackupKeep(environment: Environment) {
 }
 
 function readDatabaseUrl(environment: Environment) {
-  const given = environment['DATABASE_URL'] ?? ''
+  const given = environment['DATABASE_URL']?.trim() ?? ''
   if (/^postgres(ql)?:\/\//i.test(given)) {
     if (/^[a-z]+:\/\/([^/?#]*@)?[^/?#@]*,/i.test(given)) {
       throw new OperatorError(
@@ -137,16 +136,13 @@ function readDatabaseUrl(environment: Environment) {
 function readWebhookUrl(environment: Environment, name: 'WEBHOOK_URL' | 'WEBHOOK_DECISIONS_URL') {
   const given = readAddress(environment, name, webProtocols)
   if (given === undefined) return undefined
-  const { port, username, password } = new URL(given)
+  const { username, password } = new URL(given)
   if (!isEncoded(`http://${username}:${password}@host`)) {
     throw new OperatorError(
       `${name} ${redacted(given)} cannot be read: the sign % in its user and password should be written %25.`,
     )
   }
-  if (!blockedPorts.has(Number(port || 443))) return given
-  throw new OperatorError(
-    `${name} ${redacted(given)} names port ${port}, which belongs to another service than the web and cannot be called: use another.`,
-  )
+  return checkedPort(name, given)
 }
 
 function readPooler(given: string | undefined) {

@@ -1,3 +1,4 @@
+import { blockedPorts } from './blocked-ports.ts'
 import { OperatorError } from './operator-error.ts'
 import { checkedPublicKey } from './public-key.ts'
 
@@ -47,16 +48,47 @@ export function readNumber(environment: Environment, name: string, fallback: num
 }
 
 /**
- * Reads an address with one of these protocols, and returns it unchanged; undefined if it is not set.
+ * Reads an address with one of these protocols, and returns it without the blanks and line ends around it; undefined if it is
+ * not set.
  *
  * @throws {OperatorError} if the value is anything else. The message hides parts that may contain a password.
  */
 export function readAddress(environment: Environment, name: string, protocols: readonly string[]) {
-  const given = environment[name]
-  if (!given) return undefined
-  if (URL.canParse(given) && protocols.includes(new URL(given).protocol)) return given
+  if (!environment[name]) return undefined
+  const given = environment[name].trim()
+  // The parser of addresses alone would accept `https:/host`.
+  const isComplete = protocols.some((protocol) => given.toLowerCase().startsWith(`${protocol}//`))
+  if (isComplete && URL.canParse(given)) return given
   const expected = protocols.map((protocol) => `${protocol}//`).join(' or ')
   throw new OperatorError(`${name} ${redacted(given)} should be an address that begins with ${expected}.`)
+}
+
+/**
+ * Returns a web address whose port may be called.
+ *
+ * @throws {OperatorError} for a port that browsers and Node.js refuse to call.
+ */
+export function checkedPort(name: string, given: string) {
+  const { port } = new URL(given)
+  if (!blockedPorts.has(Number(port || 443))) return given
+  throw new OperatorError(
+    `${name} ${redacted(given)} names port ${port}, which belongs to another service than the web and cannot be called: use another.`,
+  )
+}
+
+/**
+ * Reads a web address that pages contain, so that every visitor can read it; undefined if it is not set.
+ *
+ * @throws {OperatorError} if the value is no web address, has a user or a password, or a port that browsers refuse to call.
+ */
+export function readPublicAddress(environment: Environment, name: string) {
+  const given = readAddress(environment, name, webProtocols)
+  if (given === undefined) return undefined
+  const { username, password } = new URL(given)
+  if (!username && !password) return checkedPort(name, given)
+  throw new OperatorError(
+    `${name} ${redacted(given)} holds a user or a password, which every visitor could read: remove them.`,
+  )
 }
 
 /**

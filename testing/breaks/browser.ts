@@ -36,7 +36,7 @@ export const browser: readonly Break[] = [
     promise: 'the text of an error is shown as text',
     effect: 'An error is shown as HTML',
     changedFile: 'src/pages/apply/Outcome.tsx',
-    find: `<p id="outcome-text" dir={direction}>
+    find: `<p id="outcome-text" dir="auto">
         {text}
       </p>`,
     replace: '<p id="outcome-text" dangerouslySetInnerHTML={{ __html: text }} />',
@@ -55,7 +55,7 @@ export const browser: readonly Break[] = [
   {
     promise: "an operator's own words are shown as text, and their link leads to the web",
     effect: 'The link may run a script',
-    changedFile: 'src/settings/look-settings.ts',
+    changedFile: 'src/settings/values.ts',
     find: 'readAddress(environment, name, webProtocols)',
     replace: "readAddress(environment, name, [...webProtocols, 'javascript:'])",
     testFile: 'src/settings/look-settings.test.ts',

@@ -1,6 +1,7 @@
 import type { Plugin, ViteDevServer } from 'vite'
 
 import { readPageSettings, type PageSettings } from '../../src/settings/page-settings.ts'
+import { readEnvironment } from '../env-files.ts'
 import { staticAnswerData, staticApplyData, staticDeskData } from '../static-site.ts'
 
 /** Serves the pages in development and renders them again for each request. */
@@ -12,7 +13,7 @@ export function devPage(): Plugin {
         server.middlewares.use((request, response, next) => {
           if (request.method !== 'GET') return next()
           const sendPage = async () => {
-            const settings = readPageSettings(server.config.env)
+            const settings = readPageSettings(readEnvironment(server.config.mode))
             const [, page = ''] = /^\/(desk|answer)\/?(\?|$)/.exec(request.originalUrl ?? '') ?? []
             const documentOf = { desk: deskOf, answer: answerOf }[page] ?? applyOf
             response.setHeader('content-type', 'text/html')

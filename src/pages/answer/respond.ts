@@ -142,7 +142,12 @@ async function callBackend(
   const timer = setTimeout(() => controller.abort(), timeout)
   try {
     const response = await call(controller.signal)
-    if (controller !== latest || (!pressed && isEditing())) return
+    if (controller !== latest) return
+    if (!pressed && isEditing()) {
+      // Only the problem of an earlier refresh is over. The questions stay as they are.
+      if (failed === reading) container.querySelector('.error')?.remove()
+      return
+    }
     // A background refresh that fails or reads nothing new must not remove the buttons that the guest opened, or another call's
     // error.
     const isShown = pressed || failed === reading || isNew(response, invitation)

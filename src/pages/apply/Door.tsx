@@ -24,7 +24,7 @@ export function Door({ sentence, backend }: DoorProps) {
   }, [shownSentence, sentence])
 
   const content = shownSentence !== undefined && (
-    <p ref={box} className="outcome door">
+    <p ref={box} className="outcome door" dir="auto">
       {shownSentence}
     </p>
   )

@@ -44,7 +44,6 @@ export function Fields({ formAnswers, sending, privacyUrl }: FieldsProps) {
           className="custom-solution"
           name="custom_solution"
           rows={2}
-          enterKeyHint="next"
           aria-label={questions.custom_solution}
           placeholder={questions.custom_solution}
           defaultValue={formAnswers?.custom_solution}

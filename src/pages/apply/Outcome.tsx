@@ -11,12 +11,7 @@ import { failureTitle, successTitle } from './copy.ts'
  */
 export function Success({ text }: { text: string | undefined }) {
   return (
-    <Box
-      kind="success"
-      title={successTitle}
-      text={text ?? defaultSuccess}
-      direction={text === undefined ? undefined : 'auto'}
-    >
+    <Box kind="success" title={successTitle} text={text ?? defaultSuccess}>
       <Hills />
     </Box>
   )
@@ -31,11 +26,10 @@ interface BoxProps {
   kind: 'success' | 'error'
   title: string
   text: string
-  direction?: 'auto' | undefined
   children?: ReactNode
 }
 
-function Box({ kind, title, text, direction, children }: BoxProps) {
+function Box({ kind, title, text, children }: BoxProps) {
   const box = useRef<HTMLElement>(null)
 
   // Moving the focus makes screen readers read the box, so it needs no live region.
@@ -59,7 +53,7 @@ function Box({ kind, title, text, direction, children }: BoxProps) {
     >
       {children}
       <h2 id="outcome-title">{title}</h2>
-      <p id="outcome-text" dir={direction}>
+      <p id="outcome-text" dir="auto">
         {text}
       </p>
     </section>

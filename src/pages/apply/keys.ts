@@ -41,18 +41,10 @@ function isComposing(event: KeyboardEvent) {
 
 /** The field that Enter moves to; undefined to keep the browser's behaviour. */
 function fieldAfter(field: Control, { ctrlKey, altKey, metaKey, shiftKey }: KeyboardEvent) {
-  // The inline script has already selected the custom option (`pre-hydration.ts`).
-  if (field.name === 'custom_solution') return teamSizeChoice()
   const isText = field instanceof HTMLInputElement && field.required && field.type !== 'checkbox'
   if (!field.form || !isText || ctrlKey || altKey || metaKey || shiftKey) return undefined
   const fields = [...field.form.elements].filter(isControl)
   const index = fields.indexOf(field)
   // If no field is blank, Enter submits the form.
   return [...fields.slice(index + 1), ...fields.slice(0, index)].find(({ validity }) => validity.valueMissing)
-}
-
-/** The choice that Tab would focus. */
-function teamSizeChoice() {
-  const choices = [...document.querySelectorAll<HTMLInputElement>('[name=team_size]')]
-  return choices.find(({ checked }) => checked) ?? choices[0]
 }

@@ -14,7 +14,8 @@ const { outcome, takesNativePosts } = readPageData() as ApplyData
 /** The address of the page's script, from an attribute of this inline script. */
 const address = document.currentScript?.dataset['page'] ?? ''
 let script: HTMLScriptElement | undefined
-let tries = 0
+/** Added to the address: browsers remember that a module failed, so each retry needs a different one. */
+let suffix = ''
 /** Whether the page is being closed: Firefox then reports an error of the page's script. */
 let isLeaving = false
 
@@ -23,9 +24,8 @@ function load() {
   if (script) return
   script = document.createElement('script')
   script.type = 'module'
-  // Browsers remember that a module failed, so a retry needs a different address.
-  script.src = tries ? `${address}#${tries}` : address
-  tries += 1
+  script.src = address + suffix
+  suffix += '#1'
   script.addEventListener('error', () => {
     script = undefined
     if (window.heldSubmission && !isLeaving) fallBack()
@@ -86,7 +86,6 @@ function fallBack() {
   }
   showSending(false)
   const box = document.createElement('div')
-  box.id = 'early-error'
   box.className = 'outcome error'
   box.role = 'alert'
   box.innerHTML = `<h2>${failureTitle}</h2><p>${fallbackText}</p>`
@@ -147,6 +146,7 @@ for (const event of ['pointerdown', 'focusin', 'input', 'change', 'submit'])
 document.addEventListener('keydown', (event) => {
   load()
   if (event.key !== 'Enter' || fieldOf(event)?.name !== 'custom_solution') return
+  if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return
   // Enter selects the custom option, as typing does, and adds no line.
   event.preventDefault()
   onInput(event)

@@ -22,12 +22,13 @@ export async function countWithinLimit(
   times = 1,
 ): Promise<boolean> {
   const { max, seconds } = limits[what]
+  // A count that begins later is from before the clock was set back.
+  const isOver = transaction`counts.began not between now() - make_interval(secs => ${seconds}) and clock_timestamp()`
   const [row] = await transaction<{ count: number }[]>`
     insert into private.account_counts as counts (user_id, what, count) values (${accountId}, ${what}, ${times})
     on conflict (user_id, what) do update set
-      count = case when counts.began < now() - make_interval(secs => ${seconds}) then 0 else counts.count end
-        + excluded.count,
-      began = case when counts.began < now() - make_interval(secs => ${seconds}) then now() else counts.began end
+      count = case when ${isOver} then 0 else counts.count end + excluded.count,
+      began = case when ${isOver} then now() else counts.began end
     returning count`
   return (row?.count ?? 0) <= max
 }

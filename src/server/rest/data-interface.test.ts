@@ -118,6 +118,8 @@ test('several rows are stored together, and counted on request', async () => {
   const rows = [anApplication(), anApplication(), anApplication()]
   const response = await supabase().from(table).insert(rows, { count: 'exact' })
   expect(response).toMatchObject({ status: 201, error: null, count: 3 })
+  const estimated = await supabase().from(table).insert(anApplication(), { count: 'estimated' })
+  expect(estimated).toMatchObject({ status: 201, error: null, count: 1 })
 })
 
 test('several rows are all stored, or none of them', async () => {
@@ -324,6 +326,8 @@ test('a function of the desk is found by its name and arguments, and refuses a c
 test.each([
   ['GET', '/rest/v1/', 404, 'PGRST125'],
   ['PROPFIND', `/rest/v1/${table}`, 405, 'PGRST117'],
+  ['GET', '/rest/v1/rpc/door_is_open', 405, 'PGRST117'],
+  ['DELETE', '/rest/v1/rpc/nothing', 405, 'PGRST117'],
 ])("%s %s gets an error in PostgREST's format", async (method, path, status, code) => {
   const response = await fetch(origin + path, { method, headers: { apikey: key } })
   expect(response.status).toBe(status)
@@ -340,9 +344,16 @@ test.each([
 })
 
 test('the response lists the applied preferences', async () => {
-  const response = await post(JSON.stringify(anApplication()), { prefer: 'return=minimal,count=exact' })
-  expect(response.headers.get('preference-applied')).toBe('return=minimal, count=exact')
-  expect(response.headers.get('content-range')).toBe('*/1')
+  for (const [count, range] of [
+    ['exact', '*/1'],
+    ['estimated', '*/1'],
+    ['planned', '*/*'],
+  ]) {
+    const prefer = `return=minimal,count=${count}`
+    const response = await post(JSON.stringify(anApplication()), { prefer })
+    expect(response.headers.get('preference-applied')).toBe(`return=minimal, count=${count}`)
+    expect(response.headers.get('content-range')).toBe(range)
+  }
 })
 
 test('a browser on another origin may send the headers of a PostgREST client', async () => {

@@ -63,9 +63,11 @@ export async function dataInterface(
     const caller = request.getDecorator<Caller>('caller')
     allow(request.ip, isLarge(request.raw) ? Math.max(rows.count - 1, 0) : rows.count)
     const count = rows.count === 0 ? 0 : await insert(caller, rows)
-    const applied: string[] = preferences.match(/\b(return=minimal|missing=default|count=exact)\b/g) ?? []
+    const applied =
+      preferences.match(/\b(return=minimal|missing=default|count=(exact|planned|estimated))\b/g) ?? []
     if (applied.length > 0) void reply.header('preference-applied', applied.join(', '))
-    void reply.header('content-range', applied.includes('count=exact') ? `*/${count}` : '*/*')
+    const isCounted = applied.some((each) => each === 'count=exact' || each === 'count=estimated')
+    void reply.header('content-range', isCounted ? `*/${count}` : '*/*')
     return reply.code(201).send()
   })
 
@@ -132,8 +134,9 @@ function noFunction(name: string, names: string[]) {
 
 function notFound({ method, url }: FastifyRequest) {
   const [, resource = ''] = /^\/rest\/v1\/([^/?]+)\/?(?:\?|$)/.exec(url) ?? []
-  if (resource === table) return new HttpError(405, 'PGRST117', `Unsupported HTTP method: ${method}`)
   const [, called] = /^\/rest\/v1\/rpc\/([^/?]+)/.exec(url) ?? []
+  if (resource === table || (called !== undefined && method !== 'POST'))
+    return new HttpError(405, 'PGRST117', `Unsupported HTTP method: ${method}`)
   if (called !== undefined) return noFunction(called, [])
   if (resource === '') return new HttpError(404, 'PGRST125', 'Invalid path specified in request URL')
   return new HttpError(404, 'PGRST205', `Could not find the table 'public.${resource}' in the schema cache`)

@@ -33,6 +33,7 @@ export function sentenceOfFactor(error: AuthError): string {
 /** A sentence about an error with a new password. */
 export function sentenceOfPassword(error: AuthError): string {
   // The message states the project's requirements.
-  if (error.code === 'weak_password') return error.message
+  if (error.code === 'weak_password')
+    return `Please choose another password. The server said: ${error.message}`
   return sentenceIn(passwordSentences, error) ?? sentenceOfFactor(error)
 }

@@ -42,7 +42,7 @@ test('an error code can have a different sentence for a second factor or a passw
 
 test("the project's own message explains a weak password", () => {
   expect(sentenceOfPassword(refusal('weak_password', 'At least 12 characters.'))).toBe(
-    'At least 12 characters.',
+    'Please choose another password. The server said: At least 12 characters.',
   )
 })
 

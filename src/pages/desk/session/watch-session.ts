@@ -1,5 +1,6 @@
 import { isRetryable } from '../../../client/auth-errors.ts'
 import type { CallDesk } from '../../../client/desk.ts'
+import { RefusedCall } from '../../../client/rest.ts'
 import { storedSession, needsSecondFactor } from '../../../client/stored-session.ts'
 import { SignedOutError, type Session } from '../../../client/session.ts'
 import { createListeners } from '../kit/listen.ts'
@@ -101,7 +102,11 @@ export function watchSession(
     } catch (refusal) {
       // Another window has signed in somebody else, or signed out.
       if (refusal instanceof SignedOutError) return isLatest() ? findState(isLatest) : undefined
-      if (!isRefusal(refusal)) return { step: 'unreachable', sentence: sentenceOf(refusal) }
+      if (!isRefusal(refusal)) {
+        const sentence = sentenceOf(refusal)
+        const isTheirs = refusal instanceof RefusedCall && sentence === refusal.message
+        return { step: 'unreachable', sentence: isTheirs ? `The server said: ${sentence}` : sentence }
+      }
     }
     // Asks the server with the token, since the account's factors may have changed elsewhere.
     const client = await auth()

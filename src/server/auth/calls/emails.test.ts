@@ -211,10 +211,30 @@ test('an address gets one email a minute, for a sign-in or a recovery, in any sp
   expect(await server.mail.waitFor(2, email)).toHaveLength(2)
 })
 
+test('limits of emails that began before the clock was set back are over', async () => {
+  const { client, email } = await server.signedIn()
+  const ask = async () => ({
+    otp: (await server.call('POST', 'otp', { email })).status,
+    reauthenticate: (await client.auth.reauthenticate()).error?.status,
+  })
+  expect(await ask()).toEqual({ otp: 200, reauthenticate: undefined })
+  await server.database.owner`update private.mail_requests set requested_at = now() + interval '1 day'`
+  await server.database.owner`
+    update auth.users set reauthentication_sent_at = now() + interval '1 day' where email = ${email}`
+  await server.database.owner`
+    update private.account_counts set began = now() + interval '1 day', count = 10 where what = 'mails'`
+  expect(await ask()).toEqual({ otp: 200, reauthenticate: undefined })
+  expect(await ask()).toEqual({ otp: 429, reauthenticate: 429 })
+  expect(await server.mail.waitFor(4, email)).toHaveLength(4)
+})
+
 test('a request for an email is forgotten after a minute', async () => {
   const email = await server.organiser()
   await server.call('POST', 'otp', { email: 'nobody-1@example.org' })
   await server.database.owner`update private.mail_requests set requested_at = now() - interval '61 seconds'`
+  // Requests from before the clock was set back are forgotten, too.
+  await server.database.owner`
+    insert into private.mail_requests (address_hash, requested_at) values ('\\x00', now() + interval '1 day')`
   await onAnotherServer(async (call) => {
     await call('POST', 'otp', { email })
   })

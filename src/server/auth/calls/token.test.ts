@@ -174,6 +174,14 @@ test('a refresh token older than the previous one ends the session after ten sec
   expect((await client.rpc('desk_me')).error).toMatchObject({ code: '42501' })
 })
 
+test('after the clock was set back, a refresh token older than the previous one ends the session', async () => {
+  const { id, token } = await firstToken()
+  await refreshed((await refreshed(token)).refresh_token)
+  await age(id, -3_600)
+  expect(await refresh(token)).toEqual({ status: 400, body: tokenUsed })
+  expect(await sessionExists(id)).toBe(false)
+})
+
 test('using an older refresh token does not prolong its ten seconds', async () => {
   const { id, token } = await firstToken()
   await refreshed((await refreshed(token)).refresh_token)

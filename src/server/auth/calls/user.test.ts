@@ -491,6 +491,17 @@ test('a wrong code does not reveal whether a password is the old one, and a try 
   expect(await put(client, { password: `${password}s`, nonce: code })).toMatchObject({ status: 200 })
 })
 
+test('a reauthentication code stays valid if the change of address beside the password is refused', async () => {
+  const { client, email, user } = await changing()
+  await aDayLater(client)
+  await client.auth.reauthenticate()
+  const { code } = await lastMail(email, 2)
+  await server.database.owner`update private.account_counts set count = 10 where user_id = ${user.id}`
+  const tooMany = { status: 429, body: { error_code: 'over_email_send_rate_limit' } }
+  expect(await put(client, { password, nonce: code, email: newAddress() })).toMatchObject(tooMany)
+  expect(await put(client, { password, nonce: code })).toMatchObject({ status: 200 })
+})
+
 test('a session younger than a day ignores a reauthentication code, even a wrong one', async () => {
   const { client } = await server.signedIn()
   expect((await client.auth.updateUser({ password, nonce: '000000' })).error).toBeNull()

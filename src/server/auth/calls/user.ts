@@ -9,7 +9,7 @@ import { checkPassword, hashPassword, isPassword } from '../accounts/passwords.t
 import { createLimit } from '../rate-limits.ts'
 import { requestedTarget } from '../mail/links.ts'
 import { emailExists, emailIsOff, invalid, phoneIsOff } from '../refusals.ts'
-import { changeAs, requireSignedIn, type SignedIn } from '../sessions/signed-in.ts'
+import { lockCaller, requireSignedIn, type SignedIn } from '../sessions/signed-in.ts'
 import { changeMessage } from '../mail/messages.ts'
 import { addressChangeEmails, countEmails } from '../mail/sign-in-emails.ts'
 import type { Sql } from '../../database/sql.ts'
@@ -54,9 +54,14 @@ export function userCalls(app: FastifyInstance, context: AuthContext): void {
     if (changesEmail && (await findAccount(sql, { email }))) throw emailExists()
     if (fields.phone !== '') throw phoneIsOff()
     if (changesEmail && !outgoing.isOn) throw emailIsOff(400)
-    const hash = password === undefined ? undefined : await newHash(context, caller, password, nonce)
+    const hashed = password === undefined ? undefined : await newHash(context, caller, password, nonce)
 
-    const { changed, emails } = await changeAs(sql, caller, async (transaction, current) => {
+    const outcome = await sql.begin(async (transaction) => {
+      // Returned, so that the transaction is committed: a wrong code counts as a try. All other refusals leave the code valid.
+      if (hashed?.needsNonce && !(await redeemNonce(transaction, account, nonce))) return wrongNonce()
+      if (hashed?.isOldPassword) throw samePassword()
+      const hash = hashed?.hash
+      const current = await lockCaller(transaction, caller)
       if (isGuarded) refuseLowAal(current)
       if (hash !== undefined) await setPassword(transaction, current, hash)
       if (fields.data !== undefined) await mergeData(transaction, account.id, fields.data)
@@ -76,8 +81,9 @@ export function userCalls(app: FastifyInstance, context: AuthContext): void {
         changed: await findAccount(transaction, { id: account.id }),
       }
     })
-    outgoing.after(reply, async () => emails)
-    return userOf(changed ?? account)
+    if (outcome instanceof HttpError) throw outcome
+    outgoing.after(reply, async () => outcome.emails)
+    return userOf(outcome.changed ?? account)
   })
 }
 
@@ -92,54 +98,33 @@ function refuseLowAal({ account, session }: SignedIn) {
 }
 
 /**
- * Hashes a new password.
+ * Hashes a new password, and compares it with the old one. It takes as long for the old password: only the account's owner may
+ * learn that it is the old one, after redeeming the code.
  *
- * @throws {HttpError} if the password is the old one, or if the session is older than a day and the reauthentication code is
- *   missing or wrong.
+ * @throws {HttpError} if the session is older than a day and there is no reauthentication code.
  */
 async function newHash(
-  context: AuthContext,
+  { passwordCost }: AuthContext,
   { account, session }: SignedIn,
   password: string,
   nonce: string,
 ) {
-  const isOldSession = Date.now() - session.created_at.getTime() > reauthenticationAge
-  if (isOldSession && nonce === '') {
+  const needsNonce = Date.now() - session.created_at.getTime() > reauthenticationAge
+  if (needsNonce && nonce === '') {
     throw new HttpError(400, 'reauthentication_needed', 'Password update requires reauthentication')
   }
-  const isOldPassword = await isPassword(
-    password,
-    account.encrypted_password,
-    'signed in',
-    context.passwordCost,
-  )
-  if (isOldSession) await redeemNonce(context, account, nonce, isOldPassword)
-  if (isOldPassword) throw samePassword()
-  return hashPassword(password, context.passwordCost)
+  const isOldPassword = await isPassword(password, account.encrypted_password, 'signed in', passwordCost)
+  return { needsNonce, isOldPassword, hash: await hashPassword(password, passwordCost) }
 }
 
-/**
- * Redeems the reauthentication code. The code stays valid if the new password is refused because it is the old one.
- *
- * @throws {HttpError} for a wrong code, before any other refusal: only the account's owner may learn that the password is
- *   the old one.
- */
-async function redeemNonce(
-  { sql }: AuthContext,
-  { id, email }: Account,
-  nonce: string,
-  isOldPassword: boolean,
-) {
-  const isRedeemed = await sql.begin(async (transaction) => {
-    const redeemed = await redeemCode(transaction, email, ['reauthentication_token'], nonce)
-    if (redeemed?.accountId !== id) return false
-    // This error rolls back, so the code stays valid.
-    if (isOldPassword) throw samePassword()
-    return true
-  })
-  if (!isRedeemed) {
-    throw new HttpError(422, 'reauthentication_not_valid', 'Nonce has expired or is invalid')
-  }
+/** Redeems the reauthentication code. Returns false if it is wrong. */
+async function redeemNonce(transaction: Sql, { id, email }: Account, nonce: string) {
+  const redeemed = await redeemCode(transaction, email, ['reauthentication_token'], nonce)
+  return redeemed?.accountId === id
+}
+
+function wrongNonce() {
+  return new HttpError(422, 'reauthentication_not_valid', 'Nonce has expired or is invalid')
 }
 
 function samePassword() {

@@ -465,10 +465,10 @@ test.each([
 )
 
 /** A PKCE code and its verifier. */
-async function authCode(method: 's256' | 'plain' = 's256') {
+async function authCode(method: 's256' | 'plain' = 's256', account?: string) {
   const verifier = randomBytes(48).toString('base64url')
   const challenge = method === 'plain' ? verifier : createHash('sha256').update(verifier).digest('base64url')
-  const address = await server.organiser()
+  const address = account ?? (await server.organiser())
   const mail = await mailTo(address, 'otp', { code_challenge: challenge, code_challenge_method: method })
   const { query } = await redirectOf(mail.link)
   return { verifier, challenge, code: query['code'] ?? '', address }
@@ -536,6 +536,16 @@ test('a PKCE code that is unknown, expired or missing is refused', async () => {
     status: 422,
     body: { error_code: 'flow_state_expired' },
   })
+})
+
+test('after the clock was set back, PKCE codes from before are expired, and the newest request gets the next one', async () => {
+  const { code, verifier, address } = await authCode()
+  await server.database.owner`
+    update auth.flow_state set created_at = now() + interval '1 hour', auth_code_issued_at = now() + interval '1 hour'
+    where auth_code = ${code}`
+  expect(await exchange(code, verifier)).toMatchObject({ body: { error_code: 'flow_state_expired' } })
+  const next = await authCode('s256', address)
+  expect(await exchange(next.code, next.verifier)).toMatchObject({ status: 200 })
 })
 
 test('exactly one of ten concurrent exchanges of a PKCE code opens a session', async () => {

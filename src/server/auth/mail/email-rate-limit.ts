@@ -8,6 +8,10 @@ import type { Sql } from '../../database/sql.ts'
 /** The most addresses whose last request is stored. Beyond that, the oldest requests are deleted early. */
 const maxAddresses = 20_000
 
+/** Whether a request is over a minute old, or from before the clock was set back. */
+const isOld = (sql: Sql) =>
+  sql`requests.requested_at not between now() - make_interval(secs => ${secondsBetweenEmails}) and clock_timestamp()`
+
 /** The limit of one sign-in email a minute for each address, with or without an account. */
 export interface EmailRateLimit {
   /**
@@ -33,7 +37,7 @@ export function createEmailRateLimit(sql: Sql, log: FastifyBaseLogger): EmailRat
       const counted = await sql`
         insert into private.mail_requests as requests (address_hash) values (${hash})
         on conflict (address_hash) do update set requested_at = now()
-        where requests.requested_at <= now() - make_interval(secs => ${secondsBetweenEmails})
+        where ${isOld(sql)}
         returning true`
       if (counted.length === 0) {
         const [row] = await sql<{ seconds_left: number }[]>`
@@ -59,14 +63,13 @@ export function createEmailRateLimit(sql: Sql, log: FastifyBaseLogger): EmailRat
   }
 }
 
-/** Deletes requests older than a minute, and the oldest ones beyond `maxAddresses`. */
+/** Deletes old requests, and the oldest ones beyond `maxAddresses`. */
 async function deleteOld(sql: Sql) {
   await sql`
       delete from private.mail_requests where address_hash in (
-        select address_hash from private.mail_requests
-        where requested_at < greatest(
-          now() - make_interval(secs => ${secondsBetweenEmails}),
-          (select requested_at from private.mail_requests order by requested_at desc offset ${maxAddresses} limit 1)
+        select address_hash from private.mail_requests as requests
+        where ${isOld(sql)} or requested_at < (
+          select requested_at from private.mail_requests order by requested_at desc offset ${maxAddresses} limit 1
         )
         for update skip locked
       )`

@@ -124,9 +124,10 @@ export async function countEmails(
   occasion: keyof typeof occasions,
 ): Promise<HttpError | undefined> {
   const { count, sentAt } = occasions[occasion]
-  const [row] = await transaction<{ seconds_left: number | null }[]>`
+  // A later time is from before the clock was set back.
+  const [row] = await transaction<{ seconds_left: number }[]>`
     select ceil(extract(epoch from ${identifier(sentAt)} - now()))::int + ${secondsBetweenEmails} as seconds_left
-    from auth.users where id = ${id}`
-  if (row?.seconds_left != null && row.seconds_left > 0) return tooSoon(row.seconds_left)
+    from auth.users where id = ${id} and ${identifier(sentAt)} <= clock_timestamp()`
+  if (row && row.seconds_left > 0) return tooSoon(row.seconds_left)
   return (await countWithinLimit(transaction, id, 'mails', count)) ? undefined : tooManyEmails()
 }

@@ -9,14 +9,18 @@ import type { Sql } from '../../database/sql.ts'
 /** Seconds within which a client has to exchange the code from a link. */
 const codeLifetime = 300
 
-/** Stores a client's challenge until the client exchanges its code. Deletes challenges older than a day. */
+/**
+ * Stores a client's challenge until the client exchanges its code. Deletes challenges older than a day, and those from before the
+ * clock was set back.
+ */
 export async function beginFlow(
   transaction: Sql,
   accountId: string,
   { method, challenge }: Challenge,
   occasion: Method,
 ): Promise<void> {
-  await transaction`delete from auth.flow_state where created_at < now() - interval '1 day'`
+  await transaction`
+    delete from auth.flow_state where created_at not between now() - interval '1 day' and clock_timestamp()`
   await transaction`
     insert into auth.flow_state (user_id, code_challenge_method, code_challenge, authentication_method)
     values (${accountId}, ${method}, ${challenge}, ${occasion})`
@@ -58,7 +62,8 @@ export async function exchange(sql: Sql, code: string, verifier: string): Promis
     await transaction`
         select from auth.users where id = (select user_id from auth.flow_state where auth_code = ${code}) for update`
     const [flow] = await transaction<Flow[]>`
-        select *, auth_code_issued_at < now() - make_interval(secs => ${codeLifetime}) as is_expired
+        select *, auth_code_issued_at not between now() - make_interval(secs => ${codeLifetime}) and clock_timestamp()
+          as is_expired
         from auth.flow_state where auth_code = ${code}`
     if (flow === undefined) throw notFound()
     if (flow.is_expired) {

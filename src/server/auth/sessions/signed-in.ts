@@ -54,21 +54,27 @@ function badToken(why: string, status: number) {
 }
 
 /**
- * Runs work in a transaction for a signed-in caller. The account is locked and the caller is read again: the caller may have
- * been signed out since the first read.
+ * Runs work in a transaction for a signed-in caller, after `lockCaller`.
  *
  * @param work Gets the caller as the second read found them.
  * @throws {HttpError} if the account or the session no longer exists.
  */
 export function changeAs<T>(
   sql: Sql,
-  { account, session }: SignedIn,
+  caller: SignedIn,
   work: (transaction: Sql, current: SignedIn) => Promise<T>,
 ): Promise<T> {
-  return sql.begin(async (transaction) => {
-    await lockAccount(transaction, account.id)
-    return work(transaction, await findSignedIn(transaction, account.id, session.id))
-  })
+  return sql.begin(async (transaction) => work(transaction, await lockCaller(transaction, caller)))
+}
+
+/**
+ * Locks the account of a signed-in caller, and reads the caller again, who may have been signed out since the first read.
+ *
+ * @throws {HttpError} if the account or the session no longer exists.
+ */
+export async function lockCaller(transaction: Sql, { account, session }: SignedIn): Promise<SignedIn> {
+  await lockAccount(transaction, account.id)
+  return findSignedIn(transaction, account.id, session.id)
 }
 
 async function findSignedIn(sql: Sql, accountId: string, sessionId: string | undefined): Promise<SignedIn> {
