@@ -13,8 +13,8 @@ create table private.door (
   opened_at timestamptz not null default '-infinity',
   -- Applications since it was opened, counted only while `closes_after` is set.
   received integer not null default 0,
-  -- Until this time, an application is not stored again if an edition that was the newest within the last hour has it: it counts
-  -- as a retry after a lost response.
+  -- Until this time, an application that an edition which ended within the last hour has is not stored again. It counts as a retry
+  -- after a lost response.
   repeats_until timestamptz,
   -- When the newest edition began. Its applications may have earlier times: some waited while it began, and a clock may be set
   -- back.
