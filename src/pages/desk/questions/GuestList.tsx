@@ -154,16 +154,14 @@ function GuestTable({ guests, questions, columns, isBlind, edition }: GuestTable
       </thead>
       <tbody>
         {guests.map((guest) => {
-          const openQuestions = openCount(guest, questions, isBlind)
+          const missing = openCount(guest, questions, isBlind)
           return (
             <tr key={guest.id}>
               <th scope="row">
                 <ApplicationLink id={guest.id} filters={{ ...filtersFrom(''), edition }}>
                   {nameOf(guest)}
                 </ApplicationLink>
-                {openQuestions > 0 && (
-                  <span className="guests-open">{countOf(openQuestions, 'answer')} missing</span>
-                )}
+                {missing > 0 && <span className="guests-open">{countOf(missing, 'answer')} missing</span>}
               </th>
               {columns.map((column) => (
                 <GuestCell key={column.id} column={column} text={column.textOf(guest)} />
