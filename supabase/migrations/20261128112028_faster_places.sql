@@ -4,6 +4,71 @@ update private.templates set body = replace(replace(body,
   where name in ('accepted', 'reminder') and not exists (select from public.retreat_applications);
 
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
+-- Sets statuses, each only if its version is still the one that the caller saw. `decisions` is an array of {id, status, version,
+-- takes_back}. The result has the outcome of each. `kept`: it is saved. `stale`: not saved, since somebody else changed it; the
+-- result says who, and to what. `told`: not saved, since it would undo (`takes_back`) a decision whose letter was sent or is
+-- being sent. `gone`: the application was erased. Repeating the act changes nothing.
+create or replace function public.desk_decide(act uuid, decisions jsonb) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  decision record;
+  application record;
+  current_status private.statuses;
+  outcome text;
+  last_change record;
+  outcomes jsonb := jsonb_build_array();
+begin
+  if jsonb_array_length(decisions) > 1000 then
+    raise exception 'At most 1,000 applications are decided at once.' using errcode = '22023';
+  elsif not private.begin_act(act, 'desk_decide', decisions::text) then
+    return (select result from private.acts where acts.act = desk_decide.act);
+  end if;
+  -- All are locked first, and sorted, so that two concurrent calls cannot deadlock.
+  perform from public.retreat_applications
+    where id in (select id from jsonb_to_recordset(decisions) as sent (id uuid)) order by id for no key update;
+  for decision in
+    select distinct on (id) id, status, version, takes_back
+    from jsonb_to_recordset(decisions) as sent (id uuid, status text, version integer, takes_back boolean) order by id
+  loop
+    select id, created_at into application from public.retreat_applications where id = decision.id;
+    if not found then
+      outcomes := outcomes || jsonb_build_object('id', decision.id, 'outcome', 'gone');
+      continue;
+    end if;
+    insert into private.statuses (application_id, created_at, status, version)
+      values (application.id, application.created_at, 'new', 0) on conflict do nothing;
+    select * into current_status from private.statuses where application_id = application.id for update;
+    select author, at into last_change
+      from private.history where application_id = application.id and kind = 'status' order by id desc limit 1;
+    if decision.version is distinct from current_status.version then
+      outcome := 'stale';
+    elsif decision.takes_back and exists (
+      select from private.letter_deliveries as delivery
+      where delivery.application_id = application.id and occasion = current_status.status and state in ('sending', 'sent')
+    ) then
+      outcome := 'told';
+    else
+      outcome := 'kept';
+      if decision.status is distinct from current_status.status then
+        insert into private.history (application_id, act, author, kind, detail) values (
+          application.id, desk_decide.act, me.email, 'status',
+          jsonb_build_object('status', decision.status, 'former', current_status.status)
+        ) returning author, at into last_change;
+        update private.statuses set status = decision.status, version = current_status.version + 1, set_at = now()
+          where application_id = application.id returning * into current_status;
+      end if;
+    end if;
+    outcomes := outcomes || jsonb_build_object(
+      'id', application.id, 'outcome', outcome, 'status', current_status.status, 'version', current_status.version,
+      'author', last_change.author, 'at', last_change.at
+    );
+  end loop;
+  return private.end_act(act, outcomes);
+end
+$$;
+
 -- The form answers that a letter may quote, by placeholder, as the form words them; all null without an application. Blind
 -- readers see the form answers that `private.form_answers` shows them, and whether the others are blank. Double braces in form
 -- answers, also of two that follow each other, get a space: at the handover they would be read as a placeholder.
@@ -47,7 +112,7 @@ begin
   ) as sized where former < 16000000;
   if fitting < cardinality(found.ids) then
     found.ids := found.ids[:fitting];
-    select jsonb_build_object('created_at', created_at, 'id', id) || case when filter ->> 'order' = 'most yes'
+    select jsonb_build_object('created_at', created_at, 'id', id, 'edition', edition) || case when filter ->> 'order' = 'most yes'
         then jsonb_build_object('yes', (
           select count(*) from private.visible_marks(me.id) where application_id = application.id and mark = 'yes'))
         else '{}' end into found.next
@@ -68,6 +133,177 @@ begin
         from private.visible_marks(me.id) as visible where visible.application_id = id
       ) as marked on true
   ));
+end
+$$;
+
+-- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A call
+-- reads up to `look` candidates, for up to a second, and fewer if they are costly to search. So it may return fewer than `most`
+-- ids, even none, before the end of the list.
+--
+-- Without an edition, it finds those of the newest. Without a status, or with `all`, it leaves out the applications that were put
+-- aside. All keys of the filter are optional: edition, status, search, team_size, paid_solution, answer (an RSVP state), since,
+-- until, marks and order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are
+-- first. Other orders are `oldest`, `most yes` (the most visible Yes first) and `shuffled` (for each account another order, which
+-- stays the same).
+create or replace function private.find(
+  filter jsonb, after jsonb, most integer, look integer, blind boolean, account uuid, out ids uuid[], out next jsonb
+)
+  -- Most calls end long before `look` candidates. If PostgreSQL planned for all of them, it would sort thousands of rows and
+  -- compile the query (JIT).
+  language plpgsql stable set search_path = '' set enable_sort = off set jit = off
+as $$
+declare
+  wanted text := nullif(filter ->> 'status', 'all');
+  wanted_rsvp text := filter ->> 'answer';
+  query tsquery;
+  hits uuid[];
+  sorting text := coalesce(filter ->> 'order', 'newest');
+  wanted_marks text := filter ->> 'marks';
+  is_oldest_first boolean := sorting = 'oldest';
+  -- The next retreat may begin between two calls.
+  edition record := private.edition_in(jsonb_build_object('edition', coalesce(filter ->> 'edition', after ->> 'edition')));
+  -- Sorts before every other id.
+  first_id constant uuid := cast('00000000-0000-0000-0000-000000000000' as uuid);
+  -- The list is between (since, since_id) and (before, before_id), both exclusive.
+  since timestamptz := greatest((filter ->> 'since')::timestamptz, edition.since);
+  since_id uuid := first_id;
+  before timestamptz := least((filter ->> 'until')::timestamptz, edition.before);
+  before_id uuid := first_id;
+  -- The parts of the query. `row_condition` is in its `where`, and `conditions` are its column `passes`.
+  source text := 'public.retreat_applications as application';
+  position text := 'application.created_at, application.id';
+  conditions text[] := array['true'];
+  octets text := '0';
+  yes text := '0';
+  row_condition text := 'true';
+  sequence text := case sorting when 'oldest' then '1, 2' when 'most yes' then '5 desc, 1 desc, 2 desc'
+    when 'shuffled' then 'md5($14 || id::text)' else '1 desc, 2 desc' end;
+  candidates refcursor;
+  candidate_at timestamptz;
+  candidate_id uuid;
+  candidate_octets integer;
+  candidate_yes integer;
+  passes boolean;
+  last_at timestamptz;
+  last_id uuid;
+  last_yes integer;
+  looked integer := 0;
+  -- The cost of two hundred ordinary applications.
+  octets_left integer := 60000;
+  ends timestamptz := clock_timestamp() + interval '1 second';
+begin
+  if wanted not in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined', 'aside') then
+    raise exception 'There is no status "%".', left(wanted, 100) using errcode = '22023';
+  elsif wanted_rsvp not in ('coming', 'not coming', 'no answer', 'late', 'not told') then
+    raise exception 'There is no answer "%".', left(wanted_rsvp, 100) using errcode = '22023';
+  elsif wanted_marks not in ('none of mine', 'disagree') then
+    raise exception 'There are no marks "%".', left(wanted_marks, 100) using errcode = '22023';
+  elsif wanted_rsvp is not null then
+    wanted := coalesce(wanted, 'accepted');
+  end if;
+  if sorting = 'most yes' then
+    yes := 'coalesce(tally.yes, 0)';
+    row_condition := '($15 is null or (coalesce(tally.yes, 0), application.created_at, id) < ($15, $16, $17))';
+  elsif sorting = 'shuffled' then
+    row_condition := '($17 is null or md5($14 || id::text) > md5($14 || $17::text))';
+  elsif is_oldest_first then
+    since := coalesce((after ->> 'created_at')::timestamptz, since);
+    since_id := coalesce((after ->> 'id')::uuid, first_id);
+  else
+    before := coalesce((after ->> 'created_at')::timestamptz, before);
+    before_id := coalesce((after ->> 'id')::uuid, first_id);
+  end if;
+  ids := '{}';
+  if btrim(filter ->> 'search') <> '' then
+    select found.query, found.hits into query, hits from private.search(filter ->> 'search', blind) as found;
+    -- The search has only punctuation, which matches nothing.
+    if query is null then return; end if;
+    if hits is null then look := least(look, 200); end if;
+  end if;
+
+  if wanted_marks = 'disagree' then
+    if query is not null and hits is null then
+      conditions := array_append(conditions, 'private.words(application, $8) @@ $7');
+    end if;
+    hits := array(
+      select application_id from private.visible_marks(account) where hits is null or application_id = any (hits)
+      group by 1 having bool_or(mark = 'yes') and bool_or(mark = 'no')
+    );
+  elsif wanted_marks = 'none of mine' then
+    conditions := array_append(conditions, 'not exists (
+      select from private.marks where application_id = id and account_id = $14 and mark is not null)');
+  end if;
+
+  if hits is not null then
+    -- `offset 0` makes the planner sort the few hits instead of following an index's order.
+    source := '(select * from public.retreat_applications where id = any ($6) offset 0) as application';
+  elsif query is not null then
+    source := 'public.retreat_applications as application
+      left join private.search_vectors as kept on kept.application_id = id';
+    conditions := array_append(conditions,
+      'coalesce(case when $8 then blind_vector else vector end, private.words(application, $8)) @@ $7');
+    -- A stored vector counts as 300 bytes: reading it costs as much as searching an application of that length.
+    octets := 'case when vector is null then private.search_octets(application) else 300 end';
+  elsif wanted <> 'new' then
+    source := 'private.statuses as decided
+      left join public.retreat_applications as application on id = decided.application_id';
+    row_condition := row_condition || ' and decided.status = $9';
+    position := 'decided.created_at, decided.application_id';
+  end if;
+  if wanted is null and exists (select from private.statuses where status = 'aside') then
+    -- Applications that were put aside are only in the list of their status.
+    conditions := array_append(conditions,
+      'not exists (select from private.statuses as own where own.application_id = id and own.status = ''aside'')');
+  end if;
+  -- The next two conditions are subqueries: with joins, the planner would read all statuses before the first row.
+  if wanted = 'new' or wanted is not null and (query is not null or hits is not null) then
+    conditions := array_append(conditions,
+      'coalesce((select status from private.statuses as own where own.application_id = id), ''new'') = $9');
+  end if;
+  if wanted_rsvp is not null then
+    conditions := array_append(conditions, '(select private.rsvp_state(is_accepted, told_at, deadline, rsvp, $11)
+      from private.invitations as own where own.application_id = id) = any ($10)');
+  end if;
+  if not edition.is_only then
+    conditions := array_append(conditions, 'application.edition = $18');
+  end if;
+  if filter ->> 'team_size' is not null then
+    conditions := array_append(conditions, 'team_size = $12');
+  end if;
+  if filter ->> 'paid_solution' is not null then
+    conditions := array_append(conditions, 'paid_solution = $13');
+  end if;
+  if sorting = 'most yes' then
+    -- Counts all visible marks in one subquery, instead of once for each application.
+    source := source || ' left join (
+      select application_id as marked_id, count(*)::integer as yes from private.visible_marks($14)
+      where mark = ''yes'' group by 1) as tally on marked_id = id';
+  end if;
+  -- The text contains no values. They are parameters, which PostgreSQL knows when it plans the query.
+  open candidates for execute format(
+    'select %1$s, %2$s, %3$s, %4$s from %5$s where %6$s and (%1$s) > ($1, $2) and (%1$s) < ($3, $4) order by %7$s limit $5',
+    position, octets, array_to_string(conditions, ' and '), yes, source, row_condition, sequence
+  ) using since, since_id, before, before_id, look + 1, hits, query, blind, wanted,
+    case wanted_rsvp when 'no answer' then array['no answer', 'late'] else array[wanted_rsvp] end,
+    case when wanted_rsvp is not null then private.today() end,
+    filter ->> 'team_size', filter ->> 'paid_solution', account,
+    (after ->> 'yes')::integer, (after ->> 'created_at')::timestamptz, (after ->> 'id')::uuid, edition.id;
+  loop
+    fetch candidates into candidate_at, candidate_id, candidate_octets, passes, candidate_yes;
+    exit when not found;
+    if cardinality(ids) = most or looked = look or octets_left <= 0 or looked > 0 and clock_timestamp() > ends then
+      next := jsonb_build_object('created_at', last_at, 'id', last_id, 'edition', edition.id)
+        || case when sorting = 'most yes' then jsonb_build_object('yes', last_yes) else '{}' end;
+      exit;
+    end if;
+    looked := looked + 1;
+    octets_left := octets_left - candidate_octets;
+    last_at := candidate_at;
+    last_id := candidate_id;
+    last_yes := candidate_yes;
+    if passes then ids := ids || candidate_id; end if;
+  end loop;
+  close candidates;
 end
 $$;
 
@@ -274,6 +510,82 @@ begin
 end
 $$;
 
+-- While an open door has a limit, an application that is put aside no longer counts. It counts again if it gets another status. A
+-- door that has closed stays closed.
+create or replace function private.count_aside() returns trigger
+  language plpgsql set search_path = ''
+as $$
+begin
+  -- A limit that is set meanwhile counts this application, so it waits for this transaction.
+  perform pg_advisory_xact_lock_shared(5610746);
+  update private.door set received = received + case when new.status = 'aside' then -1 else 1 end
+    where not closed and received < closes_after and (closes_at is null or closes_at > now())
+      and new.created_at >= opened_at and received + (new.status <> 'aside')::integer > 0;
+  return null;
+end
+$$;
+
+-- Opens or closes the door. The command `door` calls this without a version (`seen`), so that no version is compared.
+create or replace function private.set_door(
+  author text, seen integer, closed boolean, sentence text, closes_at timestamptz, closes_after integer
+) returns jsonb
+  language plpgsql set search_path = ''
+as $$
+declare
+  former private.door;
+  state jsonb;
+  opens boolean;
+begin
+  if char_length(sentence) > 300 then
+    raise exception 'The sentence has at most 300 characters.' using errcode = '22023';
+  elsif closes_after <= 0 then
+    raise exception 'The number of applications is at least 1.' using errcode = '22023';
+  end if;
+  -- Concurrent inserts are either counted below or count themselves. This lock precedes the row's, as in inserts.
+  if closes_after is not null then perform private.hold_applying(); end if;
+  select * into former from private.door for update;
+  state := private.door_state();
+  if (state ->> 'version')::integer <> seen then
+    -- A retry whose first response was lost.
+    if former.version = seen + 1 and former.closed = set_door.closed and former.sentence = coalesce(set_door.sentence, '')
+      and former.closes_at is not distinct from set_door.closes_at
+      and former.closes_after is not distinct from set_door.closes_after
+    then
+      return state;
+    end if;
+    raise exception 'The door has changed meanwhile.' using errcode = 'PT409';
+  elsif set_door.closes_at is distinct from former.closes_at then
+    if set_door.closes_at <= now() then
+      raise exception 'The closing time is in the past.' using errcode = '22023';
+    elsif set_door.closes_at > '9999-12-31 23:59:59+00' then
+      raise exception 'The closing time must be before the year 10000.' using errcode = '22023';
+    end if;
+  end if;
+  -- A new sentence alone does not open a door that closed automatically.
+  opens := not set_door.closed and not (state ->> 'is_open')::boolean and (
+    former.closed or set_door.closes_at is distinct from former.closes_at
+    or set_door.closes_after is distinct from former.closes_after
+  );
+  update private.door set
+    version = (state ->> 'version')::integer + 1, closed = set_door.closed, sentence = coalesce(set_door.sentence, ''),
+    closes_at = set_door.closes_at, closes_after = set_door.closes_after,
+    opened_at = case when opens then now() else former.opened_at end;
+  -- A door that its limit closed, and that stays closed, keeps its number: a lower one would open it.
+  if closes_after is not null and (opens or set_door.closed or (state ->> 'is_open')::boolean) then
+    update private.door set received = (
+      select count(*) from (
+        select from public.retreat_applications where created_at >= opened_at and not exists (
+          select from private.statuses where application_id = id and status = 'aside'
+        ) limit set_door.closes_after
+      ) as since_opening
+    );
+  end if;
+  insert into private.history (author, kind, detail)
+    values (set_door.author, 'door', private.door_state() - '{version,received}'::text[]);
+  return private.door_state();
+end
+$$;
+
 -- The templates of the product, with the texts that a new database has.
 create or replace function private.first_templates() returns table (name text, kind text, subject text, body text)
   language sql immutable set search_path = ''
@@ -384,7 +696,8 @@ begin
   if private.is_decision(status_now) and (
     private.is_decision(template) and private.has_told(delivery) or template = status_now
   ) then
-    perform private.draft_from_template(delivery.application_id, status_now);
+    perform private.draft_from_template(
+      delivery.application_id, status_now, delivery.state = 'cancelled' and template = status_now);
   end if;
 end
 $$;
@@ -520,6 +833,8 @@ begin
     raise exception 'At most 1,000 letters are released at once.' using errcode = '22023';
   elsif cardinality(wanted) > 30 and number is distinct from cardinality(wanted) then
     raise exception 'The number does not match: these are % letters.', cardinality(wanted) using errcode = '22023';
+  elsif not private.begin_act(act, 'desk_release', letters::text, again::text) then
+    return (select result from private.acts where acts.act = desk_release.act);
   elsif not (is_postman_there or is_automation_there) then
     raise exception 'No letter can be sent: no server with a mail server is running.' using errcode = 'PT409';
   elsif not is_postman_there and exists (
@@ -528,9 +843,6 @@ begin
   ) then
     raise exception 'Only decisions go to the automation, and no server with a mail server is running.'
       using errcode = 'PT409';
-  end if;
-  if not private.begin_act(act, 'desk_release', letters::text, again::text) then
-    return (select result from private.acts where acts.act = desk_release.act);
   end if;
   perform private.lock_letters(wanted);
   for sent in
@@ -566,6 +878,47 @@ begin
 end
 $$;
 
+-- Records that an organiser sent a draft from their own mail program. `seen` is as for `desk_release`.
+create or replace function public.desk_sent_by_hand(letter uuid, seen text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  draft private.letters;
+  status_now text;
+  text jsonb;
+  delivery uuid;
+begin
+  if me.blind then
+    raise exception 'Switch blind reading off to send a letter by hand.' using errcode = '22023';
+  end if;
+  perform private.lock_letters(array[desk_sent_by_hand.letter]);
+  select * into draft from private.letters where id = desk_sent_by_hand.letter;
+  select newest.id into delivery from (
+    select * from private.deliveries as own
+    where letter_id = draft.id and private.is_main(own) order by queued_at desc, id limit 1
+  ) as newest where by = 'hand' and author = me.email;
+  if draft.state = 'released' and delivery is not null and not private.is_undelivered(draft.id) then
+    -- The caller repeats the change, because the response of the first call was lost.
+    return private.letter_deliveries_shown(array[delivery], false) -> 0;
+  end if;
+  select status into status_now from private.statuses where application_id = draft.application_id;
+  text := case when draft.state = 'draft' then private.draft_text(draft, false) end;
+  if text is null or text ->> 'seen' is distinct from seen
+    or (private.is_decision(draft.template) and draft.template is distinct from status_now)
+  then
+    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  elsif (text ->> 'is_long')::boolean then
+    raise exception 'This letter is too long once filled in.' using errcode = '22023';
+  end if;
+  update private.letters set state = 'released' where id = draft.id;
+  delivery := private.queue_letter(draft, 'letter', text, null, me.email);
+  update private.deliveries set state = 'done', done_at = now(), due_at = null, by = 'hand' where id = delivery;
+  perform private.withdraw_receipt(draft.application_id);
+  return private.letter_deliveries_shown(array[delivery], false) -> 0;
+end
+$$;
+
 -- A name, if a receipt or a notice may contain it; null if it is blank or long, or looks like a link or a message.
 create or replace function private.plain_name(typed_name text) returns text
   language plpgsql immutable set search_path = ''
@@ -586,6 +939,97 @@ begin
     and normalised collate "und-x-icu" !~ '[[:digit:]]'
     and cardinality(regexp_split_to_array(normalised, '[\s\u00ad\u115f\u1160\u1680\u180e\u200b\u2060\u2800\ufeff]+')) <= 4
     then name end;
+end
+$$;
+
+-- Sends the caller a text, filled in for an application as its applicant would get it. Repeating the act sends no second
+-- email.
+create or replace function public.desk_send_test(
+  subject text, body text, application uuid default null, occasion text default null,
+  act uuid default null, site text default null
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  text jsonb;
+begin
+  perform private.check_template(occasion, subject, body);
+  perform private.check_site(site);
+  act := coalesce(act, gen_random_uuid());
+  if not private.begin_act(act, 'desk_send_test', subject, body, application::text, occasion, site) then
+    return jsonb_build_object('to', me.email);
+  elsif not exists (select from private.postman where private.is_recent(seen_at)) then
+    raise exception 'No letter can be sent: no server with a mail server is running.' using errcode = 'PT409';
+  end if;
+  text := private.example(occasion, subject, body, application, me.blind, site);
+  if text is null then
+    raise exception 'There is no application to fill it with yet.' using errcode = '22023';
+  elsif (text ->> 'is_long')::boolean then
+    raise exception 'This letter is too long once filled in.' using errcode = '22023';
+  end if;
+  perform from public.retreat_applications where id = (text ->> 'application')::uuid for key share;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  -- Serialises concurrent calls, so that each is counted.
+  perform from private.organisers where account_id = me.id for no key update;
+  if (
+    select count(*) from private.deliveries
+    where organiser_id = me.id and kind = 'test'
+      and queued_at > now() - interval '1 hour' and queued_at <= clock_timestamp()
+  ) >= 20 then
+    raise exception 'At most twenty test emails an hour.' using errcode = 'PT429';
+  end if;
+  insert into private.deliveries (id, kind, organiser_id, application_id, subject, body)
+    values (act, 'test', me.id, (text ->> 'application')::uuid,
+      '[Test] ' || (text ->> 'subject'), text ->> 'body');
+  return jsonb_build_object('to', me.email);
+end
+$$;
+
+-- Runs when a letter arrived or may have arrived. A decision is then also sent to an automation, if a server for automations was
+-- seen within a day. A letter of acceptance, or one with the link, starts the time for the RSVP. A letter about another decision
+-- resets the invitation: a later acceptance has a new link and no RSVP. It resets nothing if a later letter that asks for an RSVP has
+-- already arrived.
+create or replace function private.follow_told() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  template text := (select letters.template from private.letters where id = new.letter_id);
+begin
+  -- Queued once, even if an earlier try may have arrived. Letters sent by hand are excluded: the automation might email the
+  -- applicant too.
+  if private.is_decision(template) and new.kind = 'letter' and new."by" <> 'hand' then
+    insert into private.deliveries (kind, application_id, letter_id, subject, body, act, author, is_beside)
+      select 'decision', new.application_id, new.letter_id, new.subject, new.body, new.act, new.author, true
+      from private.postman
+      where automation_seen_at > now() - interval '1 day' and not exists (
+        select from private.deliveries as told
+        where told.letter_id = new.letter_id and told.kind = 'decision' and told.act is not distinct from new.act
+      );
+  end if;
+  if private.is_decision(template) and template <> 'accepted' then
+    if exists (
+      select from private.deliveries as later join private.letters as letter on letter.id = later.letter_id
+      where later.application_id = new.application_id and private.has_told(later) and later.queued_at > new.queued_at
+        and (letter.template = 'accepted' or private.has_link(later.body))
+    ) then
+      return null;
+    end if;
+    update private.invitations
+      set token = gen_random_uuid(), told_at = null, deadline = null, is_deadline_set = false, rsvp = null, rsvp_at = null
+      where application_id = new.application_id
+        and (told_at is not null or deadline is not null or rsvp is not null);
+  elsif template = 'accepted' or private.has_link(new.body) then
+    update private.invitations set
+        told_at = now(), deadline = coalesce(deadline, private.today() + (select days from private.places))
+      where application_id = new.application_id and told_at is null;
+  end if;
+  if template in ('reminder', 'questions') and new.state = 'done' then
+    update private.invitations set reminded_at = new.done_at where application_id = new.application_id;
+  end if;
+  return null;
 end
 $$;
 
@@ -1015,8 +1459,8 @@ begin
 end
 $$;
 
--- Whether another email is being sent to the same applicant, or a letter that was released earlier waits: letters have to arrive in
--- the order of their release.
+-- Whether another email is being sent to the same applicant, or a letter that was released earlier waits or has no result yet:
+-- letters have to arrive in the order of their release.
 create or replace function private.is_busy(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -1027,7 +1471,8 @@ declare
 begin
   return delivery.kind = 'letter' and exists (
     select from private.deliveries as earlier
-    where earlier.application_id = delivery.application_id and earlier.kind = 'letter' and earlier.state = 'waiting'
+    where earlier.application_id = delivery.application_id and earlier.kind = 'letter'
+      and earlier.state in ('waiting', 'sending')
       and (earlier.queued_at, earlier.id) < (delivery.queued_at, delivery.id)
   ) or exists (
     select from private.deliveries as other join public.retreat_applications as theirs on theirs.id = other.application_id

@@ -89,13 +89,14 @@ begin
   elsif not private.begin_act(act, 'desk_decide', decisions::text) then
     return (select result from private.acts where acts.act = desk_decide.act);
   end if;
-  -- Sorted, so that two concurrent calls cannot deadlock.
+  -- All are locked first, and sorted, so that two concurrent calls cannot deadlock.
+  perform from public.retreat_applications
+    where id in (select id from jsonb_to_recordset(decisions) as sent (id uuid)) order by id for no key update;
   for decision in
     select distinct on (id) id, status, version, takes_back
     from jsonb_to_recordset(decisions) as sent (id uuid, status text, version integer, takes_back boolean) order by id
   loop
-    select id, created_at into application
-      from public.retreat_applications where id = decision.id for no key update;
+    select id, created_at into application from public.retreat_applications where id = decision.id;
     if not found then
       outcomes := outcomes || jsonb_build_object('id', decision.id, 'outcome', 'gone');
       continue;

@@ -66,7 +66,7 @@ begin
   ) as sized where former < 16000000;
   if fitting < cardinality(found.ids) then
     found.ids := found.ids[:fitting];
-    select jsonb_build_object('created_at', created_at, 'id', id) || case when filter ->> 'order' = 'most yes'
+    select jsonb_build_object('created_at', created_at, 'id', id, 'edition', edition) || case when filter ->> 'order' = 'most yes'
         then jsonb_build_object('yes', (
           select count(*) from private.visible_marks(me.id) where application_id = application.id and mark = 'yes'))
         else '{}' end into found.next

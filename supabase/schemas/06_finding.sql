@@ -58,7 +58,8 @@ declare
   sorting text := coalesce(filter ->> 'order', 'newest');
   wanted_marks text := filter ->> 'marks';
   is_oldest_first boolean := sorting = 'oldest';
-  edition record := private.edition_in(filter);
+  -- The next retreat may begin between two calls.
+  edition record := private.edition_in(jsonb_build_object('edition', coalesce(filter ->> 'edition', after ->> 'edition')));
   -- Sorts before every other id.
   first_id constant uuid := cast('00000000-0000-0000-0000-000000000000' as uuid);
   -- The list is between (since, since_id) and (before, before_id), both exclusive.
@@ -189,7 +190,7 @@ begin
     fetch candidates into candidate_at, candidate_id, candidate_octets, passes, candidate_yes;
     exit when not found;
     if cardinality(ids) = most or looked = look or octets_left <= 0 or looked > 0 and clock_timestamp() > ends then
-      next := jsonb_build_object('created_at', last_at, 'id', last_id)
+      next := jsonb_build_object('created_at', last_at, 'id', last_id, 'edition', edition.id)
         || case when sorting = 'most yes' then jsonb_build_object('yes', last_yes) else '{}' end;
       exit;
     end if;

@@ -74,6 +74,8 @@ create function private.count_aside() returns trigger
   language plpgsql set search_path = ''
 as $$
 begin
+  -- A limit that is set meanwhile counts this application, so it waits for this transaction.
+  perform pg_advisory_xact_lock_shared(5610746);
   update private.door set received = received + case when new.status = 'aside' then -1 else 1 end
     where not closed and received < closes_after and (closes_at is null or closes_at > now())
       and new.created_at >= opened_at and received + (new.status <> 'aside')::integer > 0;
@@ -162,7 +164,8 @@ begin
     version = (state ->> 'version')::integer + 1, closed = set_door.closed, sentence = coalesce(set_door.sentence, ''),
     closes_at = set_door.closes_at, closes_after = set_door.closes_after,
     opened_at = case when opens then now() else former.opened_at end;
-  if closes_after is not null then
+  -- A door that its limit closed, and that stays closed, keeps its number: a lower one would open it.
+  if closes_after is not null and (opens or set_door.closed or (state ->> 'is_open')::boolean) then
     update private.door set received = (
       select count(*) from (
         select from public.retreat_applications where created_at >= opened_at and not exists (

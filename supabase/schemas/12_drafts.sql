@@ -156,7 +156,8 @@ begin
   if private.is_decision(status_now) and (
     private.is_decision(template) and private.has_told(delivery) or template = status_now
   ) then
-    perform private.draft_from_template(delivery.application_id, status_now);
+    perform private.draft_from_template(
+      delivery.application_id, status_now, delivery.state = 'cancelled' and template = status_now);
   end if;
 end
 $$;

@@ -41,6 +41,8 @@ begin
     raise exception 'At most 1,000 letters are released at once.' using errcode = '22023';
   elsif cardinality(wanted) > 30 and number is distinct from cardinality(wanted) then
     raise exception 'The number does not match: these are % letters.', cardinality(wanted) using errcode = '22023';
+  elsif not private.begin_act(act, 'desk_release', letters::text, again::text) then
+    return (select result from private.acts where acts.act = desk_release.act);
   elsif not (is_postman_there or is_automation_there) then
     raise exception 'No letter can be sent: no server with a mail server is running.' using errcode = 'PT409';
   elsif not is_postman_there and exists (
@@ -49,9 +51,6 @@ begin
   ) then
     raise exception 'Only decisions go to the automation, and no server with a mail server is running.'
       using errcode = 'PT409';
-  end if;
-  if not private.begin_act(act, 'desk_release', letters::text, again::text) then
-    return (select result from private.acts where acts.act = desk_release.act);
   end if;
   perform private.lock_letters(wanted);
   for sent in
@@ -174,8 +173,10 @@ begin
   end if;
   perform private.lock_letters(array[desk_sent_by_hand.letter]);
   select * into draft from private.letters where id = desk_sent_by_hand.letter;
-  select id into delivery from private.deliveries
-    where letter_id = draft.id and by = 'hand' and author = me.email order by queued_at desc limit 1;
+  select newest.id into delivery from (
+    select * from private.deliveries as own
+    where letter_id = draft.id and private.is_main(own) order by queued_at desc, id limit 1
+  ) as newest where by = 'hand' and author = me.email;
   if draft.state = 'released' and delivery is not null and not private.is_undelivered(draft.id) then
     -- The caller repeats the change, because the response of the first call was lost.
     return private.letter_deliveries_shown(array[delivery], false) -> 0;

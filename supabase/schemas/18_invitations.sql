@@ -127,7 +127,8 @@ create trigger then_accept after update of status on private.statuses
 
 -- Runs when a letter arrived or may have arrived. A decision is then also sent to an automation, if a server for automations was
 -- seen within a day. A letter of acceptance, or one with the link, starts the time for the RSVP. A letter about another decision
--- resets the invitation: a later acceptance has a new link and no RSVP. It resets nothing if a later letter has already arrived.
+-- resets the invitation: a later acceptance has a new link and no RSVP. It resets nothing if a later letter that asks for an RSVP has
+-- already arrived.
 create function private.follow_told() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -147,8 +148,9 @@ begin
   end if;
   if private.is_decision(template) and template <> 'accepted' then
     if exists (
-      select from private.deliveries as later
+      select from private.deliveries as later join private.letters as letter on letter.id = later.letter_id
       where later.application_id = new.application_id and private.has_told(later) and later.queued_at > new.queued_at
+        and (letter.template = 'accepted' or private.has_link(later.body))
     ) then
       return null;
     end if;

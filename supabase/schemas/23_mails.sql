@@ -27,8 +27,8 @@ create function private.clear_mail_problem() returns void
       where failures > 0 or problem <> '' or failing_since is not null;
   end;
 
--- Whether another email is being sent to the same applicant, or a letter that was released earlier waits: letters have to arrive in
--- the order of their release.
+-- Whether another email is being sent to the same applicant, or a letter that was released earlier waits or has no result yet:
+-- letters have to arrive in the order of their release.
 create function private.is_busy(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''
 as $$
@@ -39,7 +39,8 @@ declare
 begin
   return delivery.kind = 'letter' and exists (
     select from private.deliveries as earlier
-    where earlier.application_id = delivery.application_id and earlier.kind = 'letter' and earlier.state = 'waiting'
+    where earlier.application_id = delivery.application_id and earlier.kind = 'letter'
+      and earlier.state in ('waiting', 'sending')
       and (earlier.queued_at, earlier.id) < (delivery.queued_at, delivery.id)
   ) or exists (
     select from private.deliveries as other join public.retreat_applications as theirs on theirs.id = other.application_id

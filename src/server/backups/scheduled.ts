@@ -126,15 +126,16 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
    *
    * @returns False if nothing was done, because another server is making a backup.
    */
-  const makeBackup = (sql: Sql, isDue: (databaseId: string | null) => Promise<boolean>, share?: number) =>
-    sql.begin(snapshotMode, async (transaction) => {
+  const makeBackup = (sql: Sql, isDue: (databaseId: string | null) => Promise<boolean>, share?: number) => {
+    // Before the snapshot: what is stored later is not in the backup (docs/operate.md#go-back).
+    const createdAt = now()
+    return sql.begin(snapshotMode, async (transaction) => {
       const [lock] = await transaction<{ is_taken: boolean }[]>`
         select pg_try_advisory_xact_lock(${backupLock}) as is_taken`
       if (!lock?.is_taken) return false
       const databaseId = await readIdForBackups(transaction)
       if (!(await isDue(databaseId))) return true
       await runFileWork(() => removeLeftovers(dir, databaseId, now()))
-      const createdAt = now()
       const folder = join(dir, backupName(createdAt))
       const { applications } = await writeBackup(transaction, folder, {
         scheduled: { installation: databaseId },
@@ -149,6 +150,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       log.info({ folder, applications, removed: removed.length }, 'backup made')
       return true
     })
+  }
 
   let lastFailure: { error: unknown; retryAt: number } | undefined
   const makeIfDue = async (sql: Sql) => {

@@ -52,6 +52,7 @@ export async function setDoor(sql: Sql, change: DoorChange): Promise<void> {
   await sql.begin(async (transaction) => {
     // Locks in the same order as inserts.
     if (closesAfter !== null) await transaction`select private.hold_applying()`
+    await transaction`select from private.door for update`
     // `set_door` reopens a door that closed automatically only with other limits, or if it was closed by hand. This closes it.
     await transaction`
       select private.set_door('operator', null, true, sentence, null, null) from private.door
@@ -63,8 +64,17 @@ export async function setDoor(sql: Sql, change: DoorChange): Promise<void> {
   })
 }
 
-/** Changes only the sentence that applicants read while the door is closed. */
+/**
+ * Changes only the sentence that applicants read while the door is closed.
+ *
+ * @throws {DatabaseError} As `setDoor` does.
+ */
 export async function setSentence(sql: Sql, sentence: string): Promise<void> {
-  await sql`
-    select private.set_door('operator', null, closed, ${sentence}, closes_at, closes_after) from private.door`
+  await sql.begin(async (transaction) => {
+    // Locks in the same order as inserts. An organiser may be changing the door at this moment.
+    await transaction`select private.hold_applying() from private.door where closes_after is not null`
+    await transaction`select from private.door for update`
+    await transaction`
+      select private.set_door('operator', null, closed, ${sentence}, closes_at, closes_after) from private.door`
+  })
 }

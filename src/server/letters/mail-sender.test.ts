@@ -127,12 +127,15 @@ test('a letter that is deferred at first is sent later, with the same Message-ID
   expect(await mailSenderRow()).toMatchObject({ failures: 0, problem: '' })
 })
 
-test('a letter waits until an earlier one to the same person was accepted', async () => {
+test('a letter waits for the result of an earlier one to the same person, even if the server that sent it is lost', async () => {
   const first = await releaseTo('ada@example.com', { subject: 'First' })
   await database.owner`
     insert into private.deliveries (kind, application_id, letter_id, subject, body, queued_at)
     select kind, application_id, letter_id, 'Second', body, queued_at + interval '1 second'
     from private.deliveries where id = ${first}`
+  expect(await claimLetter(database.owner)).toMatchObject({ id: first, subject: 'First' })
+  // The claim of a lost server ends after the second letter was due.
+  await advanceTime(91)
   let attempts = 0
   const server = await startMailServer({
     refusalAt: (at) =>
@@ -140,10 +143,10 @@ test('a letter waits until an earlier one to the same person was accepted', asyn
   })
   const { sender } = startSender(server)
   await lettersBecome([
-    { state: 'waiting', attempts: 1 },
+    { state: 'waiting', attempts: 2 },
     { state: 'waiting', attempts: 0 },
   ])
-  await advanceTime(6)
+  await advanceTime(601)
   sender.wake()
   await lettersBecome([{ state: 'sent' }, { state: 'sent' }])
   expect(server.received.map(({ raw }) => header(raw, 'Subject'))).toEqual(['First', 'Second'])
@@ -500,6 +503,21 @@ test('a letter whose server died is retried, and the lost try counts, but a with
   expect(await letters()).toMatchObject([{ state: 'sending', attempts: 2 }, { state: 'withdrawn' }])
 })
 
+test('a letter is not sent again if the database was away when the mail server accepted it', async () => {
+  await releaseTo('ada@example.com')
+  const server = await startMailServer()
+  let failures = 0
+  startSender(server, {
+    sql: wrapStatements(database.server, (run, text) => {
+      if (!text.includes('record_delivery') || failures === 2) return run()
+      failures += 1
+      return Promise.reject(new Error('The connection was lost.'))
+    }),
+  })
+  await lettersBecome([{ state: 'sent', attempts: 1, may_have_arrived: 0 }])
+  expect([failures, server.received.length]).toEqual([2, 1])
+})
+
 test('recording a result and claiming the next letter do not deadlock', async () => {
   const id = await releaseTo('ada@example.com', { occasion: 'accepted' })
   await database.owner`
@@ -513,8 +531,9 @@ test('recording a result and claiming the next letter do not deadlock', async ()
     )
     insert into private.deliveries (kind, application_id, letter_id, subject, body)
     select 'letter', application_id, id, 's', '{{answer_link}}' from letter`
-  // The first lease expires, so that the next letter to this person can be claimed.
-  await database.owner`update private.deliveries set due_at = now() where id = ${id}`
+  // The first lease expires, and the other letter is the earlier one, so that it can be claimed.
+  await database.owner`
+    update private.deliveries set due_at = now(), queued_at = now() + interval '1 second' where id = ${id}`
   // To clear this problem, recording a sent letter locks the same row as a claim.
   await database.owner`update private.postman set failures = 1, problem = 'It was not there.'`
   const waiting = () => database.owner`select pid from pg_stat_activity where wait_event_type = 'Lock'`

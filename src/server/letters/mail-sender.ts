@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
 import { hostAndPort, type MailServer } from '../../settings/mail-settings.ts'
 import { upkeepInterval, startPolling } from '../polling.ts'
 import { compose, isAddress, type Message } from '../mail/compose.ts'
@@ -5,7 +7,7 @@ import { createMailConnection, type MailConnection, type HandoverResult } from '
 import { recordHeartbeat } from '../deliveries/record.ts'
 import { claimMail, type MailClaim } from './claims.ts'
 import { tidyNotices, noticeMessage } from './notices.ts'
-import { giveBack, record } from './outcomes.ts'
+import { giveBack, record, type RecordedResult } from './outcomes.ts'
 import { backOffAll } from './mail-sender-state.ts'
 import type { Sql } from '../database/sql.ts'
 
@@ -50,6 +52,9 @@ const maxClosings = 3
 /** The number of concurrent connections. */
 const connectionCount = 5
 const pollInterval = 1_000
+/** Milliseconds between two attempts to record a result, and of all attempts. */
+const recordPause = 1_000
+const recordTimeout = 60_000
 /** Milliseconds that pending handovers may still take when the mail sender stops. */
 const grace = 3_000
 
@@ -109,7 +114,7 @@ export function startMailSender({
       return
     }
     if (result.outcome === 'broken off') return giveBack(sql, claim)
-    const outcome = await record(sql, claim, result)
+    const outcome = await recordResult(claim, result)
     // Log neither the address nor the mail server's reply, which may quote the address.
     const details = {
       letterId: claim.id,
@@ -120,6 +125,19 @@ export function startMailSender({
     }
     if (outcome === 'sent') log.info(details, logMessages.sent)
     else log.warn(details, logMessages[outcome])
+  }
+
+  /** Records a result, even if the database is away for a moment. Without a record, the email would be sent again. */
+  const recordResult = async (claim: MailClaim, result: RecordedResult) => {
+    const until = performance.now() + recordTimeout
+    for (;;) {
+      try {
+        return await record(sql, claim, result)
+      } catch (error) {
+        if (performance.now() > until) throw error
+        await wait(recordPause, undefined, { signal: cancellation.signal }).catch(() => Promise.reject(error))
+      }
+    }
   }
 
   const handOver = async (message: Message, connection: MailConnection): Promise<HandoverResult> => {

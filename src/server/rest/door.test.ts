@@ -61,6 +61,27 @@ async function send(application = anApplication()) {
   return error === null ? status : [status, error.code, error.message]
 }
 
+async function storeOne() {
+  const [row] = await owner<[{ id: string }]>`
+    insert into public.retreat_applications ${valuesOf({ ...anApplication() })} returning id`
+  return row.id
+}
+
+/** The decisions that put applications aside. */
+const decisions = (...ids: unknown[]) => ids.map((id) => ({ id, version: 0, status: 'aside' }))
+
+/** Makes the statements of a transaction those of the organiser. */
+async function actAs(sql: Sql) {
+  const { data } = await organiser.auth.getClaims()
+  await sql`select set_config('request.jwt.claims', ${JSON.stringify(data?.claims)}, true)`
+}
+
+/** Resolves when this many statements wait for a lock. */
+const waitFor = (number: number) =>
+  expect
+    .poll(() => owner`select pid from pg_stat_activity where wait_event_type = 'Lock'`)
+    .toHaveLength(number)
+
 async function countStored() {
   const [row] = await owner`select count(*)::int as n from public.retreat_applications`
   return row?.['n'] as number
@@ -289,6 +310,46 @@ test('an application that is being stored while a limit is set is counted', asyn
   expect(await countStored()).toBe(2)
 })
 
+test('an application that is being put aside while a limit is set is not counted', async () => {
+  const [first, second] = [await storeOne(), await storeOne()]
+  const { setting } = await owner.begin(async (sql) => {
+    await actAs(sql)
+    await sql`select desk_decide(gen_random_uuid(), ${JSON.stringify(decisions(first, second))})`
+    const pending = set({ closes_after: 2 })
+    await Promise.race([pending, waitFor(1)])
+    return { setting: pending }
+  })
+  expect(await setting).toMatchObject({ received: 0, is_open: true })
+})
+
+test('putting aside the same applications twice at once does not deadlock while a limit is set', async () => {
+  const [first, second] = [await storeOne(), await storeOne()].toSorted()
+  await set({ closes_after: 9 })
+  const { both } = await owner.begin(async (sql) => {
+    await sql`select from private.door for update`
+    const decide = (...ids: unknown[]) =>
+      ask('decide', { act: crypto.randomUUID(), decisions: decisions(...ids) })
+    const one = decide(first, second)
+    await waitFor(1)
+    const other = decide(second)
+    await waitFor(2)
+    return { both: Promise.all([one, other]) }
+  })
+  expect(await both).toMatchObject([[{ outcome: 'kept' }, { outcome: 'kept' }], [{ outcome: 'stale' }]])
+})
+
+test('a new sentence does not undo a closing at the same moment', async () => {
+  const { setting } = await owner.begin(async (sql) => {
+    await actAs(sql)
+    await sql`select desk_set_door(0, true)`
+    const pending = setSentence(owner, 'Full.')
+    await waitFor(1)
+    return { setting: pending }
+  })
+  await setting
+  expect(await readDoor(owner)).toMatchObject({ closed: true, sentence: 'Full.' })
+})
+
 test('an infinite closing time, which earlier versions stored, is not shown and can be changed', async () => {
   for (const [closes_at, is_open] of [
     ['infinity', true],
@@ -314,6 +375,9 @@ test('the operator can change the sentence alone; each opening keeps the sentenc
     })
   await change({ closesAfter: 1, sentence: 'We are full.' })
   expect(await send()).toBe(201)
+  // An application that is put aside after the limit closed the door leaves it closed.
+  const [full] = await owner`select id from public.retreat_applications`
+  await ask('decide', { act: crypto.randomUUID(), decisions: decisions(full?.['id']) })
   await setSentence(owner, 'Full.')
   expect(await send()).toEqual([403, 'PT403', 'Full.'])
   expect(await readDoor(owner)).toMatchObject({ is_open: false, received: 1, author: 'operator' })

@@ -171,6 +171,22 @@ test('lists, searches, counts, charts, exported tables and the next application 
   })
 })
 
+test('a list that is read while a retreat begins stays that of the retreat it began with', async () => {
+  const sent = [await apply(), await apply(), await apply()].map(({ application }) => application.email)
+  for (const order of ['newest', 'oldest', 'most yes', 'shuffled']) {
+    const filter = { order }
+    const page = await ask<ListPage>('list', { filter, after: null, most: 1 })
+    const { editions } = await ask<Shown>('places')
+    await begin(editions[0]?.id ?? 0)
+    await apply()
+    const rest = await ask<ListPage>('list', { filter, after: page.next })
+    const emails = [...page.applications, ...rest.applications].map(({ email }) => email)
+    expect([order, emails.toSorted()]).toEqual([order, sent.toSorted()])
+    sent.splice(0, sent.length, ...(await listOf({ order })).map((email) => email ?? ''))
+    for (let count = 0; count < 2; count += 1) sent.push((await apply()).application.email)
+  }
+})
+
 test('decisions, RSVPs, places and the waitlist are those of one retreat', async () => {
   await sql()`update private.places set places = 40, days = 7`
   const invited = await storeAcceptedApplicant(sql(), { email: 'first@example.com' })

@@ -199,6 +199,45 @@ test('a rejection that may have arrived does not change the invitation of an acc
   expect(await invitationOf(id)).toEqual(before)
 })
 
+test('a rejection resets the invitation, even if a letter to one person was sent after it was released', async () => {
+  const id = await invite()
+  await ask('set_answer', { act: crypto.randomUUID(), application: id, answer: 'coming' })
+  await decide(id, 'declined')
+  await send('declined')
+  const rejection = await claim()
+  const { id: letter, seen } = await writeTo(id)
+  await ask('sent_by_hand', { letter, seen })
+  const before = await invitationOf(id)
+  expect(await record(owner, rejection, { outcome: 'sent', code: 250 })).toBe('sent')
+  const after = await invitationOf(id)
+  expect(after).toMatchObject({ told_at: null, rsvp: null })
+  expect(after?.['token']).not.toBe(before?.['token'])
+})
+
+test('an acceptance that may have arrived is drafted again if another decision was made and undone meanwhile', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  await send('accepted')
+  const acceptance = await claim()
+  await decide(id, 'declined')
+  await decide(id, 'accepted')
+  expect(await record(owner, acceptance, uncertain)).toBe('withdrawn')
+  expect(await drafts('accepted')).toHaveLength(1)
+})
+
+test('a repeated act gets the first result, even if no server sends letters any more', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  const [draft] = await drafts('accepted')
+  const release = { act: crypto.randomUUID(), letters: [{ id: draft?.id, seen: draft?.seen }] }
+  const example = { act: crypto.randomUUID(), occasion: 'accepted', subject: 's', body: 'b' }
+  const first = [await ask('release', release), await ask('send_test', example)]
+  await owner`update private.postman set seen_at = '-infinity'`
+  expect([await ask('release', release), await ask('send_test', example)]).toEqual(first)
+  // The id stands for all that the first call was given.
+  await expect(ask('send_test', { ...example, application: id })).rejects.toMatchObject({ code: 'PT409' })
+})
+
 test('a stopped letter does not become a draft again if its template is being removed', async () => {
   const id = await store()
   await write(id, 'Travel')
@@ -255,6 +294,10 @@ test('a letter that was sent by hand is recorded once, and only with the text th
   await write(id, 'accepted', true)
   await expect(ask('sent_by_hand', args)).rejects.toMatchObject({ code: 'PT409' })
   expect(await statesOf(id)).toEqual(['accepted by mail: draft', 'accepted by mail: sent'])
+  // A server sends the later one.
+  await send('accepted', true)
+  await record(owner, await claim(), { outcome: 'sent', code: 250 })
+  await expect(ask('sent_by_hand', args)).rejects.toMatchObject({ code: 'PT409' })
 })
 
 test('notices to organisers and midnight do not change the stamp of an application', async () => {
