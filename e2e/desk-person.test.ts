@@ -71,7 +71,7 @@ test('an application leads to everything about its person, and Back leads to the
     'Letter to ada@example.com',
     'reply “250 OK”',
     'By train: [their link to answer]',
-    'Backups have this too',
+    'If your server makes backups (BACKUP_DIR), they have this too',
     "--all-about 'ada@example.com'",
   ])
     expect(text).toContain(words)

@@ -133,7 +133,13 @@ test('questions are written at the desk, answered by a guest, and read at the ap
       ['Alan Turing', 'no answer', 'no answer'],
     ])
   await page.getByText('2 guests. 1 has not answered all required questions').waitFor()
-  expect(await page.getByRole('row', { name: /Alan Turing/ }).textContent()).toContain('1 answer missing')
+  const unanswered = page.getByRole('row', { name: /Alan Turing/ })
+  expect(await unanswered.textContent()).toContain('1 answer missing')
+  // After the last day for answers, nobody is reminded.
+  await desk.sql`update private.editions set questions_until = '2024-01-01'`
+  await page.reload()
+  expect(await unanswered.textContent()).not.toContain('missing')
+  expect(await page.getByText('2 guests.').textContent()).not.toContain('answered')
   await link('Ada Lovelace').click()
   const answersRegion = page.getByRole('region', { name: 'Questions to guests' })
   await answersRegion.getByText('Friday').waitFor()

@@ -76,7 +76,9 @@ test('an application says on which day it is erased, and can be kept with a reas
   await desk.sql`update private.retention set months = 120, months_for_guests = 120`
   const page = await desk.open(visitor, `/applications/${ada?.id}`)
   const { button, status, link, heading } = getDesk(page)
-  await page.getByText('It is erased on 15 March 2034, as organisers set for all applications.').waitFor()
+  await page
+    .getByText('It is due to be erased on 15 March 2034, as organisers set for all applications.')
+    .waitFor()
   await button('Keep').press('Enter')
   await page.keyboard.type('Comes again')
   await page.keyboard.press('Escape')

@@ -449,7 +449,7 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
     await browser.click('button')
     await browser.waitFor('#search')
     await browser.open(`${gate.origin}/desk#/applications/${String(row?.['id'])}`)
-    await waitUntilTrue(browser, `document.body.innerText.includes('It is erased on')`)
+    await waitUntilTrue(browser, `document.body.innerText.includes('It is due to be erased on')`)
     await pressButton(browser, 'Keep')
     await browser.waitFor('dialog[open] input')
     await browser.type('dialog[open] input', 'Comes again\n')

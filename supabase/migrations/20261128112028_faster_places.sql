@@ -337,6 +337,100 @@ begin
 end
 $$;
 
+-- One application with everything that is known about it. Blind readers get the details of some kinds of events only; of the
+-- others they see only the kind, the author and the time.
+create or replace function private.application_details(application uuid, blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  application_row public.retreat_applications;
+begin
+  select * into application_row from public.retreat_applications where id = application;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  return jsonb_build_object(
+    'application', (
+      select private.form_answers(application_row, blind) || summary from private.summaries(array[application], blind)
+    ),
+    'history', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'act', act, 'at', at, 'author', author, 'kind', kind,
+        'detail', case
+          when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'questions', 'kept', 'link')
+            -- A hold that ended has no reason to hide.
+            or kind = 'hold' and detail ->> 'reason' is null then detail
+          else '{}' end) order by id), '[]')
+      from private.history where application_id = application
+    ),
+    'delivery', (
+      select jsonb_build_object('delivered_at', done_at, 'attempts', attempts, 'last_status', reply_status,
+        'next_attempt_at', due_at)
+      from private.deliveries where id = application
+    ),
+    'edition', application_row.edition,
+    'erased_on', private.erased_on(application_row),
+    'hold', (
+      select jsonb_build_object('reason', case when not blind then reason end, 'held_by', held_by, 'held_at', held_at)
+      from private.holds where application_id = application
+    ),
+    'questions', case
+      when exists (select from private.invitations where application_id = application and is_accepted and rsvp = 'coming')
+        or exists (select from private.question_answers where application_id = application)
+      then private.questions_of(application, application_row.edition, not blind)
+      else '[]' end,
+    'others', case when blind then '[]' else (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', id, 'created_at', created_at, 'edition', edition, 'company', left(company, 200), 'status', status)), '[]')
+      from (
+        select id, other.created_at, edition, company, coalesce(standing.status, 'new') as status
+        from public.retreat_applications as other left join private.statuses as standing on application_id = id
+        where private.person(email) = private.person(application_row.email) and id <> application
+        order by other.created_at desc, id desc limit 100
+      ) as other
+    ) end
+  );
+end
+$$;
+
+-- A stamp that changes when anything that is known about an application changes. It reveals no text.
+create or replace function private.stamp(application uuid, account uuid) returns text
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return md5(jsonb_build_array(
+    (select version from private.statuses where application_id = application),
+    -- Not the RSVP's state, which also depends on today's date.
+    (
+      select jsonb_build_array(is_accepted, told_at, deadline, rsvp, rsvp_at)
+      from private.invitations where application_id = application
+    ),
+    (
+      select jsonb_build_array(private.erased_on(stored), questions_version)
+      from public.retreat_applications as stored join private.editions on editions.id = stored.edition
+      where stored.id = application
+    ),
+    -- Rows are only added to the history, so their number is enough.
+    (select count(*) from private.history where application_id = application),
+    private.marks_shown(application, account),
+    -- Not the answers: blind readers could guess a private answer and compare the stamp.
+    (
+      select jsonb_agg(jsonb_build_array(question_id, answered_at) order by question_id)
+      from private.question_answers where application_id = application
+    ),
+    (
+      select jsonb_agg(jsonb_build_array(id, state, version) order by id)
+      from private.letters where application_id = application
+    ),
+    (
+      select jsonb_agg(jsonb_build_array(id, state, attempts, due_at, by, recalled_at) order by id)
+      from private.deliveries
+      where application in (id, application_id) and kind in ('application', 'letter', 'decision', 'receipt')
+    )
+  )::text);
+end
+$$;
+
 -- One application with everything that blind reading hides, for an organiser who reads blind, except answers to private
 -- questions. The history records who revealed it.
 create or replace function public.desk_reveal(act uuid, application uuid) returns jsonb
@@ -370,6 +464,48 @@ begin
     where jsonb_typeof(result) = 'array' and exists (
       select from jsonb_array_elements(result) as entry where gone ?| array[entry ->> 'id', entry ->> 'application']
     );
+  return null;
+end
+$$;
+
+-- Refuses an application while the door is closed, with the organisers' sentence, and counts it while a limit is set. It runs
+-- after the insert, so that the index refuses a repeat first: a repeat is a success even when the door is closed.
+create or replace function private.refuse_when_closed() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  door private.door;
+begin
+  -- Held until the application is stored: `hold_applying` waits for this lock before a limit is set.
+  perform pg_advisory_xact_lock_shared(5610746);
+  select * into door from private.door;
+  -- Checked before the query, since PostgreSQL evaluates a condition without a query in a tenth of the time.
+  -- A later end than in an hour was written before the clock was set back.
+  if door.repeats_until > now() and door.repeats_until <= clock_timestamp() + interval '1 hour' then
+    perform from public.retreat_applications as former
+      where private.answers_digest(former) = private.answers_digest(new) and edition = any (array(
+        select id - 1 from private.editions where began_at > clock_timestamp() - interval '1 hour'
+      ));
+    if found then
+      -- Clients know a repeat by this code and this name.
+      raise exception 'duplicate key value violates unique constraint "retreat_applications_once"'
+        using errcode = '23505', constraint = 'retreat_applications_once', table = 'retreat_applications', schema = 'public';
+    end if;
+  end if;
+  if new.created_at < door.edition_since then
+    update private.editions set since = new.created_at where id = new.edition and since > new.created_at;
+  end if;
+  if not door.closed and door.closes_after is not null then
+    -- Concurrent applicants wait for each other only while a limit is set.
+    select * into door from private.door for update;
+    if not door.closed and door.received < door.closes_after then
+      update private.door set received = received + 1;
+      door.closes_after := null;
+    end if;
+  end if;
+  if door.closed or now() >= door.closes_at or door.closes_after is not null then
+    raise exception using errcode = 'PT403', message = coalesce(nullif(door.sentence, ''), 'Applications are closed.');
+  end if;
   return null;
 end
 $$;
@@ -902,6 +1038,50 @@ create or replace function private.with_deadline(letter_text text, deadline date
   language sql immutable set search_path = ''
   return regexp_replace(letter_text, '\{\{\s*reply_by\s*\}\}', coalesce(to_char(deadline, 'FMDD FMMonth YYYY'), ''), 'g');
 
+-- On how many days something is announced before it is erased: seven, or eight if there was a gap between two of them. A gap may
+-- be a jump of the clock, which counted a day too many. Without a gap, the seventh day is `until`.
+create function private.days_to_announce(announcement private.announcements) returns integer
+  language sql immutable set search_path = ''
+as $$
+  select case when announcement.announced_on + 7 - announcement.days > announcement.until then 8 else 7 end
+$$;
+
+revoke all on function private.days_to_announce(private.announcements) from public, anon, authenticated;
+
+-- Counts today as a day of announcement. The first day announces everything that is due within six days, and the later days
+-- announce the same. `erasable_until`: from the last of `private.days_to_announce` on, everything that is due up to this day may
+-- be erased; null before. `is_new`: today was not counted before. A clock that jumps erases nothing: if the last announcement was
+-- more than a month ago, or is in the future, the count starts again.
+create or replace function private.announce(
+  edition integer, subject text, out erasable_until date, out is_new boolean
+)
+  language plpgsql set search_path = ''
+as $$
+declare
+  today constant date := private.today();
+begin
+  insert into private.announcements as former (edition, subject, days, announced_on, until)
+    values (announce.edition, announce.subject, 1, today, today + 6)
+    on conflict on constraint announcements_pkey do update set announced_on = today,
+      days = case when today - former.announced_on between 1 and 31 then former.days + 1 else 1 end,
+      until = case when today - former.announced_on between 1 and 31 then former.until else today + 6 end
+      where former.announced_on <> today;
+  is_new := found;
+  select least(until, today) into erasable_until from private.announcements
+    where announcements.edition = announce.edition and announcements.subject = announce.subject
+      and days >= private.days_to_announce(announcements);
+end
+$$;
+
+-- The digest by which a restore knows an erased answer. It has two random ids, so it reveals nothing.
+create function private.answer_digest(given private.question_answers) returns text
+  language sql stable set search_path = ''
+as $$
+  select encode(sha256(convert_to(given.application_id || ' ' || given.question_id, 'UTF8')), 'hex')
+$$;
+
+revoke all on function private.answer_digest(private.question_answers) from public, anon, authenticated;
+
 -- The questions of an edition, by default the newest: {edition, version, questions, until, closes_on, private_days, erased_on,
 -- due}. `until` is the last day for answers if organisers set it, and `closes_on` the one that counts. `due` counts the private answers
 -- of all editions that are due to be erased. Each question has the number of its `answers`.
@@ -1023,6 +1203,30 @@ begin
 end
 $$;
 
+-- Erases the private answers that are due, of the editions `due` or of all (null), and writes into the history how many.
+create or replace function private.erase_due_answers(author text, due integer[] default null) returns integer
+  language plpgsql set search_path = ''
+as $$
+declare
+  erased integer;
+begin
+  with gone as (
+    delete from private.question_answers as given using private.questions, private.editions
+      where questions.id = question_id and editions.id = questions.edition
+        and is_private and private.answers_erased_on(editions) <= private.today()
+        and editions.id = any (coalesce(due, array[editions.id]))
+      returning private.answer_digest(given) as digest
+  ), remembered as (
+    insert into private.erasures (digest) select digest from gone on conflict do nothing
+  )
+  select count(*) into erased from gone;
+  if erased > 0 then
+    insert into private.history (author, kind, detail) values (author, 'questions', jsonb_build_object('erased', erased));
+  end if;
+  return erased;
+end
+$$;
+
 -- The numbers of places and RSVPs of an edition, by default the newest, and its waitlist. The result is {version, places,
 -- days, zone, is_zone_set, site, today, edition, editions, erasing, retreat, questions, coming, not_coming, no_answer, late,
 -- not_told, to_remind, free, waitlisted, waitlist}. `editions` are all editions, the newest first. `erasing`: the announced
@@ -1134,28 +1338,55 @@ begin
 end
 $$;
 
--- Sets the product's templates to their first texts and removes the organisers' own templates that have no draft. Drafts keep the
--- texts that they have. Placeholders that are blank or unknown stay in the text, so that the draft cannot be sent before an
--- organiser edits it. So do all placeholders if the text would be too long.
-create or replace function private.reset_templates() returns void
+-- The drafts with their template's text, filled in. Placeholders that are blank or unknown stay in the text, so that the draft
+-- cannot be sent before an organiser edits it. So do all placeholders if the text would be too long.
+create function private.filled_drafts() returns setof private.letters
+  language sql stable set search_path = ''
+as $$
+  select draft.*
+  from private.letters as letter join private.templates as former on former.name = letter.template
+    join public.retreat_applications as application on application.id = letter.application_id
+    cross join lateral private.filled(former.subject, former.body, application, false) as text
+    cross join lateral jsonb_populate_record(letter, case when (text ->> 'is_long')::boolean
+      then jsonb_build_object('subject', former.subject, 'body', former.body) else text end) as draft
+  where letter.state = 'draft' and letter.subject is null
+$$;
+
+revoke all on function private.filled_drafts() from public, anon, authenticated;
+
+-- Gives drafts that still have their template's text these texts.
+create function private.keep_texts(drafts private.letters[]) returns void
+  language sql set search_path = ''
+as $$
+  update private.letters as letter set version = letter.version + 1, subject = filled.subject, body = filled.body
+    from unnest(drafts) as filled
+    where letter.id = filled.id and letter.state = 'draft' and letter.subject is null
+$$;
+
+revoke all on function private.keep_texts(private.letters[]) from public, anon, authenticated;
+
+drop function private.reset_templates();
+
+-- Sets the product's templates to their first texts and removes the organisers' own templates that have no draft. A letter that
+-- can still be stopped counts as a draft, since it becomes one then. Drafts keep the texts that they have. `drafts`: the result of
+-- `private.filled_drafts` before the applications were locked, so that few are filled in meanwhile.
+create function private.reset_templates(drafts private.letters[]) returns void
   language plpgsql set search_path = ''
 as $$
 begin
-  update private.letters as letter set version = letter.version + 1,
-      subject = case when (text ->> 'is_long')::boolean then former.subject else text ->> 'subject' end,
-      body = case when (text ->> 'is_long')::boolean then former.body else text ->> 'body' end
-    from private.templates as former, public.retreat_applications as application,
-      private.filled(former.subject, former.body, application, false) as text
-    where former.name = letter.template and application.id = letter.application_id
-      and letter.state = 'draft' and letter.subject is null;
+  perform private.keep_texts(drafts);
+  perform private.keep_texts(array(select draft from private.filled_drafts() as draft));
   delete from private.templates as own where kind = 'other' and not exists (
-    select from private.letters where template = own.name and state = 'draft'
+    select from private.letters
+    where template = own.name and (state = 'draft' or state = 'released' and private.is_undelivered(id))
   );
   update private.templates as former set subject = first.subject, body = first.body, version = former.version + 1
     from private.first_templates() as first
     where first.name = former.name and (first.subject, first.body) is distinct from (former.subject, former.body);
 end
 $$;
+
+revoke all on function private.reset_templates(private.letters[]) from public, anon, authenticated;
 
 -- Begins the next edition at once: from now on, applications belong to it. `newest` is the number of the newest edition that the
 -- organiser saw. `copied` says what the previous edition passes on: {templates, questions, places}, each a boolean. The door
@@ -1170,6 +1401,8 @@ declare
   me record := private.caller();
   former private.editions;
   start timestamptz;
+  keeps_templates constant boolean := coalesce((copied ->> 'templates')::boolean, false);
+  drafts private.letters[];
 begin
   name := btrim(coalesce(name, ''), E' \t\r\n');
   if name = '' or char_length(name) > 100 or name ~ '[[:cntrl:]]' then
@@ -1180,6 +1413,16 @@ begin
   perform private.check_days(starts_on, ends_on);
   if not private.begin_act(act, 'desk_begin_edition', newest::text, name) then
     return public.desk_places();
+  end if;
+  if not keeps_templates then
+    -- Takes seconds for ten thousands of drafts. Nobody changes a template meanwhile.
+    perform from private.templates order by templates.name for no key update;
+    begin
+      drafts := array(select draft from private.filled_drafts() as draft);
+    exception when query_canceled then
+      raise exception 'There are too many drafts to keep their texts. Send or drop some, or copy the templates.'
+        using errcode = '22023';
+    end;
   end if;
   perform private.hold_applications();
   select * into former from private.editions order by id desc limit 1 for update;
@@ -1207,8 +1450,8 @@ begin
       from private.questions where edition = former.id;
     update private.editions set private_days = former.private_days where id = former.id + 1;
   end if;
-  if (copied ->> 'templates')::boolean is not true then
-    perform private.reset_templates();
+  if not keeps_templates then
+    perform private.reset_templates(drafts);
   end if;
   insert into private.history (act, author, kind, detail)
     values (desk_begin_edition.act, me.email, 'edition', jsonb_build_object('edition', former.id + 1, 'name', desk_begin_edition.name));
@@ -1304,6 +1547,43 @@ begin
 end
 $$;
 
+drop function private.applications_of(text);
+
+-- The applications of some emails, the newest first: those that gave one of them, and those whose address organisers ever replaced
+-- with one of them.
+create function private.applications_of(emails text[]) returns uuid[]
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  people constant text[] := array(select private.person(email) from unnest(emails) as email);
+begin
+  return array(
+    select id from public.retreat_applications
+    where private.person(email) = any (people) or id = any (array(
+      select application_id from private.addresses where private.person(address) = any (people)
+      union select application_id from private.history
+        where kind = 'address' and private.person(detail ->> 'address') = any (people)
+    ))
+    order by created_at desc, id desc
+  );
+end
+$$;
+
+revoke all on function private.applications_of(text[]) from public, anon, authenticated;
+
+-- The emails of an application: the one that it gave, and all with which organisers replaced it.
+create function private.emails_of(application uuid) returns text[]
+  language sql stable set search_path = ''
+as $$
+  select array(
+    select email from public.retreat_applications where id = application
+    union select address from private.addresses where application_id = application
+    union select detail ->> 'address' from private.history where application_id = application and kind = 'address'
+  )
+$$;
+
+revoke all on function private.emails_of(uuid) from public, anon, authenticated;
+
 drop function private.account_of(text);
 
 -- The account with an email, or else what is stored under the email of a removed account, if `also_removed`, which reads whole
@@ -1339,13 +1619,17 @@ $$;
 
 revoke all on function private.account_of(text, boolean) from public, anon, authenticated;
 
+drop function private.all_about(text, uuid, integer);
+
 -- Everything about the person of an email: {email, applications, left_out, account}. At most `most` applications, the newest
--- first, and `left_out` counts the others.
-create or replace function private.all_about(email text, reader uuid default null, most integer default null) returns jsonb
+-- first, and `left_out` counts the others. `others`: more emails of this person.
+create function private.all_about(
+  email text, reader uuid default null, most integer default null, others text[] default '{}'
+) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  applications constant uuid[] := private.applications_of(all_about.email);
+  applications constant uuid[] := private.applications_of(others || all_about.email);
 begin
   return jsonb_build_object(
     'email', all_about.email,
@@ -1357,6 +1641,38 @@ begin
     'account', private.account_of(all_about.email, reader is null)
   );
 end
+$$;
+
+revoke all on function private.all_about(text, uuid, integer, text[]) from public, anon, authenticated;
+
+-- Everything about the person of an application, with their hundred newest applications, by all emails of this one.
+create or replace function public.desk_all_about(application uuid) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  person_email text := (select email from public.retreat_applications where id = application);
+begin
+  if me.blind then
+    raise exception 'Everything about a person is hidden while you read blind.' using errcode = '42501';
+  elsif person_email is null then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  return private.all_about(person_email, me.id, 100, private.emails_of(application));
+end
+$$;
+
+-- The applications whose erasing servers announce: {applications, from, days}, or null. `from`: the day of the first erasing.
+-- `days`: on how many days they were announced so far.
+create or replace function private.announced_applications() returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select case when count(*) > 0 then jsonb_build_object('applications', sum(counted.applications),
+    'from', min(announced_on + greatest(private.days_to_announce(round) - days, 0)), 'days', max(days)) end
+  from private.announcements as round cross join lateral (
+    select count(*) as applications from private.due_applications(edition, until, 10001)
+  ) as counted
+  where subject = 'applications' and counted.applications > 0
 $$;
 
 drop function private.erase_due_applications(integer, date, integer);

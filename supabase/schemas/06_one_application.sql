@@ -20,7 +20,9 @@ begin
       select coalesce(jsonb_agg(jsonb_build_object(
         'act', act, 'at', at, 'author', author, 'kind', kind,
         'detail', case
-          when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'questions', 'kept', 'link') then detail
+          when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'questions', 'kept', 'link')
+            -- A hold that ended has no reason to hide.
+            or kind = 'hold' and detail ->> 'reason' is null then detail
           else '{}' end) order by id), '[]')
       from private.history where application_id = application
     ),
@@ -74,7 +76,11 @@ begin
     -- Rows are only added to the history, so their number is enough.
     (select count(*) from private.history where application_id = application),
     private.marks_shown(application, account),
-    (select jsonb_agg(to_jsonb(given) order by question_id) from private.question_answers as given where application_id = application),
+    -- Not the answers: blind readers could guess a private answer and compare the stamp.
+    (
+      select jsonb_agg(jsonb_build_array(question_id, answered_at) order by question_id)
+      from private.question_answers where application_id = application
+    ),
     (
       select jsonb_agg(jsonb_build_array(id, state, version) order by id)
       from private.letters where application_id = application

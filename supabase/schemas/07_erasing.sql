@@ -1,7 +1,7 @@
 -- Erasing, and what backups have to know about it.
 
--- The erased applications, each by a digest of its random id, so that a restore can erase them again. A row is written in
--- the transaction of the erasure, and copied next to the backups.
+-- The erased applications and private answers, each by a digest of its random ids, so that a restore can erase them again. A row
+-- is written in the transaction of the erasure, and copied next to the backups.
 create table private.erasures (
   digest text primary key,
   erased_at timestamptz not null default now()

@@ -13,8 +13,8 @@ create table private.door (
   opened_at timestamptz not null default '-infinity',
   -- Applications since it was opened, counted only while `closes_after` is set.
   received integer not null default 0,
-  -- Until this time, an application that the previous edition already has is not stored again: it counts as a retry after a lost
-  -- response.
+  -- Until this time, an application that an edition which ended within the last hour has is not stored again. It counts as a retry
+  -- after a lost response.
   repeats_until timestamptz,
   -- When the newest edition began. Its applications may have earlier times: some waited while it began, and a clock may be set
   -- back.
@@ -35,9 +35,12 @@ begin
   perform pg_advisory_xact_lock_shared(5610746);
   select * into door from private.door;
   -- Checked before the query, since PostgreSQL evaluates a condition without a query in a tenth of the time.
-  if door.repeats_until > now() then
+  -- A later end than in an hour was written before the clock was set back.
+  if door.repeats_until > now() and door.repeats_until <= clock_timestamp() + interval '1 hour' then
     perform from public.retreat_applications as former
-      where edition = new.edition - 1 and private.answers_digest(former) = private.answers_digest(new);
+      where private.answers_digest(former) = private.answers_digest(new) and edition = any (array(
+        select id - 1 from private.editions where began_at > clock_timestamp() - interval '1 hour'
+      ));
     if found then
       -- Clients know a repeat by this code and this name.
       raise exception 'duplicate key value violates unique constraint "retreat_applications_once"'

@@ -15,10 +15,18 @@ create table private.announcements (
 );
 alter table private.announcements enable row level security;
 
+-- On how many days something is announced before it is erased: seven, or eight if there was a gap between two of them. A gap may
+-- be a jump of the clock, which counted a day too many. Without a gap, the seventh day is `until`.
+create function private.days_to_announce(announcement private.announcements) returns integer
+  language sql immutable set search_path = ''
+as $$
+  select case when announcement.announced_on + 7 - announcement.days > announcement.until then 8 else 7 end
+$$;
+
 -- Counts today as a day of announcement. The first day announces everything that is due within six days, and the later days
--- announce the same. `erasable_until`: from the seventh day on, everything that is due up to this day may be erased; null before.
--- `is_new`: today was not counted before. A clock that jumps erases nothing: if the last announcement was more than a month ago,
--- or is in the future, the count starts again.
+-- announce the same. `erasable_until`: from the last of `private.days_to_announce` on, everything that is due up to this day may
+-- be erased; null before. `is_new`: today was not counted before. A clock that jumps erases nothing: if the last announcement was
+-- more than a month ago, or is in the future, the count starts again.
 create function private.announce(
   edition integer, subject text, out erasable_until date, out is_new boolean
 )
@@ -35,7 +43,8 @@ begin
       where former.announced_on <> today;
   is_new := found;
   select least(until, today) into erasable_until from private.announcements
-    where announcements.edition = announce.edition and announcements.subject = announce.subject and days >= 7;
+    where announcements.edition = announce.edition and announcements.subject = announce.subject
+      and days >= private.days_to_announce(announcements);
 end
 $$;
 

@@ -180,10 +180,16 @@ as $$
 declare
   erased integer;
 begin
-  delete from private.question_answers using private.questions, private.editions
-    where questions.id = question_id and editions.id = questions.edition
-      and is_private and private.answers_erased_on(editions) <= private.today() and editions.id = any (coalesce(due, array[editions.id]));
-  get diagnostics erased = row_count;
+  with gone as (
+    delete from private.question_answers as given using private.questions, private.editions
+      where questions.id = question_id and editions.id = questions.edition
+        and is_private and private.answers_erased_on(editions) <= private.today()
+        and editions.id = any (coalesce(due, array[editions.id]))
+      returning private.answer_digest(given) as digest
+  ), remembered as (
+    insert into private.erasures (digest) select digest from gone on conflict do nothing
+  )
+  select count(*) into erased from gone;
   if erased > 0 then
     insert into private.history (author, kind, detail) values (author, 'questions', jsonb_build_object('erased', erased));
   end if;

@@ -24,22 +24,41 @@ begin
 end
 $$;
 
--- Sets the product's templates to their first texts and removes the organisers' own templates that have no draft. Drafts keep the
--- texts that they have. Placeholders that are blank or unknown stay in the text, so that the draft cannot be sent before an
--- organiser edits it. So do all placeholders if the text would be too long.
-create function private.reset_templates() returns void
+-- The drafts with their template's text, filled in. Placeholders that are blank or unknown stay in the text, so that the draft
+-- cannot be sent before an organiser edits it. So do all placeholders if the text would be too long.
+create function private.filled_drafts() returns setof private.letters
+  language sql stable set search_path = ''
+as $$
+  select draft.*
+  from private.letters as letter join private.templates as former on former.name = letter.template
+    join public.retreat_applications as application on application.id = letter.application_id
+    cross join lateral private.filled(former.subject, former.body, application, false) as text
+    cross join lateral jsonb_populate_record(letter, case when (text ->> 'is_long')::boolean
+      then jsonb_build_object('subject', former.subject, 'body', former.body) else text end) as draft
+  where letter.state = 'draft' and letter.subject is null
+$$;
+
+-- Gives drafts that still have their template's text these texts.
+create function private.keep_texts(drafts private.letters[]) returns void
+  language sql set search_path = ''
+as $$
+  update private.letters as letter set version = letter.version + 1, subject = filled.subject, body = filled.body
+    from unnest(drafts) as filled
+    where letter.id = filled.id and letter.state = 'draft' and letter.subject is null
+$$;
+
+-- Sets the product's templates to their first texts and removes the organisers' own templates that have no draft. A letter that
+-- can still be stopped counts as a draft, since it becomes one then. Drafts keep the texts that they have. `drafts`: the result of
+-- `private.filled_drafts` before the applications were locked, so that few are filled in meanwhile.
+create function private.reset_templates(drafts private.letters[]) returns void
   language plpgsql set search_path = ''
 as $$
 begin
-  update private.letters as letter set version = letter.version + 1,
-      subject = case when (text ->> 'is_long')::boolean then former.subject else text ->> 'subject' end,
-      body = case when (text ->> 'is_long')::boolean then former.body else text ->> 'body' end
-    from private.templates as former, public.retreat_applications as application,
-      private.filled(former.subject, former.body, application, false) as text
-    where former.name = letter.template and application.id = letter.application_id
-      and letter.state = 'draft' and letter.subject is null;
+  perform private.keep_texts(drafts);
+  perform private.keep_texts(array(select draft from private.filled_drafts() as draft));
   delete from private.templates as own where kind = 'other' and not exists (
-    select from private.letters where template = own.name and state = 'draft'
+    select from private.letters
+    where template = own.name and (state = 'draft' or state = 'released' and private.is_undelivered(id))
   );
   update private.templates as former set subject = first.subject, body = first.body, version = former.version + 1
     from private.first_templates() as first
@@ -60,6 +79,8 @@ declare
   me record := private.caller();
   former private.editions;
   start timestamptz;
+  keeps_templates constant boolean := coalesce((copied ->> 'templates')::boolean, false);
+  drafts private.letters[];
 begin
   name := btrim(coalesce(name, ''), E' \t\r\n');
   if name = '' or char_length(name) > 100 or name ~ '[[:cntrl:]]' then
@@ -70,6 +91,16 @@ begin
   perform private.check_days(starts_on, ends_on);
   if not private.begin_act(act, 'desk_begin_edition', newest::text, name) then
     return public.desk_places();
+  end if;
+  if not keeps_templates then
+    -- Takes seconds for ten thousands of drafts. Nobody changes a template meanwhile.
+    perform from private.templates order by templates.name for no key update;
+    begin
+      drafts := array(select draft from private.filled_drafts() as draft);
+    exception when query_canceled then
+      raise exception 'There are too many drafts to keep their texts. Send or drop some, or copy the templates.'
+        using errcode = '22023';
+    end;
   end if;
   perform private.hold_applications();
   select * into former from private.editions order by id desc limit 1 for update;
@@ -97,8 +128,8 @@ begin
       from private.questions where edition = former.id;
     update private.editions set private_days = former.private_days where id = former.id + 1;
   end if;
-  if (copied ->> 'templates')::boolean is not true then
-    perform private.reset_templates();
+  if not keeps_templates then
+    perform private.reset_templates(drafts);
   end if;
   insert into private.history (act, author, kind, detail)
     values (desk_begin_edition.act, me.email, 'edition', jsonb_build_object('edition', former.id + 1, 'name', desk_begin_edition.name));

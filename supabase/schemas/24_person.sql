@@ -1,16 +1,34 @@
 -- Everything about a person, for a subject access request to an organiser or an operator: what every table has about them.
 -- `person.test.ts` fails if a column of the database is missing here, except those that it names.
 
--- The applications of an email, the newest first: those that gave it, and those whose address organisers replaced with it.
-create function private.applications_of(email text) returns uuid[]
+-- The applications of some emails, the newest first: those that gave one of them, and those whose address organisers ever replaced
+-- with one of them.
+create function private.applications_of(emails text[]) returns uuid[]
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  people constant text[] := array(select private.person(email) from unnest(emails) as email);
+begin
+  return array(
+    select id from public.retreat_applications
+    where private.person(email) = any (people) or id = any (array(
+      select application_id from private.addresses where private.person(address) = any (people)
+      union select application_id from private.history
+        where kind = 'address' and private.person(detail ->> 'address') = any (people)
+    ))
+    order by created_at desc, id desc
+  );
+end
+$$;
+
+-- The emails of an application: the one that it gave, and all with which organisers replaced it.
+create function private.emails_of(application uuid) returns text[]
   language sql stable set search_path = ''
 as $$
   select array(
-    select id from public.retreat_applications as application
-    where private.person(application.email) = private.person(applications_of.email) or id = any (array(
-      select application_id from private.addresses where private.person(address) = private.person(applications_of.email)
-    ))
-    order by created_at desc, id desc
+    select email from public.retreat_applications where id = application
+    union select address from private.addresses where application_id = application
+    union select detail ->> 'address' from private.history where application_id = application and kind = 'address'
   )
 $$;
 
@@ -195,12 +213,14 @@ end
 $$;
 
 -- Everything about the person of an email: {email, applications, left_out, account}. At most `most` applications, the newest
--- first, and `left_out` counts the others.
-create function private.all_about(email text, reader uuid default null, most integer default null) returns jsonb
+-- first, and `left_out` counts the others. `others`: more emails of this person.
+create function private.all_about(
+  email text, reader uuid default null, most integer default null, others text[] default '{}'
+) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  applications constant uuid[] := private.applications_of(all_about.email);
+  applications constant uuid[] := private.applications_of(others || all_about.email);
 begin
   return jsonb_build_object(
     'email', all_about.email,
@@ -214,7 +234,7 @@ begin
 end
 $$;
 
--- Everything about the person of an application, with their hundred newest applications.
+-- Everything about the person of an application, with their hundred newest applications, by all emails of this one.
 create function public.desk_all_about(application uuid) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -227,6 +247,6 @@ begin
   elsif person_email is null then
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
   end if;
-  return private.all_about(person_email, me.id, 100);
+  return private.all_about(person_email, me.id, 100, private.emails_of(application));
 end
 $$;

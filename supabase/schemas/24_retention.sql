@@ -66,13 +66,13 @@ as $$
 $$;
 
 -- The applications whose erasing servers announce: {applications, from, days}, or null. `from`: the day of the first erasing.
--- `days`: on how many of seven days they were announced so far.
+-- `days`: on how many days they were announced so far.
 create function private.announced_applications() returns jsonb
   language sql stable set search_path = ''
 as $$
   select case when count(*) > 0 then jsonb_build_object('applications', sum(counted.applications),
-    'from', min(announced_on + greatest(7 - days, 0)), 'days', max(days)) end
-  from private.announcements cross join lateral (
+    'from', min(announced_on + greatest(private.days_to_announce(round) - days, 0)), 'days', max(days)) end
+  from private.announcements as round cross join lateral (
     select count(*) as applications from private.due_applications(edition, until, 10001)
   ) as counted
   where subject = 'applications' and counted.applications > 0

@@ -79,4 +79,23 @@ export const applications: readonly Break[] = [
     testFile: 'src/settings/page-settings.test.ts',
     testTitle: 'a page is not built with the secret key %s, and the error does not show the key',
   },
+  {
+    promise: 'no application is refused, lost or stored twice when a retreat begins',
+    effect: 'An application that is sent again after a retreat began is stored twice',
+    changedFile: 'supabase/schemas/08_door.sql',
+    find: "if door.repeats_until > now() and door.repeats_until <= clock_timestamp() + interval '1 hour' then",
+    replace: 'if false then',
+    testFile: 'src/server/rest/editions.test.ts',
+    testTitle:
+      'an application that is sent again after a lost response counts as a repeat for an hour, and later as a new one',
+  },
+  {
+    promise: 'no application is refused, lost or stored twice when a retreat begins',
+    effect: 'Applicants wait while drafts are filled in',
+    changedFile: 'supabase/schemas/23_editions.sql',
+    find: 'drafts := array(select draft from private.filled_drafts() as draft)',
+    replace: "drafts := '{}'",
+    testFile: 'src/server/rest/editions.test.ts',
+    testTitle: 'drafts are filled in before the applications are locked, except those that appear meanwhile',
+  },
 ]

@@ -166,10 +166,40 @@ export const letters: readonly Break[] = [
     promise: 'private answers are erased on the day that guests were told, and not earlier',
     effect: 'A clock that jumps ahead for one day erases private answers',
     changedFile: 'supabase/schemas/20_announcements.sql',
-    find: 'and announcements.subject = announce.subject and days >= 7',
-    replace: 'and announcements.subject = announce.subject',
+    find: '\n      and days >= private.days_to_announce(announcements)',
+    replace: '',
     testFile: 'src/server/rest/questions.test.ts',
     testTitle: 'a clock that jumps ahead, and back again, erases nothing',
+  },
+  {
+    promise: 'private answers are erased on the day that guests were told, and not earlier',
+    effect: 'A restore brings private answers back that were erased after the backup',
+    changedFile: 'src/server/backups/restore.ts',
+    find: 'where private.answer_digest(given) = any(${[...erased]}::text[])',
+    replace: 'where ${[...erased]}::text[] is null',
+    testFile: 'src/server/backups/restore.test.ts',
+    testTitle:
+      'a restore erases private answers again that were erased after the backup, but not those that were given again',
+  },
+  {
+    promise: 'a private answer is read by organisers alone',
+    effect: 'The stamp of an application depends on private answers, which a blind reader can guess',
+    changedFile: 'supabase/schemas/06_one_application.sql',
+    find: 'jsonb_build_array(question_id, answered_at)',
+    replace: 'jsonb_build_array(question_id, answer, answered_at)',
+    testFile: 'src/server/rest/questions.test.ts',
+    testTitle:
+      'the link never shows a private answer, and blind readers, the exported table and the webhook do not get it',
+  },
+  {
+    promise: 'no application is erased automatically before organisers could keep it',
+    effect: 'A clock that jumps after six announcements makes that day the seventh',
+    changedFile: 'supabase/schemas/20_announcements.sql',
+    find: 'then 8 else 7 end',
+    replace: 'then 7 else 7 end',
+    testFile: 'src/server/rest/retention.test.ts',
+    testTitle:
+      'a day to which the clock jumped is no seventh day of announcement, and a server that was off for days erases later',
   },
   {
     promise: 'no application is erased automatically before organisers could keep it',

@@ -43,7 +43,9 @@ export async function run(): Promise<void> {
       )
     }
     if (erasedAnswers > 0)
-      console.log(`Private answers that were due to be erased: ${erasedAnswers}. They were erased.`)
+      console.log(
+        `Private answers that were erased since the backup, or are due: ${erasedAnswers}. They were erased.`,
+      )
     if (accounts === 0) return
     console.log(
       'Passwords were restored; sessions, second factors and keys were not: organisers sign in again, and set up a second factor again.',

@@ -169,6 +169,56 @@ test('a restore brings questions and answers back, and erases private answers th
   expect(await answersIn(later)).toMatchObject([{ answer: 'Arrival?' }])
 })
 
+test('a restore erases private answers again that were erased after the backup, but not those that were given again', async () => {
+  const [from, to, later] = await Promise.all([openTestDatabase(), openTestDatabase(), openTestDatabase()])
+  const [first, second] = [
+    await storeAcceptedApplicant(from.owner),
+    await storeAcceptedApplicant(from.owner, { email: 'grace@example.com' }),
+  ]
+  await from.owner`
+    insert into private.questions (edition, position, kind, text, is_required, is_private)
+    values (1, 1, 'long', 'Allergies?', false, true), (1, 2, 'short', 'Arrival?', false, false)`
+  const answer = ({ id }: { id: string }) => from.owner`
+    insert into private.question_answers (application_id, question_id, answer)
+    select ${id}, id, text from private.questions on conflict do nothing`
+  await answer(first)
+  await answer(second)
+  const endRetreat = (daysAgo: number) => from.owner`
+    update private.editions set starts_on = private.today() - ${daysAgo}::integer, ends_on = private.today() - ${daysAgo}::integer`
+  await from.owner`update private.editions set private_days = 90`
+  await endRetreat(48)
+  const folder = join((await temporaryDirectory()).path, 'backup')
+  await backUp(from.owner, folder)
+  await from.owner`update private.editions set private_days = 30`
+  await from.owner`select private.erase_due_answers('server')`
+  const listed = async () => {
+    const rows = await from.owner<{ digest: string }[]>`select digest from private.erasures`
+    return new Set(rows.map(({ digest }) => digest))
+  }
+  expect((await listed()).size).toBe(2)
+  const privateAnswersIn = ({ owner }: Database) => owner`
+    select application_id from private.question_answers where answer = 'Allergies?'`
+  expect(await restore(to.owner, await checkBackup(folder), { erased: await listed() })).toMatchObject({
+    erased: 0,
+    erasedAnswers: 2,
+  })
+  expect(await privateAnswersIn(to)).toEqual([])
+  expect(await to.owner`select from private.question_answers`).toHaveLength(2)
+  expect(await to.owner`select author, detail from private.history where kind = 'questions'`).toEqual([
+    { author: 'operator', detail: { erased: 2 } },
+  ])
+  // The next backup of the restored database has the digests too.
+  expect(await to.owner`select from private.erasures`).toHaveLength(2)
+
+  // The retreat is put off, and a guest answers again.
+  await endRetreat(-48)
+  await answer(first)
+  const laterFolder = join((await temporaryDirectory()).path, 'backup')
+  await backUp(from.owner, laterFolder)
+  await restore(later.owner, await checkBackup(laterFolder), { erased: await listed() })
+  expect(await privateAnswersIn(later)).toEqual([{ application_id: first.id }])
+})
+
 test('a restore has a rule for each trigger, and all triggers are enabled afterwards', async () => {
   const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
   const directory = await temporaryDirectory()

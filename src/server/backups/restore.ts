@@ -42,7 +42,7 @@ export interface Backup {
 
 /** The options of a restore. */
 export interface RestoreOptions {
-  /** Digests of erased applications, which are erased again. */
+  /** Digests of erased applications and private answers, which are erased again. */
   erased?: ReadonlySet<string> | undefined
   /** Called when the rows are in the tables, before any row is changed. */
   afterRows?: (transaction: Sql, tables: readonly string[]) => Promise<void>
@@ -55,7 +55,7 @@ export interface RestoreOptions {
  * own server manages them.
  *
  * @param sql Connections of the schema's owner, with an up-to-date schema.
- * @returns The numbers of restored rows, of applications that were erased again, and of private answers whose erasure was due.
+ * @returns The numbers of restored rows, and of applications and private answers that were erased again.
  * @throws {OperatorError} if the database is not empty or refuses, or the folder is not a complete backup.
  */
 export async function restore(
@@ -89,15 +89,13 @@ export async function restore(
         `select setval(pg_get_serial_sequence('${history}', 'id'), max(id)) from ${history}`,
       )
       await transaction`select private.settle_restored()`
-      // Private answers whose erasure is due were erased after the backup, or would have been.
-      const [answers] = await transaction<[{ erased: number }]>`
-        select private.erase_due_answers('operator') as erased`
+      const erasedAnswers = await eraseAnswersAgain(transaction, erased)
       if (!invitationTables.some((name) => tables.includes(name))) await inviteAccepted(transaction)
       for (const { table, name } of disabledTriggers)
         await transaction.unsafe(`alter table ${table} enable trigger ${name}`)
       return {
         erased: await eraseAgain(transaction, erased),
-        erasedAnswers: answers.erased,
+        erasedAnswers,
         applications: await countRows(transaction, applications),
         accounts: hasAccounts ? await countRows(transaction, accounts) : 0,
       }
@@ -154,6 +152,31 @@ async function eraseAgain(transaction: Sql, erased: ReadonlySet<string> = new Se
     )
   }
   return count
+}
+
+/**
+ * Erases private answers again, and those whose erasure is due by the days in the backup. An answer that was given again after
+ * its erasure stays: the backup has its digest too. Returns the number of answers.
+ */
+async function eraseAnswersAgain(transaction: Sql, erased: ReadonlySet<string> = new Set()) {
+  const [again] = await transaction<[{ count: number }]>`
+    with gone as (
+      delete from private.question_answers as given
+        where private.answer_digest(given) = any(${[...erased]}::text[])
+          and private.answer_digest(given) not in (select digest from private.erasures)
+        returning private.answer_digest(given) as digest
+    ), remembered as (
+      insert into private.erasures (digest) select digest from gone
+    )
+    select count(*)::int as count from gone`
+  if (again.count > 0) {
+    await transaction`
+      insert into private.history (author, kind, detail)
+      values ('operator', 'questions', jsonb_build_object('erased', ${again.count}::integer))`
+  }
+  const [due] = await transaction<[{ erased: number }]>`
+    select private.erase_due_answers('operator') as erased`
+  return again.count + due.erased
 }
 
 async function insertLines(transaction: Sql, table: string, file: string) {

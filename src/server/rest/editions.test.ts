@@ -5,6 +5,7 @@ import { storeAcceptedApplicant } from '../../../testing/accepted.ts'
 import { anApplication } from '../../../testing/form.ts'
 import { startRepeating } from '../../../testing/load.ts'
 import { startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
+import { valuesOf } from '../../../testing/sql.ts'
 import { isDuplicate, type Application } from '../../application/application.ts'
 import type { ApplicationDetails, ListPage, Overview } from '../../client/desk/applications.ts'
 
@@ -110,6 +111,22 @@ test('an application that is sent again after a lost response counts as a repeat
   expect(await send(application)).toBe('stored')
   expect(await send(application)).toBe('repeat')
   expect(await editionOf(application)).toEqual([1, 2, 2])
+})
+
+test('an application is not stored again after two retreats began within the hour, but after the clock was set back', async () => {
+  const { application } = await apply()
+  await begin(1)
+  await begin(2)
+  expect(await send(application)).toBe('repeat')
+  // The first retreat ended more than an hour ago.
+  await sql()`update private.editions set began_at = began_at - interval '1 hour' where id = 2`
+  expect(await send(application)).toBe('stored')
+  expect(await send(application)).toBe('repeat')
+  const { application: next } = await apply()
+  await begin(3)
+  // The clock was a day ahead when the retreat began.
+  await sql()`update private.door set repeats_until = repeats_until + interval '1 day'`
+  expect(await send(next)).toBe('stored')
 })
 
 test('lists, searches, counts, charts, exported tables and the next application are those of one retreat', async () => {
@@ -329,6 +346,71 @@ test('templates that are not copied get the texts of a new database, and drafts 
   await sql()`update private.postman set seen_at = now()`
   const letters = [{ id: letter?.id, seen: letter?.seen }]
   expect(await ask('release', { act: crypto.randomUUID(), letters })).toMatchObject([{ outcome: 'missing' }])
+})
+
+/** Stores applicants, with the draft of a decision for each. Returns their ids. */
+async function storeDecided(count: number) {
+  const rows = await sql()<{ id: string }[]>`
+    insert into public.retreat_applications ${valuesOf(Array.from({ length: count }, () => ({ ...anApplication() })))}
+    returning id`
+  const decisions = rows.map(({ id }) => ({ id, status: 'accepted', version: 0 }))
+  await ask('decide', { act: crypto.randomUUID(), decisions })
+  return rows.map(({ id }) => id)
+}
+
+test('drafts are filled in before the applications are locked, except those that appear meanwhile', async () => {
+  const [late, ...others] = await storeDecided(5)
+  await sql()`delete from private.letters where application_id = ${late ?? ''}`
+  // Counts the texts that are filled in before and under the lock. The first one is filled in when another draft appears.
+  await sql().unsafe(`
+    create sequence private.before_lock; create sequence private.under_lock;
+    grant usage on sequence private.before_lock, private.under_lock to public;
+    alter function private.filled rename to original_filled;
+    create function private.filled(
+      subject text, body text, application public.retreat_applications, blind boolean, invitation_values jsonb default null
+    ) returns jsonb language plpgsql as $$
+    begin
+      perform nextval(case when exists (
+        select from pg_locks where pid = pg_backend_pid() and mode = 'AccessExclusiveLock'
+          and relation = 'public.retreat_applications'::regclass
+      ) then 'private.under_lock' else 'private.before_lock' end);
+      insert into private.letters (application_id, template) values ('${late}', 'accepted') on conflict do nothing;
+      return private.original_filled(subject, body, application, blind, invitation_values);
+    end $$`)
+  await begin(1)
+  const [counts] = await sql()`
+    select before.last_value::integer as before, under.last_value::integer as under
+    from private.before_lock as before, private.under_lock as under`
+  expect(counts).toEqual({ before: others.length, under: 1 })
+  expect(await sql()`select from private.letters where body like '%Ada%' and version = 1`).toHaveLength(5)
+  // The time of a statement ends before all are filled in.
+  await sql().unsafe(`
+    update private.letters set subject = null, body = null;
+    create or replace function private.filled(
+      subject text, body text, application public.retreat_applications, blind boolean, invitation_values jsonb default null
+    ) returns jsonb language plpgsql as 'begin raise query_canceled; end'`)
+  await expect(begin(2)).rejects.toMatchObject({
+    code: '22023',
+    message: 'There are too many drafts to keep their texts. Send or drop some, or copy the templates.',
+  })
+  expect(await begin(2, { copied: everything })).toMatchObject({ edition: 3 })
+})
+
+test('a letter of an own template that is stopped after a retreat began becomes a draft again', async () => {
+  const applications = await storeDecided(2)
+  for (const occasion of ['Travel', 'Parking'])
+    await ask('set_template', { occasion, version: null, subject: occasion, body: 'By train.' })
+  await ask('write', { act: crypto.randomUUID(), applications, occasion: 'Travel', again: false })
+  await sql()`update private.postman set seen_at = now()`
+  const drafts = await ask<{ id: string; seen: string; occasion: string }[]>('letters_of', { applications })
+  const letters = drafts.filter(({ occasion }) => occasion === 'Travel').map(({ id, seen }) => ({ id, seen }))
+  const act = crypto.randomUUID()
+  await ask('release', { act, letters, number: 2, again: false })
+  await begin(1)
+  expect(await ask('withdraw', { act })).toEqual({ withdrawn: 2, left: 0 })
+  const stopped = await sql()`select state from private.letters where template = 'Travel'`
+  expect(stopped).toEqual([{ state: 'draft' }, { state: 'draft' }])
+  expect(await sql()`select name from private.templates where kind = 'other'`).toEqual([{ name: 'Travel' }])
 })
 
 test('if a retreat is begun twice at the same time, only one begins, and a repeat begins no second one; an invalid name or day is refused', async () => {

@@ -96,7 +96,7 @@ const ask = (application: string, client = organiser) => client.rpc('desk_all_ab
 const leftOutTables: Record<string, string> = {
   'private.announcements': 'the days on which servers announced an erasing',
   'private.door': 'the door, for everybody',
-  'private.erasures': 'digests of random ids of applications that are gone',
+  'private.erasures': 'digests of random ids of applications and answers that are gone',
   'private.installation': 'the id of the database',
   'private.letter_settings': 'settings of all letters',
   'private.places': 'settings of the retreat',
@@ -312,6 +312,27 @@ test('a person is found by their email in upper or lower case, and by the addres
     left_out: 0,
     account: null,
   })
+})
+
+test('all applications of a person are found from each of them, also after organisers replaced an address twice', async () => {
+  const store = async (email: string) => {
+    const [{ id }] = await sql<[{ id: string }]>`
+      insert into public.retreat_applications ${valuesOf({ ...anApplication({ email }) })} returning id`
+    return id
+  }
+  const first = await store('ada@exampel.com')
+  for (const address of ['ada@middle.example', person]) {
+    await sql`insert into private.addresses values (${first}, ${address})
+      on conflict (application_id) do update set address = excluded.address`
+    await sql`insert into private.history (application_id, author, kind, detail)
+      values (${first}, 'tim@example.org', 'address', jsonb_build_object('address', ${address}::text))`
+  }
+  const [middle, second] = [await store('ADA@middle.example'), await store(person)]
+  await store('tim@example.com')
+  const idsOf = ({ applications }: AllAbout) => applications.map(({ id }) => id)
+  expect(idsOf((await ask(first)).data as AllAbout)).toEqual([second, middle, first])
+  expect(idsOf((await ask(second)).data as AllAbout)).toEqual([second, first])
+  expect(idsOf(await allAbout('ada@middle.example'))).toEqual([middle, first])
 })
 
 test('of an account that was removed, the result says how often its email is in the history and beside marks', async () => {

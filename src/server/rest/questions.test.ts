@@ -265,6 +265,13 @@ test('the link never shows a private answer, and blind readers, the exported tab
   expect(JSON.stringify(history)).not.toMatch(/Peanuts|Friday/)
   const deliveries = await sql()`select * from private.deliveries`
   expect(JSON.stringify(deliveries)).not.toMatch(/Peanuts|Friday/)
+  // Nor does the stamp, a digest, depend on the answer: blind readers could compare it with digests of likely answers.
+  const stampOf = () => ask<{ stamp: string }>('stamp', { application: guest.id }, blind)
+  const stamp = await stampOf()
+  await sql()`update private.question_answers set answer = 'Walnuts' where answer = 'Peanuts'`
+  expect(await stampOf()).toEqual(stamp)
+  await sql()`update private.question_answers set answered_at = now() where answer = 'Walnuts'`
+  expect(await stampOf()).not.toEqual(stamp)
 })
 
 test('an organiser enters answers that came by email, even if required answers are missing', async () => {

@@ -177,6 +177,21 @@ test('a clock that jumps ahead, and back again, erases nothing that was not anno
   expect(await announceAndEraseOnDays(3)).toBe(0)
 })
 
+test('a day to which the clock jumped is no seventh day of announcement, and a server that was off for days erases later', async () => {
+  await endRetreat(-25)
+  const id = await apply()
+  await keepFor(12, 12)
+  await announceAndEraseOnDays(6)
+  // Announced on six days, the last of them yesterday and the first 25 days ago: then the clock jumped by twenty days.
+  await sql()`update private.announcements set announced_on = private.today() - 20, until = private.today() - 19`
+  expect(await announceAndErase()).toBe(0)
+  const from = await dayIn(1)
+  expect(await readRetention()).toMatchObject({ announced: { applications: 1, from, days: 7 } })
+  expect(await stored()).toEqual([id])
+  await sql()`update private.announcements set announced_on = announced_on - 1, until = until - 1`
+  expect(await announceAndErase()).toBe(1)
+})
+
 test('an application is not erased while an organiser holds it, nor in the seven days after the hold ends', async () => {
   await endRetreat(0)
   const [held, other] = [await apply(), await apply()]
@@ -309,6 +324,9 @@ test('blind readers learn who holds an application, but not the applicant’s na
   expect(history).toMatchObject([{ kind: 'hold', detail: {} }])
   const [held] = (await readRetention(blind)).holds
   expect(Object.keys(held ?? {}).toSorted()).toEqual(['held_at', 'held_by', 'id'])
+  // The end of a hold has no reason, by which the desk knows it.
+  await setHold(id, '')
+  expect((await detailsOf(id, blind)).history).toMatchObject([{ detail: {} }, { detail: { reason: null } }])
 })
 
 test('months, from 1 to 120, are saved unless somebody changed them since they were read, and the history says so', async () => {

@@ -1,9 +1,9 @@
 import type { AllAbout, DeliveryAbout } from '../../../client/desk/person.ts'
 import { countOf, dayOf, momentOf } from '../kit/format.ts'
 
-/** The sentence about backups. They are files on a server, which the desk cannot read. */
+/** The sentences about backups. They are files on a server or a project's own, which the desk cannot read. */
 export const backupWords =
-  'Backups have this too, until they are removed: a server keeps the newest 14, one a day, unless its BACKUP_KEEP says otherwise.'
+  'If your server makes backups (BACKUP_DIR), they have this too: the newest 14, unless BACKUP_KEEP says otherwise. A hosted project’s own backups depend on its plan.'
 
 /** The operator's command that names the backups with data about this person. */
 export function commandFor(email: string): string {

@@ -3,7 +3,7 @@ import { useContext, useState } from 'react'
 
 import { daysOf } from '../../../application/calendar.ts'
 import type { Question } from '../../../application/questions.ts'
-import type { Guest } from '../../../client/desk/questions.ts'
+import type { Guest, Questions } from '../../../client/desk/questions.ts'
 import type { Places } from '../../../client/desk/retreat.ts'
 import { storageOf } from '../../../client/storage.ts'
 import { announce } from '../kit/announce.tsx'
@@ -23,6 +23,7 @@ import {
   guestsFile,
   isReadBlind,
   openCount,
+  openQuestions,
   sorted,
   type GuestColumn,
 } from './guests.ts'
@@ -45,13 +46,13 @@ export function GuestList({ edition }: { edition: number | undefined }) {
       }
       head={<EarlierNotice editions={places?.editions} edition={edition} to={{ screen: 'guests' }} />}
     >
-      {({ guests, questions }) =>
+      {({ guests, asked }) =>
         guests.length === 0 ? (
           <p className="layout-quiet">
             Nobody is coming yet. People who press “I am coming” appear here, with their answers.
           </p>
         ) : (
-          <Guests guests={sorted(guests)} {...{ questions, places, edition }} />
+          <Guests guests={sorted(guests)} {...{ asked, places, edition }} />
         )
       }
     </Screen>
@@ -60,15 +61,17 @@ export function GuestList({ edition }: { edition: number | undefined }) {
 
 interface GuestsProps {
   guests: readonly Guest[]
-  questions: readonly Question[]
+  asked: Questions
+  places: Places | undefined
   /** The number of the retreat that is shown; undefined means the newest. */
   edition: number | undefined
 }
 
-function Guests({ guests, questions, places, edition }: GuestsProps & { places: Places | undefined }) {
+function Guests({ guests, asked, places, edition }: GuestsProps) {
   const siteTitle = useContext(SiteTitle)
   const isBlind = isReadBlind(guests)
-  const columns = columnsOf(questions, isBlind)
+  const columns = columnsOf(asked.questions, isBlind)
+  const questions = openQuestions(asked, places?.today)
   const [ticks, setTicks] = useState(storedTicks)
   const chosen = chosenOf(columns, ticks)
   const incompleteCount = guests.filter((guest) => openCount(guest, questions, isBlind) > 0).length
@@ -128,7 +131,9 @@ function Guests({ guests, questions, places, edition }: GuestsProps & { places: 
   )
 }
 
-interface GuestTableProps extends GuestsProps {
+interface GuestTableProps extends Pick<GuestsProps, 'guests' | 'edition'> {
+  /** The questions that guests can still answer. */
+  questions: readonly Question[]
   columns: readonly GuestColumn[]
   isBlind: boolean
 }
@@ -149,16 +154,14 @@ function GuestTable({ guests, questions, columns, isBlind, edition }: GuestTable
       </thead>
       <tbody>
         {guests.map((guest) => {
-          const openQuestions = openCount(guest, questions, isBlind)
+          const missing = openCount(guest, questions, isBlind)
           return (
             <tr key={guest.id}>
               <th scope="row">
                 <ApplicationLink id={guest.id} filters={{ ...filtersFrom(''), edition }}>
                   {nameOf(guest)}
                 </ApplicationLink>
-                {openQuestions > 0 && (
-                  <span className="guests-open">{countOf(openQuestions, 'answer')} missing</span>
-                )}
+                {missing > 0 && <span className="guests-open">{countOf(missing, 'answer')} missing</span>}
               </th>
               {columns.map((column) => (
                 <GuestCell key={column.id} column={column} text={column.textOf(guest)} />

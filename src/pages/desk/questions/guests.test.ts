@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { readCsv } from '../../../../testing/csv.ts'
 import type { Question } from '../../../application/questions.ts'
 import type { Guest } from '../../../client/desk/questions.ts'
-import { chosenOf, columnsOf, guestsFile, isReadBlind, openCount, sorted } from './guests.ts'
+import { chosenOf, columnsOf, guestsFile, isReadBlind, openCount, openQuestions, sorted } from './guests.ts'
 
 const question = (id: string, changes: Partial<Question> = {}): Question => ({
   id,
@@ -71,6 +71,16 @@ test('open questions are the required ones without an answer; private ones are n
   expect(openCount({ ...answered, answers: { arrival: 'Friday', call: 'Mary' } }, questions, false)).toBe(0)
   expect(openCount(answered, questions, true)).toBe(0)
   expect(openCount({ ...answered, answers: {} }, questions, true)).toBe(1)
+})
+
+test('no question is open after the last day for answers', () => {
+  const asked = { questions: questions.map((each) => ({ ...each, answers: 0 })), closes_on: '2027-03-12' }
+  const openOn = (today: string | undefined, closes_on: string | null = asked.closes_on) =>
+    openQuestions({ ...asked, closes_on }, today)
+  expect(openOn('2027-03-12')).toEqual(asked.questions)
+  expect(openOn('2027-03-13')).toEqual([])
+  expect(openOn('2027-03-13', null)).toEqual(asked.questions)
+  expect(openOn(undefined)).toEqual([])
 })
 
 test('the file has the names and the chosen columns, and no cell begins a formula', async () => {

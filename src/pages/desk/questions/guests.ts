@@ -1,6 +1,6 @@
 import { byteOrderMark, csvTextLines } from '../../../application/csv.ts'
 import type { Question } from '../../../application/questions.ts'
-import type { Guest } from '../../../client/desk/questions.ts'
+import type { Guest, Questions } from '../../../client/desk/questions.ts'
 import { nameOf } from '../kit/format.ts'
 import { answerWords } from './questions.ts'
 
@@ -62,6 +62,14 @@ export function sorted(guests: readonly Guest[]): Guest[] {
     nameCollator.compare(one.first_name ?? '', other.first_name ?? '') ||
     (one.id < other.id ? -1 : 1)
   return guests.toSorted(compare)
+}
+
+/** The questions that guests can still answer: none after the last day, or before today's date is known. */
+export function openQuestions(
+  { questions, closes_on: closesOn }: Pick<Questions, 'questions' | 'closes_on'>,
+  today: string | undefined,
+): readonly Question[] {
+  return today !== undefined && (closesOn === null || closesOn >= today) ? questions : []
 }
 
 /** The number of required questions that a guest has not answered. Private ones are not counted for blind readers. */

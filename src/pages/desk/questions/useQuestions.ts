@@ -20,7 +20,7 @@ export function useGuests(edition?: number) {
   return useQuery({
     queryKey: ['questions', 'guests', edition],
     async queryFn({ signal }) {
-      const { questions } = await call('desk_questions', { edition }, signal)
+      const asked = await call('desk_questions', { edition }, signal)
       const guests: Guest[] = []
       let after: GuestPage['next'] = null
       do {
@@ -28,7 +28,7 @@ export function useGuests(edition?: number) {
         guests.push(...page.guests)
         after = page.next
       } while (after !== null)
-      return { questions, guests }
+      return { asked, guests }
     },
     ...polled,
   })

@@ -18,7 +18,7 @@ interface HoldEditProps {
   name: string
 }
 
-/** The reason why an organiser keeps an application, or else the day on which it is erased; nothing if there is neither. */
+/** The reason why an organiser keeps an application, or else the day on which its erasing is due; nothing if there is neither. */
 export function HoldEdit({ details, name }: HoldEditProps) {
   const { application, erased_on: erasedOn, hold } = details
   const act = useDeskAct('desk_hold', {
@@ -53,7 +53,7 @@ export function HoldEdit({ details, name }: HoldEditProps) {
         </>
       ) : (
         <>
-          <p>It is erased on {dayOf(erasedOn ?? '')}, as organisers set for all applications.</p>
+          <p>It is due to be erased on {dayOf(erasedOn ?? '')}, as organisers set for all applications.</p>
           <Dialog ref={dialog} button="Keep" title="Keep this application" onClose={act.cancel}>
             <DialogForm act="Keep it" isPending={act.isPending} onSend={() => press((typed ?? '').trim())}>
               <p>It is then only erased if you erase it yourself.</p>

@@ -131,7 +131,10 @@ function MonthsEdit({ retention }: RetentionProps) {
           onText={(guests) => enter({ guests })}
         />
         <ul>
-          <li>Each erasing is announced for seven days before: here, under Places and in the daily email.</li>
+          <li>
+            Your server announces each erasing for seven days before: here, under Places and in the daily
+            email. Without a server, nothing is announced, and you erase here what is due.
+          </li>
           <li>Each is erased for good, with its letters and answers. A restored backup erases it again.</li>
           <li>You can keep a single application, with a reason, where it is shown.</li>
         </ul>
