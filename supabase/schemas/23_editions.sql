@@ -56,6 +56,11 @@ as $$
 begin
   perform private.keep_texts(drafts);
   perform private.keep_texts(array(select draft from private.filled_drafts() as draft));
+  -- A letter that can still be stopped becomes a draft with the text that would have been sent.
+  update private.letters as letter set subject = delivery.subject, body = delivery.body
+    from private.deliveries as delivery
+    where delivery.letter_id = letter.id and private.is_main(delivery) and delivery.state in ('waiting', 'sending', 'failed')
+      and letter.state = 'released' and letter.subject is null;
   delete from private.templates as own where kind = 'other' and not exists (
     select from private.letters
     where template = own.name and (state = 'draft' or state = 'released' and private.is_undelivered(id))
@@ -89,7 +94,9 @@ begin
     raise exception '“copied” has to be an object.' using errcode = '22023';
   end if;
   perform private.check_days(starts_on, ends_on);
-  if not private.begin_act(act, 'desk_begin_edition', newest::text, name) then
+  if not private.begin_act(
+    act, 'desk_begin_edition', newest::text, name, starts_on::text, ends_on::text, copied::text
+  ) then
     return public.desk_places();
   end if;
   if not keeps_templates then
@@ -119,8 +126,10 @@ begin
   update private.door set version = (private.door_state() ->> 'version')::integer + 1,
     closed = closed or coalesce(received >= closes_after, false), received = 0, opened_at = start, edition_since = start,
     repeats_until = start + interval '1 hour';
+  -- The version changes in any case: an organiser may be editing the number of the former retreat.
+  update private.places set version = version + 1;
   if (copied ->> 'places')::boolean is not true then
-    update private.places set version = version + 1, places = null, days = 10;
+    update private.places set places = null, days = 10;
   end if;
   if (copied ->> 'questions')::boolean then
     insert into private.questions (edition, position, kind, text, choices, is_required, is_private)

@@ -27,8 +27,8 @@ create function private.clear_mail_problem() returns void
       where failures > 0 or problem <> '' or failing_since is not null;
   end;
 
--- Whether another email is being sent to the same applicant, or a letter that was released earlier waits or has no result yet:
--- letters have to arrive in the order of their release.
+-- Whether another email is being sent to the same applicant, or an earlier letter has no result yet. Letters have to arrive in the
+-- order of their release.
 create function private.is_busy(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''
 as $$

@@ -57,17 +57,16 @@ update private.statuses set set_at = now();`,
     testTitle: 'applications are stored while a server holds the lock of backups',
   },
   {
-    promise: 'Sorted, so that two concurrent calls cannot deadlock',
+    promise: 'All are locked first, and sorted, so that two concurrent calls cannot deadlock',
     document: 'supabase/schemas/05_decisions.sql',
     effect: 'Two organisers who decide on the same applications in opposite orders deadlock',
     changedFile: 'supabase/schemas/05_decisions.sql',
-    find: `    select distinct on (id) id, status, version, takes_back
-    from jsonb_to_recordset(decisions) as sent (id uuid, status text, version integer, takes_back boolean) order by id`,
-    replace: `    select id, status, version, takes_back
-    from jsonb_to_recordset(decisions) as sent (id uuid, status text, version integer, takes_back boolean)`,
-    testFile: 'src/server/rest/desk.test.ts',
-    testTitle:
-      'two organisers deciding at once in opposite orders do not deadlock; each application gets one decision',
+    find: `  perform from public.retreat_applications
+    where id in (select id from jsonb_to_recordset(decisions) as sent (id uuid)) order by id for no key update;
+`,
+    replace: '',
+    testFile: 'src/server/rest/door.test.ts',
+    testTitle: 'putting aside the same applications twice at once does not deadlock while a limit is set',
   },
   {
     promise: 'Locking an application serialises the changes of its letters.',
@@ -138,8 +137,8 @@ update private.statuses set set_at = now();`,
     effect: 'Applications that arrive while the limit of the door is set are not counted',
     changedFile: 'supabase/schemas/08_door.sql',
     find: `  perform pg_advisory_xact_lock_shared(5610746);
-`,
-    replace: '',
+  select * into door`,
+    replace: '  select * into door',
     testFile: 'src/server/rest/door.test.ts',
     testTitle: 'an application that is being stored while a limit is set is counted',
   },
