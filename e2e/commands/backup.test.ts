@@ -11,6 +11,7 @@ import { openDatabase } from '../../src/server/database/database.ts'
 import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
 import { signInByLink } from '../../testing/organiser.ts'
+import { startPostgres } from '../../testing/postgres.ts'
 import { startReceiver } from '../../testing/receiver.ts'
 import { prepareDatabase, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { mountSmallDisk } from '../../testing/small-disk.ts'
@@ -506,6 +507,38 @@ test('a backup onto a full disk ends with one sentence and leaves no files', asy
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toMatch(/^Using .*\nThe folder ".*" cannot be used \(ENOSPC.*\)\.\n$/)
   expect(await readdir(small)).toEqual([])
+})
+
+test('a command whose database is lost says so in one sentence, and blames no folder', async () => {
+  const directory = await temporaryDirectory()
+  const postgres = await startPostgres('database')
+  const waiting = () =>
+    postgres.admin<{ pid: number }[]>`select pid from pg_stat_activity where wait_event_type = 'Lock'`
+  await postgres.admin.begin(async (sql) => {
+    await sql`lock table public.retreat_applications in access exclusive mode`
+    for (const [args, lose] of [
+      [
+        ['applications', '--json'],
+        async () => postgres.admin`
+        select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock'`,
+      ],
+      [['backup', '--to', join(directory.path, 'backup')], async () => postgres.closeConnections('RST')],
+    ] as const) {
+      const { code, stderr } = await runCommand(
+        [...args],
+        { DATABASE_URL: postgres.url() },
+        undefined,
+        async () => {
+          await expect.poll(waiting).toHaveLength(1)
+          await lose()
+        },
+      )
+      expect(code).toBe(1)
+      expect(stderr).toMatch(
+        /^Using .*\nThe PostgreSQL at .*, which DATABASE_URL names, cannot be used \(.*\): .*\n$/,
+      )
+    }
+  })
 })
 
 test('an interrupted backup leaves no files and no running database', async () => {
