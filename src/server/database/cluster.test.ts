@@ -1,12 +1,13 @@
 import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, rmdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
 
 import { dataDirectory, temporaryDirectory } from '../../../testing/server.ts'
+import { mountSmallDisk } from '../../../testing/small-disk.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { ensureCluster } from './cluster.ts'
 import { acceptsConnections, trimLog } from './files.ts'
@@ -83,6 +84,32 @@ test('a DATA_DIR that is a file, or a link to nothing, is refused with a sentenc
     expect(String(error)).toContain(`DATA_DIR is "${path}", which cannot be used (${code}): name a directory`)
   }
   expect(await readdir(directory.path)).toEqual(['file', 'link'])
+})
+
+test('a database that cannot be created or started says why, also if the disk is full', async ({ skip }) => {
+  const directory = await temporaryDirectory()
+  const dataDir = join(directory.path, 'small')
+  await mountSmallDisk(dataDir, '80m', skip)
+  const ballast = join(dataDir, '.ballast')
+  await writeFile(ballast, Buffer.alloc(70 * 1024 * 1024))
+  await expect(ensureCluster(dataDir, true)).rejects.toThrow(
+    /^initdb failed: could not .*: No space left on device$/,
+  )
+  await rm(ballast)
+  const cluster = await ensureCluster(dataDir, true)
+  await cluster.stop()
+  const log = join(dataDir, 'postgres.log')
+  await rm(log)
+  await mkdir(log)
+  await expect(ensureCluster(dataDir, false)).rejects.toThrow(
+    /^pg_ctl failed: .*postgres\.log: Is a directory$/,
+  )
+  await rmdir(log)
+  // The disk takes what fits.
+  await writeFile(ballast, Buffer.alloc(80 * 1024 * 1024)).catch(() => {})
+  await expect(ensureCluster(dataDir, false)).rejects.toThrow(
+    `The disk of DATA_DIR ("${dataDir}") is full: make room (pg_ctl failed: see postgres.log in DATA_DIR).`,
+  )
 })
 
 test('a database is locked while it runs, so that no other container starts a second server on its files', async () => {
