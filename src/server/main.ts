@@ -98,6 +98,7 @@ async function start(settings: Settings, log: Logger) {
     if (problems.length > 0) process.exitCode = 1
   }
   try {
+    if (settings.databaseUrl === undefined) await backups?.beforeServing(database.server)
     await writeSite(database.server, settings)
     const dispatcher =
       webhookUrl === undefined
