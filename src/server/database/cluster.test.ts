@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
 
+import { readCommands } from '../../../testing/recipe.ts'
 import { dataDirectory, temporaryDirectory } from '../../../testing/server.ts'
 import { mountSmallDisk } from '../../../testing/small-disk.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
@@ -65,6 +66,22 @@ test('a database is created only in an empty DATA_DIR, even after an interrupted
   expect((await readdir(directory.path)).toSorted()).toEqual(
     [...ignoredNames, 'pgdata-17', 'postgres.log'].toSorted(),
   )
+})
+
+test('after the documented commands put the database of a container aside, another one is created', async () => {
+  const { path: dataDir } = await temporaryDirectory()
+  await mkdir(join(dataDir, 'pgdata'))
+  for (const name of ['postgres.log', 'postgres.log.1']) await writeFile(join(dataDir, name), '')
+  const [, goBack = ''] = await readCommands('docs/operate.md', 'In a container', { '/data/': `${dataDir}/` })
+  const [, command = ''] = /sh -c '(.*pgdata.*)'$/m.exec(goBack) ?? []
+  await promisify(execFile)('sh', ['-c', command])
+  const beforeCreation = () => Promise.reject(new Error('not now'))
+  await expect(ensureCluster(dataDir, true, { beforeCreation })).rejects.toThrow('not now')
+  expect((await readdir(join(dataDir, '.newer'))).toSorted()).toEqual([
+    'pgdata',
+    'postgres.log',
+    'postgres.log.1',
+  ])
 })
 
 test('a DATA_DIR that is a file, or a link to nothing, is refused with a sentence', async () => {
