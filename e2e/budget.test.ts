@@ -148,6 +148,7 @@ test('responses are compressed; the document is revalidated, and scripts are cac
     const asset = await fetch(server.origin + script, { headers: { 'accept-encoding': encoding } })
     expect(asset.headers.get('content-encoding')).toBe(encoding)
     expect(asset.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(asset.headers.get('vary')).toBe('accept-encoding')
     await asset.arrayBuffer()
   }
 })

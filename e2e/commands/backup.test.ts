@@ -11,6 +11,7 @@ import { openDatabase } from '../../src/server/database/database.ts'
 import { send } from '../../testing/client.ts'
 import { anApplication } from '../../testing/form.ts'
 import { signInByLink } from '../../testing/organiser.ts'
+import { startPostgres } from '../../testing/postgres.ts'
 import { startReceiver } from '../../testing/receiver.ts'
 import { prepareDatabase, runCommand, startServer, temporaryDirectory } from '../../testing/server.ts'
 import { mountSmallDisk } from '../../testing/small-disk.ts'
@@ -343,6 +344,43 @@ test('a backup without a manifest, which the first versions made, is restored wi
   ).toEqual([{ is_queued_at_creation: true }])
 })
 
+test('applications of the longest form answers are backed up, checked, restored and listed in little memory', async () => {
+  const directory = await temporaryDirectory()
+  const { DATA_DIR } = await prepareDatabase(join(directory.path, 'original'))
+  const folder = join(directory.path, 'backup')
+  const filled = await openDatabase({ dataDir: DATA_DIR, databaseUrl: undefined }, { schema: 'check' })
+  // JSON escapes each character with six.
+  await filled.owner`
+    insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, paid_solution,
+      custom_solution, team_size, reason, consent, created_at)
+    select long, long, email, long, long, long, 'custom', repeat(chr(1), length(long) * 10), '3-10',
+      repeat(chr(1), length(long) * 10), true, now() - n * interval '1 hour'
+    from (select n, 'ada.' || n || '@example.org' as email, repeat(chr(1), 10000) as long
+      from generate_series(1, 70) as n) as rows`
+  await filled.close()
+  const settings = { DATA_DIR, TMPDIR: directory.path, NODE_OPTIONS: '--max-old-space-size=96' }
+  const copy = { ...settings, DATA_DIR: join(directory.path, 'copy') }
+  for (const [args, to] of [
+    [['backup', '--to', folder], settings],
+    [['backup', '--check', '--from', folder], settings],
+    [['restore', '--from', folder], copy],
+  ] as const) {
+    const { code, stdout } = await runCommand([...args], to)
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining('70 applications') as string,
+    })
+  }
+  for (const [option, lines] of [
+    ['--json', 70],
+    ['', 70 * 13 + 1],
+  ] as const) {
+    const counting = ['-c', `"${process.execPath}" start.js applications ${option} | wc -l`]
+    const { stdout } = await promisify(execFile)('sh', counting, { env: { ...process.env, ...copy } })
+    expect(Number(stdout)).toBe(lines)
+  }
+})
+
 test('an impossible backup or restore is refused with one sentence and leaves no files', async () => {
   const directory = await temporaryDirectory()
   const settings = await prepareDatabase(join(directory.path, 'data'))
@@ -469,6 +507,38 @@ test('a backup onto a full disk ends with one sentence and leaves no files', asy
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toMatch(/^Using .*\nThe folder ".*" cannot be used \(ENOSPC.*\)\.\n$/)
   expect(await readdir(small)).toEqual([])
+})
+
+test('a command whose database is lost says so in one sentence, and blames no folder', async () => {
+  const directory = await temporaryDirectory()
+  const postgres = await startPostgres('database')
+  const waiting = () =>
+    postgres.admin<{ pid: number }[]>`select pid from pg_stat_activity where wait_event_type = 'Lock'`
+  await postgres.admin.begin(async (sql) => {
+    await sql`lock table public.retreat_applications in access exclusive mode`
+    for (const [args, lose] of [
+      [
+        ['applications', '--json'],
+        async () => postgres.admin`
+        select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock'`,
+      ],
+      [['backup', '--to', join(directory.path, 'backup')], async () => postgres.closeConnections('RST')],
+    ] as const) {
+      const { code, stderr } = await runCommand(
+        [...args],
+        { DATABASE_URL: postgres.url() },
+        undefined,
+        async () => {
+          await expect.poll(waiting).toHaveLength(1)
+          await lose()
+        },
+      )
+      expect(code).toBe(1)
+      expect(stderr).toMatch(
+        /^Using .*\nThe PostgreSQL at .*, which DATABASE_URL names, cannot be used \(.*\): .*\n$/,
+      )
+    }
+  })
 })
 
 test('an interrupted backup leaves no files and no running database', async () => {

@@ -119,7 +119,7 @@ test('the image updates the volumes of 1.0.0 after a backup, and 1.0.0 runs agai
   expect(emailsIn(await formerAgain.exec(...list))).toEqual([before.email])
   expect(await formerAgain.stop(60)).toBe(0)
   const reader = await startContainer(image, volumes, {
-    settings: { ...settings, DATA_DIR: '/data/newer' },
+    settings: { ...settings, DATA_DIR: '/data/.newer' },
     command: list,
   })
   expect(await reader.exited).toBe(0)

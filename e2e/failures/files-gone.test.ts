@@ -132,6 +132,17 @@ test('only a first start makes a database and says so, and a start without a dat
   )
   expect(existsSync(data)).toBe(false)
 
+  // A restore that was killed leaves an empty database, into which the backup can be restored.
+  const killed = { ...withBackups, ...(await prepareDatabase(join(directory.path, 'killed'))) }
+  const refusedEmpty = await within(timeout, 'the refusal', runCommand([], killed))
+  expect(refusedEmpty.code).toBe(1)
+  expect(refusedEmpty.stderr).toContain(
+    `The database in DATA_DIR is empty, but BACKUP_DIR ("${backups}") has backups of another, so a restore may have been interrupted: restore the newest (npm run restore -- --from "${backup}"), or`,
+  )
+  expect(await runCommand(['restore', '--from', backup], killed)).toMatchObject({ code: 0 })
+  const complete = await startServer(killed)
+  expect(await complete.stop()).toBe(0)
+
   // Follows the advice of the sentence: names another folder for backups, and then restores.
   const otherBackups = join(directory.path, 'another')
   await mkdir(otherBackups, { mode: 0o700 })

@@ -8,6 +8,7 @@ import {
   type DatabaseLocation,
   type OpenOptions,
 } from '../server/database/database.ts'
+import { lossError } from '../server/database/failures.ts'
 import { remedyForOld } from '../server/database/schema-state.ts'
 import { exitProcess } from '../settings/exit-process.ts'
 import { OperatorError } from '../settings/operator-error.ts'
@@ -51,7 +52,9 @@ export async function withDatabase(
   if (outcome.status === 'fulfilled')
     return location.isTemporary === true ? database.discard() : database.close()
   await database.discard()
-  throw olderSchemaError(outcome.reason, database) ?? outcome.reason
+  throw (
+    olderSchemaError(outcome.reason, database) ?? lossError(outcome.reason, location, database.description)
+  )
 }
 
 let areInterruptsIgnored = false

@@ -78,8 +78,7 @@ export async function createApp({
   endConnectionsOnClose(app)
   // Each waiting pipelined response adds a listener to the socket. Node.js would warn above ten.
   app.server.on('connection', (socket) => socket.setMaxListeners(0))
-  limitUnreadData(app)
-  limitLargeRequests(app)
+  limitUnreadData(app, { onDiscard: limitLargeRequests(app) })
   if (trustProxy === false) warnOfProxy(app)
 
   const allow = createAllowance(rateLimitPerMinute)

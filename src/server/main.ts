@@ -6,7 +6,7 @@ import pino, { type Logger } from 'pino'
 import { createApp } from './app.ts'
 import { createScheduledBackups } from './backups/scheduled.ts'
 import { openDatabase, type Database } from './database/database.ts'
-import { fileFailure, unreachableError } from './database/failures.ts'
+import { fileFailure, lossError, unreachableError } from './database/failures.ts'
 import { serverName } from './database/lock.ts'
 import { writeSite } from './database/places.ts'
 import { siteOf } from './auth/mail/links.ts'
@@ -98,6 +98,7 @@ async function start(settings: Settings, log: Logger) {
     if (problems.length > 0) process.exitCode = 1
   }
   try {
+    if (settings.databaseUrl === undefined) await backups?.beforeServing(database.server)
     await writeSite(database.server, settings)
     const dispatcher =
       webhookUrl === undefined
@@ -171,8 +172,12 @@ async function closeApp(app: FastifyInstance) {
 }
 
 /** The error of a start that failed after the database was opened, with advice if its cause is known. */
-function startFailure(error: unknown, { description }: Database, { databaseUrl }: Settings) {
-  return fileFailure(error) ?? (databaseUrl === undefined ? error : unreachableError(error, description))
+function startFailure(error: unknown, { description }: Database, settings: Settings) {
+  const isEmbedded = settings.databaseUrl === undefined
+  return (
+    fileFailure(error) ??
+    (isEmbedded ? lossError(error, settings, description) : unreachableError(error, description))
+  )
 }
 
 /** Refuses an address that this server cannot listen on, before it creates or updates the database. */

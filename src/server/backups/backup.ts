@@ -45,9 +45,8 @@ export interface BackupOptions {
 /** The mode of a backup's transaction, which sees a snapshot of one moment. */
 export const snapshotMode = 'isolation level repeatable read read only'
 
-/** Rows that are read at a time, without and with other work of the same server. More would be faster, but delay that work. */
-const batchSize = 500
-const sharedBatchSize = 200
+/** Rows that are read at a time. More are not faster, and an application's JSON may have 1.5 MB. */
+const batchSize = 100
 /** Bytes after which a file is flushed to disk: a single flush at the end would block other programs on the disk. */
 const maxUnflushedBytes = 8 * 1024 * 1024
 /** The name of the file in an unfinished backup that says to which database the backup belongs. */
@@ -143,7 +142,7 @@ async function writeTable(
   try {
     let began = performance.now()
     const query = `select ${backupColumns[name] ?? '*'} from ${name} where ${backupRows[name] ?? true}`
-    for await (const lines of readLines(transaction, query, share < 1 ? sharedBatchSize : batchSize)) {
+    for await (const lines of readLines(transaction, query, batchSize)) {
       signal?.throwIfAborted()
       const text = Buffer.from(lines.map((line) => `${line}\n`).join(''))
       hash.update(text)

@@ -19,7 +19,7 @@ export interface CheckResult extends BackupCounts {
 }
 
 /** Rows that are compared at a time. */
-const batchSize = 500
+const batchSize = 100
 
 /**
  * Restores a backup whose files match its manifest, and compares the restored tables with the files.

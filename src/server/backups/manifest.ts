@@ -1,6 +1,6 @@
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isDatabaseError } from '../database/connection.ts'
+import { ConnectionError, isDatabaseError } from '../database/connection.ts'
 
 import { table } from '../../application/application.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
@@ -151,7 +151,8 @@ export async function checkRegular(path: string): Promise<void> {
 
 /** Turns an error of a backup or a restore into a sentence for the operator. Returns any other error unchanged. */
 export function backupFailure(error: unknown, folder: string): unknown {
-  if (error instanceof OperatorError) return error
+  // A lost connection may have the network's code, such as ECONNRESET.
+  if (error instanceof OperatorError || error instanceof ConnectionError) return error
   const isFileError = error instanceof Error && 'code' in error && /^E[A-Z]+$/.test(String(error.code))
   if (isFileError) {
     const hint =

@@ -26,9 +26,9 @@ import { triggers } from './triggers.ts'
 import { defaultToNewestEdition } from '../database/edition.ts'
 import { newestVersion } from '../database/migrations.ts'
 import { ownerOfAuth } from '../database/owner-of-auth.ts'
-import type { Sql } from '../database/sql.ts'
+import { maxBatchLength, type Sql } from '../database/sql.ts'
 
-/** Rows that are restored at a time. */
+/** Rows that are restored at a time. Long rows are fewer. */
 const batchSize = 500
 
 /** A folder that passed `checkBackup`. */
@@ -196,11 +196,14 @@ async function insertLines(transaction: Sql, table: string, file: string) {
     )
   }
   let batch: string[] = []
+  let length = 0
   for await (const line of linesOf(file)) {
     batch.push(line)
-    if (batch.length < batchSize) continue
+    length += line.length
+    if (batch.length < batchSize && length < maxBatchLength) continue
     await insert(batch)
     batch = []
+    length = 0
   }
   if (batch.length > 0) await insert(batch)
 }

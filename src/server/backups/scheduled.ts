@@ -9,6 +9,7 @@ import {
   refuseFolderWritableByOthers,
   removeLeftovers,
   removeOldBackups,
+  type FolderOptions,
 } from './folder.ts'
 import { snapshotMode, writeBackup } from './backup.ts'
 import { appendErasures } from './erasures.ts'
@@ -45,6 +46,8 @@ export interface ScheduledBackups {
   refuseForeign: () => Promise<void>
   /** Refuses to create a database if the folder has backups: the disk of the backed-up database may not be mounted. */
   beforeCreation: () => Promise<void>
+  /** Refuses an empty database if the folder has only backups of another: a restore may have been killed. */
+  beforeServing: (sql: Sql) => Promise<void>
   /** Makes a backup before the schema changes. An error is logged, and the schema changes anyway. */
   beforeMigration: (sql: Sql) => Promise<void>
   /** Makes a backup if the last one is older than a day, and from then on each day. Appends erasures to the list. */
@@ -185,6 +188,21 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       if (newest === undefined) return
       throw new OperatorError(
         `DATA_DIR has no database, but BACKUP_DIR ("${dir}") has backups of one: mount the disk of DATA_DIR, restore the newest (npm run restore -- --from "${newest.folder}"), or name another BACKUP_DIR to begin with an empty database.`,
+      )
+    },
+    async beforeServing(sql) {
+      const [row] = await sql<[{ is_empty: boolean }]>`
+        select not exists (select from public.retreat_applications)
+          and not exists (select from private.organisers) as is_empty`
+      if (!row.is_empty) return
+      const databaseId = await readIdForBackups(sql)
+      // A folder that cannot be read is reported later.
+      const find = (options: FolderOptions) =>
+        runFileWork(() => newestBackup(dir, { ...options, now: now() })).catch(() => undefined)
+      const newest = await find({})
+      if (newest === undefined || (await find({ databaseId })) !== undefined) return
+      throw new OperatorError(
+        `The database in DATA_DIR is empty, but BACKUP_DIR ("${dir}") has backups of another, so a restore may have been interrupted: restore the newest (npm run restore -- --from "${newest.folder}"), or name another BACKUP_DIR to begin with an empty database.`,
       )
     },
     async beforeMigration(sql) {

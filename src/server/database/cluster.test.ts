@@ -1,12 +1,14 @@
 import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, rmdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
 
+import { readCommands } from '../../../testing/recipe.ts'
 import { dataDirectory, temporaryDirectory } from '../../../testing/server.ts'
+import { mountSmallDisk } from '../../../testing/small-disk.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { ensureCluster } from './cluster.ts'
 import { acceptsConnections, trimLog } from './files.ts'
@@ -66,6 +68,22 @@ test('a database is created only in an empty DATA_DIR, even after an interrupted
   )
 })
 
+test('after the documented commands put the database of a container aside, another one is created', async () => {
+  const { path: dataDir } = await temporaryDirectory()
+  await mkdir(join(dataDir, 'pgdata'))
+  for (const name of ['postgres.log', 'postgres.log.1']) await writeFile(join(dataDir, name), '')
+  const [, goBack = ''] = await readCommands('docs/operate.md', 'In a container', { '/data/': `${dataDir}/` })
+  const [, command = ''] = /sh -c '(.*pgdata.*)'$/m.exec(goBack) ?? []
+  await promisify(execFile)('sh', ['-c', command])
+  const beforeCreation = () => Promise.reject(new Error('not now'))
+  await expect(ensureCluster(dataDir, true, { beforeCreation })).rejects.toThrow('not now')
+  expect((await readdir(join(dataDir, '.newer'))).toSorted()).toEqual([
+    'pgdata',
+    'postgres.log',
+    'postgres.log.1',
+  ])
+})
+
 test('a DATA_DIR that is a file, or a link to nothing, is refused with a sentence', async () => {
   const directory = await temporaryDirectory()
   const file = join(directory.path, 'file')
@@ -83,6 +101,32 @@ test('a DATA_DIR that is a file, or a link to nothing, is refused with a sentenc
     expect(String(error)).toContain(`DATA_DIR is "${path}", which cannot be used (${code}): name a directory`)
   }
   expect(await readdir(directory.path)).toEqual(['file', 'link'])
+})
+
+test('a database that cannot be created or started says why, also if the disk is full', async ({ skip }) => {
+  const directory = await temporaryDirectory()
+  const dataDir = join(directory.path, 'small')
+  await mountSmallDisk(dataDir, '80m', skip)
+  const ballast = join(dataDir, '.ballast')
+  await writeFile(ballast, Buffer.alloc(70 * 1024 * 1024))
+  await expect(ensureCluster(dataDir, true)).rejects.toThrow(
+    /^initdb failed: could not .*: No space left on device$/,
+  )
+  await rm(ballast)
+  const cluster = await ensureCluster(dataDir, true)
+  await cluster.stop()
+  const log = join(dataDir, 'postgres.log')
+  await rm(log)
+  await mkdir(log)
+  await expect(ensureCluster(dataDir, false)).rejects.toThrow(
+    /^pg_ctl failed: .*postgres\.log: Is a directory$/,
+  )
+  await rmdir(log)
+  // The disk takes what fits.
+  await writeFile(ballast, Buffer.alloc(80 * 1024 * 1024)).catch(() => {})
+  await expect(ensureCluster(dataDir, false)).rejects.toThrow(
+    `The disk of DATA_DIR ("${dataDir}") is full: make room (pg_ctl failed: see postgres.log in DATA_DIR).`,
+  )
 })
 
 test('a database is locked while it runs, so that no other container starts a second server on its files', async () => {

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { OperatorError } from '../../settings/operator-error.ts'
 import { parseAddress } from './address.ts'
 import { createPools, embedded, visitor, type Pools } from './pools.ts'
-import { unreachableError } from './failures.ts'
+import { lossError, unreachableError } from './failures.ts'
 import { folder } from './files.ts'
 import { readDatabaseId } from './database-id.ts'
 import { rebuildForMinorVersion } from './minor-version.ts'
@@ -87,7 +88,7 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     const { address, description } = parseAddress(databaseUrl)
     const { end, ...pools } = createPools(address, databasePooler)
     try {
-      const prepared = await prepare(pools, options)
+      const prepared = await prepare(pools, options, description)
       const discard = () => end('at once')
       // These concern only an embedded database.
       const elsewhere = {
@@ -119,18 +120,25 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     await end('at once')
     await supervision.end('and remove')
   }
+  const description = `PostgreSQL in ${dataDir}`
   try {
     if (options.schema === 'migrate') await rebuildForMinorVersion(pools.owner, onEvent)
-    const prepared = await prepare(pools, options, () => freeDisk(dataDir))
-    const description = `PostgreSQL in ${dataDir}`
+    const prepared = await prepare(pools, options, description, () => freeDisk(dataDir))
     const { isNew, areFilesGone, rename: renameHolder, announceEnd: announceClose } = supervision
     const held = { isNew, areFilesGone, renameHolder, announceClose }
     return { ...pools, ...prepared, ...held, description, close, discard }
   } catch (error) {
     await close()
-    throw error
+    throw lossError(error, location, description)
   }
 }
+
+/** The oldest PostgreSQL that the schema runs on, as a `server_version_num`. */
+export const minVersion = 150_000
+
+/** The sentence about a PostgreSQL that is older. */
+export const tooOldPostgres = (description: string, version: string): string =>
+  `${description} is version ${version}, and 15 or later is needed.`
 
 /** A database that is opened only to examine it. It may have any schema or none, and stays unchanged. */
 export interface ReadOnlyDatabase extends Pick<Database, 'description' | 'close'> {
@@ -186,10 +194,13 @@ export async function openForReading(
 async function prepare(
   { owner, server, as }: Omit<Pools, 'end'>,
   { schema, onEvent, beforeMigration, onMigrated }: OpenOptions,
+  description: string,
   readFreeDisk?: MigrateOptions['freeDisk'],
 ) {
   // Tries a connection of a pool with a deadline first, since the work below has no deadline.
-  await server`select 1`
+  const [postgres] = await server<[{ version: string; number: number }]>`
+    select current_setting('server_version') as version, current_setting('server_version_num')::int as number`
+  if (postgres.number < minVersion) throw new OperatorError(tooOldPostgres(description, postgres.version))
   if (schema === 'check') {
     const isUpToDate = await checkSchema(owner)
     return { isUpToDate, ownerOfAuth: await ownerOfAuth(owner), databaseId: await readDatabaseId(owner) }

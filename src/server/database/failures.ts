@@ -1,5 +1,6 @@
 import { OperatorError } from '../../settings/operator-error.ts'
 import { oneLine } from '../finding.ts'
+import { ConnectionError, DeadlineError, isDatabaseError } from './connection.ts'
 
 /** Whether the database did not respond in time: by our deadline, or by its own timeout of a statement or a lock. */
 export function isTimeout(error: unknown): boolean {
@@ -32,17 +33,45 @@ export function unreachableError(error: unknown, description: string): unknown {
       { cause: error },
     )
   }
-  // SQLSTATEs: class 08, the connection failed; class 28, refused; 3D000, no such database; 42501, no right; 42704 and 22023, an
-  // unknown parameter in the address or a wrong value; class 53, too many connections or a full disk; 57P03, PostgreSQL is
-  // starting. The other codes are the network's, OpenSSL's and ours.
-  if (
-    !/^(08|28|3D000|42501|42704|22023|53|57P03|DEADLINE|E[A-Z_]+$|ERR_|CONNECT|READ_ONLY|.*CERT|.*SIGNATURE)/.test(
-      code,
+  if (/^(25006|READ_ONLY)$/.test(code)) {
+    return new OperatorError(
+      `The ${description}, which DATABASE_URL names, takes no writes (${oneLine(error.message)}): name the primary, or let it write again.`,
+      { cause: error },
     )
+  }
+  // SQLSTATEs: class 08, the connection failed; class 28, refused; 3D000, no such database; 42501, no right; 42704 and 22023, an
+  // unknown parameter in the address or a wrong value; class 53, too many connections or a full disk; class 57, PostgreSQL is
+  // starting, stopping or cancels; class 58, a file of its own failed. The other codes are the network's, OpenSSL's and ours.
+  if (
+    !/^(08|28|3D000|42501|42704|22023|53|57|58|DEADLINE|E[A-Z_]+$|ERR_|CONNECT|.*CERT|.*SIGNATURE)/.test(code)
   )
     return error
   return new OperatorError(
     `The ${description}, which DATABASE_URL names, cannot be used (${code === 'CONNECT_TIMEOUT' ? 'it did not answer in time' : oneLine(error.message)}): check its address, parameters, user and password, and that it runs.`,
+    { cause: error },
+  )
+}
+
+/**
+ * Turns the loss of an open database into a sentence that says what to do. A full disk, and a database that takes no writes,
+ * count as losses.
+ *
+ * @param description The database, in words for people.
+ * @returns The error itself if it is about something else.
+ */
+export function lossError(
+  error: unknown,
+  { dataDir, databaseUrl }: { dataDir: string; databaseUrl: string | undefined },
+  description: string,
+): unknown {
+  const isLoss =
+    error instanceof ConnectionError ||
+    error instanceof DeadlineError ||
+    (isDatabaseError(error) && /^(08|25006|53|57|58)/.test(error.code))
+  if (!isLoss) return error
+  if (databaseUrl !== undefined) return unreachableError(error, description)
+  return new OperatorError(
+    `The database in DATA_DIR ("${dataDir}") was lost or cannot write (${oneLine(error.message)}): see its postgres.log and the disk, and begin again.`,
     { cause: error },
   )
 }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { copyFile, readFile, rename, rm, stat, truncate } from 'node:fs/promises'
+import { copyFile, readFile, rename, rm, stat, statfs, truncate } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -192,13 +192,16 @@ export async function startPostgresOn(files: Files, signal?: AbortSignal): Promi
       const newLines = (await readLog(dataDir)).slice(logLength)
       const isLocked = error instanceof LockedError
       const isFinal = Date.now() > deadline || signal?.aborted === true || !(isLocked || busy.test(newLines))
-      if (isFinal) throw startFailure(dataDir, newLines, error)
+      if (isFinal) throw await startFailure(dataDir, newLines, error)
       // The recorded pid may be from another container. Here, an unrelated process may have it.
       if (!isLocked) await removeStalePid(pathOf(files))
       await wait(200)
     }
   }
 }
+
+/** Bytes of free disk below which the disk counts as full: those of one of PostgreSQL's WAL files. */
+const roomToStart = 16 * 1024 * 1024
 
 /** PostgreSQL's message while another server starts on the same directory, or the processes of the last one are still ending. */
 const busy = /FATAL: .*(lock file .* already exists|pre-existing shared memory block)/
@@ -221,14 +224,19 @@ async function readLog(dataDir: string) {
 }
 
 /** @param newLines The lines that this start wrote to the log. */
-function startFailure(dataDir: string, newLines: string, cause: unknown) {
-  const reason = newLines.split('\n').findLast((line) => /FATAL:|PANIC:/.test(line))
-  return reason === undefined
-    ? cause
-    : new OperatorError(
-        `The database did not start; in ${join(dataDir, 'postgres.log')} it says: ${reason.replace(/^.*?(FATAL|PANIC): +/, '')}`,
-        { cause },
-      )
+async function startFailure(dataDir: string, newLines: string, cause: unknown) {
+  const reason = newLines.split('\n').findLast((line) => /(FATAL|PANIC|error.*):/.test(line))
+  if (reason !== undefined) {
+    return new OperatorError(
+      `The database did not start; in ${join(dataDir, 'postgres.log')} it says: ${reason.replace(/^.*?(FATAL|PANIC): +/, '')}`,
+      { cause },
+    )
+  }
+  const { bavail, bsize } = await statfs(dataDir)
+  if (bavail * bsize > roomToStart || !(cause instanceof OperatorError)) return cause
+  return new OperatorError(`The disk of DATA_DIR ("${dataDir}") is full: make room (${cause.message}).`, {
+    cause,
+  })
 }
 
 /**

@@ -33,7 +33,7 @@ interface RunOptions {
  * Runs one of PostgreSQL's programs; as another user if this process runs as root.
  *
  * @throws {LockedError} if somebody else has the lock.
- * @throws {OperatorError} with the last line of the program's error output if it fails.
+ * @throws {OperatorError} with the reason in the program's error output if it fails.
  */
 export async function postgresCommand(
   program: 'initdb' | 'pg_ctl',
@@ -60,7 +60,7 @@ export async function postgresCommand(
     }
     if (lock !== undefined && code !== undefined && cannotLock.includes(code))
       return postgresCommand(program, options, { programs })
-    const reason = stderr.trim().split('\n').at(-1) || String(cause)
+    const reason = reasonIn(stderr) ?? (program === 'pg_ctl' ? 'see postgres.log in DATA_DIR' : String(cause))
     throw new OperatorError(
       account && /Permission denied|EACCES/.test(reason)
         ? `The database runs as "${account.name}" here, which cannot enter DATA_DIR or this installation (${reason}): put both where every user may enter.`
@@ -68,6 +68,17 @@ export async function postgresCommand(
       { cause },
     )
   }
+}
+
+/** Lines that follow the reason of a failure in the error output. */
+const noReason =
+  /^(initdb: removing |child process exited|pg_ctl: could not start server|Examine the log|\s*$)/
+
+/** The line of an error output that says why a program failed. */
+function reasonIn(stderr: string) {
+  const lines = stderr.split('\n').filter((line) => !noReason.test(line))
+  const reason = lines.findLast((line) => /(error|FATAL|PANIC):/.test(line)) ?? lines.at(-1)
+  return reason?.replace(/^.*?(error|FATAL|PANIC): +/, '')
 }
 
 interface Account {

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 
 import { anApplication } from '../../../testing/form.ts'
@@ -14,6 +16,7 @@ import { insertApplications, rowsOf } from './insert.ts'
 import { migrations } from './migrations.ts'
 import { migrate, repeatMigrations } from './schema.ts'
 import type { Sql } from './sql.ts'
+import { dataDirectory } from '../../../testing/server.ts'
 import { connectTo, valuesOf } from '../../../testing/sql.ts'
 import { migrationsOf } from '../../../testing/releases.ts'
 import { identifier } from './sql.ts'
@@ -54,6 +57,38 @@ test('a user who may not create roles gets the SQL for an administrator, which t
   const database = await open(url)
   await insertApplications(database.as(visitor), rowsOf(anApplication()))
   expect(await count(database.owner)).toBe(1)
+})
+
+test('an old PostgreSQL, a database with other tables of our names, and one that dies are refused in a sentence', async () => {
+  const url = await newDatabase('old_postgres')
+  const sql = connectTo(url)
+  await sql.unsafe(`
+    create schema old;
+    create function old.current_setting(name text) returns text language sql
+      return case name when 'server_version' then '14.19' when 'server_version_num' then '140019' end;
+    create table public.retreat_applications ()`)
+  await sql.end()
+  await expect(open(`${url}?options=-c%20search_path%3Dold%2Cpg_catalog`)).rejects.toThrow(
+    /^PostgreSQL at .* is version 14\.19, and 15 or later is needed\.$/,
+  )
+  await expect(open(url)).rejects.toThrow(
+    /^The schema cannot be made: \d+_\w+ fails \(.*\), and was undone\.$/,
+  )
+  const { path: dataDir } = await dataDirectory('cluster')
+  const dying = openDatabase(
+    { dataDir, databaseUrl: undefined },
+    {
+      schema: 'migrate',
+      onMigrated: () =>
+        process.kill(
+          Number.parseInt(readFileSync(join(dataDir, 'pgdata/postmaster.pid'), 'utf8'), 10),
+          'SIGKILL',
+        ),
+    },
+  )
+  await expect(dying).rejects.toThrow(
+    /^The database in DATA_DIR \(".*"\) was lost or cannot write \(.*\): see its postgres\.log and the disk, and begin again\.$/,
+  )
 })
 
 test('a user who may create roles needs no administrator', async () => {

@@ -217,7 +217,7 @@ export async function applyTogether(
   await transaction`select set_config('unplugged.auth', ${await ownerOfAuth(transaction)}, true)`
   for (const migration of next.filter((each) => !isSuperseded(each, recorded)))
     await transaction.unsafe(migration.sql).catch((error: unknown) => {
-      throw migrationFailure(migration, error)
+      throw migrationFailure(migration, error, recorded.size > 0)
     })
   // Migrations that run alone need no such change: their indexes and constraints belong to the table's owner.
   await giveToOwner(transaction)
@@ -225,13 +225,18 @@ export async function applyTogether(
 
 /**
  * The error that names the failed migration. Failures because of locks, rights or a lost database are not the migration's fault.
+ *
+ * @param isUpdate Whether a former version has used the database.
  */
-function migrationFailure(migration: Migration, cause: unknown) {
+function migrationFailure(migration: Migration, cause: unknown, isUpdate: boolean) {
   if (!isDatabaseError(cause) || /^(55P03|40P01|42501|57|08)/.test(cause.code)) return cause
   // 2BP01: other objects depend on a table. The details of other errors may quote rows.
   const detail = cause.code === '2BP01' ? `: ${cause.detail ?? ''}` : ''
+  const reason = oneLine(cause.message + detail)
   return new OperatorError(
-    `The update fails at ${nameOf(migration)} (${oneLine(cause.message + detail)}), and was undone: run the former version until this is fixed (docs/operate.md#update).`,
+    isUpdate
+      ? `The update fails at ${nameOf(migration)} (${reason}), and was undone: run the former version until this is fixed (docs/operate.md#update).`
+      : `The schema cannot be made: ${nameOf(migration)} fails (${reason}), and was undone.`,
     { cause },
   )
 }

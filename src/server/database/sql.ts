@@ -133,12 +133,20 @@ export function sqlOf({ run, begin }: Runner): Sql {
   }) as unknown as Sql
 }
 
+/** Characters in a batch of rows. Their JSON may be six times as long. */
+export const maxBatchLength = 8 * 1024 * 1024
+
+/** Rows that are fetched first, while their length is unknown. */
+const firstSize = 10
+
 /**
- * Reads the rows of a statement in batches, so that memory holds one batch. Needs a transaction, for its cursor.
+ * Reads the rows of a statement in batches, so that memory holds one batch. Needs a transaction, for its cursor. Batches of long
+ * rows have fewer rows: at most `maxBatchLength` characters, or one row. The next rows may be longer than the last ones, so
+ * memory holds `size` of the longest rows at worst.
  *
  * @param size The maximum number of rows in a batch.
  */
-export async function* inBatches<Row>(
+export async function* inBatches<Row extends object>(
   sql: Sql,
   text: string,
   size: number,
@@ -146,10 +154,33 @@ export async function* inBatches<Row>(
 ): AsyncGenerator<Row[]> {
   const cursor = `rows_${randomUUID().replaceAll('-', '')}`
   await sql.unsafe(`declare ${cursor} no scroll cursor for ${text}`, parameters)
+  let count = Math.min(size, firstSize)
   for (;;) {
-    const rows = await sql.unsafe<Row[]>(`fetch ${size} from ${cursor}`)
+    const rows = await sql.unsafe<Row[]>(`fetch ${count} from ${cursor}`)
     if (rows.length === 0) break
-    yield rows
+    let total = 0
+    let batch: Row[] = []
+    let length = 0
+    for (const row of rows) {
+      const rowLength = lengthOf(row)
+      if (batch.length > 0 && length + rowLength > maxBatchLength) {
+        yield batch
+        batch = []
+        length = 0
+      }
+      batch.push(row)
+      length += rowLength
+      total += rowLength
+    }
+    yield batch
+    count = Math.min(size, Math.max(1, Math.floor((rows.length * maxBatchLength) / Math.max(1, total))))
   }
   await sql.unsafe(`close ${cursor}`)
+}
+
+/** The number of characters in a row's texts. */
+function lengthOf(row: object) {
+  let length = 0
+  for (const value of Object.values(row)) if (typeof value === 'string') length += value.length
+  return length
 }

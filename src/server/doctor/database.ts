@@ -1,11 +1,9 @@
-import type { ReadOnlyDatabase } from '../database/database.ts'
+import { minVersion, tooOldPostgres, type ReadOnlyDatabase } from '../database/database.ts'
 import { remedyForNewer, remedyForEdited } from '../database/ledgers.ts'
 import { schemaState } from '../database/schema-state.ts'
 import { notKnown, ok, wrong, wrongIf } from '../finding.ts'
 import type { Sql } from '../database/sql.ts'
 
-/** The oldest PostgreSQL that the schema runs on, as a `server_version_num`. */
-const minVersion = 150_000
 /**
  * Seconds by which this machine's clock may differ from the database's. One of them dates codes and tokens, and the other
  * checks whether they have expired.
@@ -24,7 +22,7 @@ export async function checkDatabase({ read, description, started, isMisplaced }:
     wrongIf([
       isMisplaced &&
         `${description} runs, but its folder is gone from there: make a backup at once (npm run backup -- --to <folder>), then mount its disk or put the folder back, and restart the server.`,
-      row.number < minVersion && `${description} is version ${row.version}, and 15 or later is needed.`,
+      row.number < minVersion && tooOldPostgres(description, row.version),
       row.standby &&
         `${description} is a standby, which takes no writes: DATABASE_URL should name the primary.`,
     ]) ?? ok(`${description}, version ${row.version}, ${row.size}.${note}`)

@@ -274,7 +274,10 @@ test('the doctor reports what SITE_URL leads to (this server, another, a redirec
   const { port } = new URL(thisServer.origin)
   const elsewhere = await startReceiver(({ url }, response) => {
     const status = Number(/\/(\d+)/.exec(url)?.[1] ?? 404)
-    response.writeHead(status, status === 301 ? { location: 'https://other.example/' } : {}).end()
+    const isMarked = url.startsWith('/marked')
+    if (isMarked) response.setHeader('content-type', 'application/json')
+    response.writeHead(status, status === 301 ? { location: 'https://other.example/' } : {})
+    response.end(isMarked ? '{"mark":"0123456789abcdef"}' : '')
   })
   const site = async (SITE_URL: string, PORT = '0') =>
     (await findingsOf({ DATABASE_URL, SITE_URL, PORT }))['site']
@@ -305,6 +308,12 @@ test('the doctor reports what SITE_URL leads to (this server, another, a redirec
   )
   expect(await site(`${elsewhere.origin}/200`)).toMatch(
     /which does not lead to a server of this version \(200\)/,
+  )
+  const proxyOf = async (SITE_URL: string) =>
+    (await findingsOf({ DATABASE_URL, SITE_URL, PORT: '0' }))['proxy']
+  expect(await proxyOf(elsewhere.origin)).toBe('not known: SITE_URL does not lead to this server.')
+  expect(await proxyOf(`${elsewhere.origin}/marked/200`)).toMatch(
+    /^not known: The server at SITE_URL does not say whom/,
   )
   const unusedPort = await freePort()
   expect(await site(`http://127.0.0.1:${unusedPort}`, String(unusedPort))).toMatch(

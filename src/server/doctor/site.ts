@@ -151,6 +151,10 @@ export function checkProxy({ site }: Responses, { trustProxy, siteUrl }: SiteSet
         'TRUST_PROXY trusts an X-Forwarded-For that visitors write themselves, so no rate limit works: name the addresses of the proxies, or set a smaller number.',
       )
     case undefined:
-      return notKnown('SITE_URL does not lead to this server.')
+      return notKnown(
+        'problem' in site.instance || !('mark' in site.instance.body)
+          ? 'SITE_URL does not lead to this server.'
+          : 'The server at SITE_URL does not say whom it takes for a visitor: a proxy may remove what the doctor asks.',
+      )
   }
 }

@@ -16,7 +16,11 @@ const forged = '203.0.113.7'
 const client = '198.51.100.1'
 
 /** Sends a request from 10.0.0.1 with this `X-Forwarded-For`. Returns the response. */
-async function ask(trustProxy: Settings['trustProxy'], header: string | undefined) {
+async function ask(
+  trustProxy: Settings['trustProxy'],
+  header: string | undefined,
+  query = `?forwarded=${forged}`,
+) {
   const settings = {
     anonKey: 'key',
     siteUrl: undefined,
@@ -27,7 +31,7 @@ async function ask(trustProxy: Settings['trustProxy'], header: string | undefine
   }
   const app = await createApp({ settings, database })
   const response = await app.inject({
-    url: `/instance?forwarded=${forged}`,
+    url: `/instance${query}`,
     remoteAddress: '10.0.0.1',
     headers: header === undefined ? {} : { 'x-forwarded-for': header },
   })
@@ -44,6 +48,8 @@ test.each([
   ['a proxy that adds to the header, trusted by address', ['10.0.0.1'], `${forged}, ${client}`, 'believed'],
   ['a proxy that replaces the header, trusted as one hop', 1, client, 'believed'],
   ['a proxy that replaces the header, trusted by address', ['10.0.0.1'], client, 'believed'],
+  ['a proxy that removes the header', false, undefined, 'direct'],
+  ['a proxy that removes the header, trusted as one hop', 1, undefined, 'direct'],
   ['an untrusted proxy', false, `${forged}, ${client}`, 'unbelieved'],
   ['an untrusted proxy that replaces the header', ['10.9.9.9'], client, 'unbelieved'],
   ['two proxies, one of them trusted', 1, `${forged}, ${client}, 10.0.0.2`, 'too few'],
@@ -59,5 +65,5 @@ test.each([
 
 test('a server identifies its database by a stable id, and reports trusted addresses only if it is asked', async () => {
   expect(database.databaseId).toMatch(/^[0-9a-f]{16}$/)
-  expect(await ask(false, undefined)).toEqual({ mark: database.databaseId })
+  expect(await ask(false, forged, '')).toEqual({ mark: database.databaseId })
 })

@@ -19,7 +19,7 @@ export type Forwarded =
  * Decides whether the right addresses in `X-Forwarded-For` are trusted.
  *
  * @param forged The caller's own entry, before any proxy added to it or replaced it.
- * @param header The header as it arrived.
+ * @param header The header as it arrived; empty if a proxy removed it.
  * @param ips The connection's address and the trusted ones, the nearest first; undefined if none are trusted.
  * @param byRange Whether the setting lists trusted address ranges. Otherwise it is a number of hops.
  */
@@ -29,7 +29,7 @@ function judgeForwarded(
   ips: readonly string[] | undefined,
   byRange: boolean,
 ): Forwarded {
-  const entries = header.split(',').map((entry) => entry.trim())
+  const entries = header === '' ? [] : header.split(',').map((entry) => entry.trim())
   const added = entries[0] === forged ? entries.length - 1 : entries.length
   const trusted = (ips?.length ?? 1) - 1
   if (trusted > added) return byRange ? 'from a trusted address' : 'anybody is believed'
@@ -52,7 +52,7 @@ export async function instance(
 ) {
   app.get<{ Querystring: { forwarded?: unknown } }>(instancePath, (request, reply) => {
     const { forwarded: forged } = request.query
-    const header = request.headers['x-forwarded-for']
+    const { 'x-forwarded-for': header = '' } = request.headers
     const shown =
       typeof forged === 'string' && typeof header === 'string'
         ? { forwarded: judgeForwarded(forged, header, request.ips, byRange) }

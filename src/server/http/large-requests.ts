@@ -23,18 +23,27 @@ export function isLarge(request: IncomingMessage): boolean {
 /**
  * Bounds the memory that large requests use: beyond the bound they get 503 at once. Small requests are not affected. Large
  * requests to unknown addresses get 404 before they are read.
+ *
+ * @returns A function to call with a request whose body is discarded from now on: it no longer uses memory.
  */
-export function limitLargeRequests(app: FastifyInstance): void {
+export function limitLargeRequests(app: FastifyInstance): (request: IncomingMessage) => void {
   let inFlight = 0
+  const sizes = new Map<IncomingMessage, number>()
+  const release = (request: IncomingMessage) => {
+    inFlight -= sizes.get(request) ?? 0
+    sizes.delete(request)
+  }
   app.addHook('onRequest', ({ raw, is404 }, reply, done) => {
     const size = sizeOf(raw)
     if (size <= large) return done()
     if (is404) return done(Object.assign(new HttpError(404, 'HTTP404', 'Not found.'), { statusCode: 404 }))
     if (inFlight + size > maxInFlight) return done(tooBusy())
     inFlight += size
-    onResponseEnd(reply, () => (inFlight -= size))
+    sizes.set(raw, size)
+    onResponseEnd(reply, () => release(raw))
     done()
   })
+  return release
 }
 
 /** Calls back when a body of `size` bytes may be parsed, or at once with an error if the wait would be too long. */

@@ -9,7 +9,7 @@ let app: FastifyInstance
 
 async function listen(timeout: number) {
   app = fastify({ bodyLimit: 1024 })
-  limitUnreadData(app, timeout)
+  limitUnreadData(app, { timeout })
   app.get('/', (_request, reply) => reply.send(Buffer.alloc(64 * 1024 * 1024)))
   app.post('/', () => 'read')
   await app.listen({ host: '127.0.0.1', port: 0 })

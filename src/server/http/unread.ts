@@ -16,15 +16,23 @@ const readTimeout = 120_000
  * Bounds the unread data of both sides. After an early response, the rest of the request is read and discarded, up to a
  * bound. A response that was not read to its end is dropped after a timeout.
  *
- * @param timeout Milliseconds until a response is dropped.
+ * @param options.timeout Milliseconds until a response is dropped.
+ * @param options.onDiscard Called when the server begins to discard the rest of a request.
  */
-export function limitUnreadData(app: FastifyInstance, timeout = readTimeout): void {
+export function limitUnreadData(
+  app: FastifyInstance,
+  {
+    timeout = readTimeout,
+    onDiscard = () => {},
+  }: { timeout?: number; onDiscard?: (request: IncomingMessage) => void } = {},
+): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     const { raw } = request
     const dropping = setTimeout(() => reply.raw.destroy(), timeout)
     dropping.unref()
     onResponseEnd(reply, () => clearTimeout(dropping))
     if (raw.complete || raw.readableEnded || !hasBody(raw)) return done(null, payload)
+    onDiscard(raw)
     drain(raw, (isWhole) => {
       if (isWhole) void reply.removeHeader('connection')
       else void reply.header('connection', 'close')

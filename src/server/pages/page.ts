@@ -83,6 +83,8 @@ export async function formPage(
     preCompressed: true,
     immutable: true,
     maxAge: '1y',
+    // A cache must not give a browser an encoding that it did not ask for.
+    setHeaders: (reply) => void reply.setHeader('vary', 'accept-encoding'),
   })
 
   let inFlight = 0
