@@ -1,7 +1,7 @@
 import type { AuthError, GoTrueClient } from '@supabase/auth-js'
 
 import { isRetryable } from './auth-errors.ts'
-import { callKey, takeEarlyResponse } from './early-calls.ts'
+import { callKey, takeEarlyResponse, unlessAborted } from './early-calls.ts'
 import { storedSession, type StoredSession } from './stored-session.ts'
 import { loadScript } from './missing-script.ts'
 import { parseResponse, requestOf, send, type DataInterface } from './rest.ts'
@@ -45,14 +45,15 @@ export class SignedOutError extends Error {
   }
 }
 
+/** A call was not sent, because the sign-in server gave no new token. */
+export class UnsentError extends TypeError {}
+
 /**
  * A call failed while this browser was offline. The message is in the past tense, so that it stays true when the connection is
  * back.
  */
-export class OfflineError extends TypeError {
-  constructor(cause: unknown) {
-    super('You were offline.', { cause })
-  }
+export class OfflineError extends UnsentError {
+  override message = 'You were offline.'
 }
 
 /**
@@ -101,11 +102,8 @@ export function createSession(
   const callAs =
     (account: string): CallFunction =>
     async (name, args, signal, delaysOfCall = delays) => {
-      const { session, error } = await read()
-      if (isRetryable(error)) {
-        const failure = new TypeError('no new token arrived', { cause: error })
-        throw navigator.onLine ? failure : new OfflineError(failure)
-      }
+      const { session, error } = await unlessAborted(read(), signal)
+      if (isRetryable(error)) throw new (navigator.onLine ? UnsentError : OfflineError)('', { cause: error })
       if (session?.user.id !== account) throw new SignedOutError()
       const request = requestOf({ url, anonKey }, `rpc/${name}`, args, session.access_token)
       const response = await takeEarlyResponse(
@@ -116,7 +114,7 @@ export function createSession(
       if (navigator.onLine) return send(request, delaysOfCall, signal)
       // Tried once: a server on the same machine responds even offline.
       return send(request, [], signal).catch((failure: unknown) => {
-        throw failure instanceof TypeError ? new OfflineError(failure) : failure
+        throw failure instanceof TypeError ? new OfflineError('', { cause: failure }) : failure
       })
     }
   return { auth, authLoaded, read, callAs }
