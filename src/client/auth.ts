@@ -42,6 +42,12 @@ export function createAuth(base: string, anonKey: string): GoTrueClient {
     _refreshAccessToken: { value: (token: string) => refresh(url, headers, token) },
     lastRefreshFailure: { get: () => null, set() {} },
   })
+  const getSession = client.getSession.bind(client)
+  // If another window refreshed the session meanwhile, the client discards its own result, and has no session for this caller.
+  client.getSession = async () => {
+    const read = await getSession()
+    return read.error?.name === 'AuthRefreshDiscardedError' ? getSession() : read
+  }
   return client
 }
 

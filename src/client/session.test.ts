@@ -144,6 +144,30 @@ test('the wait for a new token ends with the call and after a timeout', async ()
   await expect(call()).rejects.toBeInstanceOf(UnsentError)
 })
 
+test('a call that refreshes the session together with another window is sent with the other window’s token', async () => {
+  const session = createSession({ url: 'https://example.org', anonKey: 'key' }, [])
+  // The client has started before the session expires.
+  await (await session.auth()).getSession()
+  const storedToken = storeExpiredSession()
+  const requests: unknown[] = []
+  vi.stubGlobal('fetch', async (address: string, { headers }: { headers: Record<string, string> }) => {
+    if (address.endsWith('refresh_token')) {
+      const other = {
+        ...newSession,
+        access_token: 'other',
+        refresh_token: 'third',
+        expires_at: 4_102_444_800,
+      }
+      localStorage.setItem('unplugged-desk', JSON.stringify(other))
+      return Response.json(newSession)
+    }
+    requests.push(headers['Authorization'])
+    return Response.json([])
+  })
+  await session.callAs('ada')('desk_note', {}, new AbortController().signal)
+  expect([requests, storedToken()]).toEqual([['Bearer other'], 'other'])
+})
+
 test('a refused refresh token ends the session', async () => {
   const storedToken = storeExpiredSession()
   vi.stubGlobal('fetch', async () => Response.json({ code: 'refresh_token_not_found' }, { status: 400 }))
