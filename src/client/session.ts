@@ -53,7 +53,9 @@ export class UnsentError extends TypeError {}
  * back.
  */
 export class OfflineError extends UnsentError {
-  override message = 'You were offline.'
+  constructor(cause: unknown) {
+    super('You were offline.', { cause })
+  }
 }
 
 /**
@@ -103,7 +105,8 @@ export function createSession(
     (account: string): CallFunction =>
     async (name, args, signal, delaysOfCall = delays) => {
       const { session, error } = await unlessAborted(read(), signal)
-      if (isRetryable(error)) throw new (navigator.onLine ? UnsentError : OfflineError)('', { cause: error })
+      if (isRetryable(error))
+        throw navigator.onLine ? new UnsentError('', { cause: error }) : new OfflineError(error)
       if (session?.user.id !== account) throw new SignedOutError()
       const request = requestOf({ url, anonKey }, `rpc/${name}`, args, session.access_token)
       const response = await takeEarlyResponse(
@@ -114,7 +117,7 @@ export function createSession(
       if (navigator.onLine) return send(request, delaysOfCall, signal)
       // Tried once: a server on the same machine responds even offline.
       return send(request, [], signal).catch((failure: unknown) => {
-        throw failure instanceof TypeError ? new OfflineError('', { cause: failure }) : failure
+        throw failure instanceof TypeError ? new OfflineError(failure) : failure
       })
     }
   return { auth, authLoaded, read, callAs }

@@ -32,7 +32,7 @@ function runQueue({
   const waiting: (() => void)[] = []
   const callDesk = (async (_name: string, args: Args, signal: AbortSignal) => {
     calls.push(args)
-    if (isOffline) throw new OfflineError()
+    if (isOffline) throw new OfflineError(new TypeError('no connection'))
     if (waitsForReply)
       await new Promise<void>((resolve, reject) => {
         waiting.push(resolve)
