@@ -104,6 +104,38 @@ test('a note is added once if its screen is left before the response, and its te
   expect(await desk.sql`select from private.history where kind = 'note'`).toHaveLength(1)
 })
 
+test('with an expired token an act without a connection is reported as not sent, and works as soon as the connection is back', async ({
+  visitor,
+}) => {
+  visitor.allowConsoleError(failedRequest)
+  const [{ id } = { id: '' }] = await desk.store(people(1))
+  const expireToken = () => {
+    const session = JSON.parse(localStorage.getItem('unplugged-desk') ?? '') as object
+    localStorage.setItem('unplugged-desk', JSON.stringify({ ...session, expires_at: 1 }))
+  }
+  const email = 'grace@example.org'
+  const page = await desk.open(visitor, `/applications/${id}`, {
+    // A separate session, since a refresh token works once.
+    as: { email, client: await desk.signedIn(email) },
+    // The desk needs its script for a refresh, which it could not load without a connection.
+    prepare: (opened) => opened.addInitScript(expireToken),
+  })
+  const { note, button, heading, status } = getDesk(page)
+  await heading('Person 1').waitFor()
+  // A token that expired earlier would still be refreshed.
+  await page.context().setOffline(true)
+  await page.evaluate(expireToken)
+  await note.fill('Ask her.')
+  await button('Add note').click()
+  await page.getByText('Note not added. You were offline.').waitFor()
+  await offlineMessageOn(page).waitFor()
+  await page.context().setOffline(false)
+  await button('Add note').click()
+  await expect.poll(() => status.textContent()).toBe('Note added')
+  await expect.poll(() => offlineMessageOn(page).count()).toBe(0)
+  expect(await desk.sql`select from private.history where kind = 'note'`).toHaveLength(1)
+})
+
 /** Makes the browser report that it is offline from now on. */
 const reportOffline = (page: Page) =>
   page.evaluate(() => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-import { deskForTestFile, getDesk, people } from '../testing/desk-page.ts'
+import { deskForTestFile, focused, getDesk, people } from '../testing/desk-page.ts'
 import { test } from '../testing/visitor.ts'
 
 const desk = deskForTestFile()
@@ -30,6 +30,7 @@ test('suggested junk is put aside by groups, nobody else is touched, and one key
   await button('6 look like junk…').click()
   await dialog.getByText('4 with the same reason').waitFor()
   await dialog.getByRole('button', { name: 'Put aside 4' }).click()
+  expect(await focused(page)).toBe('BUTTON: Close')
   await dialog.getByRole('button', { name: 'Put aside 2' }).click()
   await dialog.getByRole('heading', { name: 'Nothing looks like junk' }).waitFor()
   await dialog.getByRole('button', { name: 'Close' }).click()

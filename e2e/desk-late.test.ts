@@ -76,6 +76,47 @@ test('the line about a mark that is typed while the mark is being saved stays', 
   expect(await why.inputValue()).toBe('Knows what to leave behind.')
 })
 
+test('signing out asks each time while a note or a decision is being saved, and not afterwards', async ({
+  visitor,
+}) => {
+  const [stored] = await desk.store(people(1))
+  const email = 'grace@example.org'
+  const page = await desk.open(visitor, `/applications/${stored?.id}`, {
+    as: { email, client: await desk.signedIn(email) },
+  })
+  const { button, link, note, status, heading, pill } = getDesk(page)
+  const questions: string[] = []
+  page.on('dialog', (dialog) => {
+    questions.push(dialog.message())
+    void dialog.dismiss()
+  })
+  const addNote = await holdResponse(page, 'note')
+  await note.fill('Ask her.')
+  await button('Add note').click()
+  await button('Sign out').click()
+  expect(questions).toEqual(['Changes are still being saved. Sign out without them?'])
+  await addNote()
+  await status.getByText('Note added').waitFor()
+  for (const [act, key, outcome] of [
+    ['Sign out', 'a', 'Accepted'],
+    ['End all sessions', 'w', 'Waitlisted'],
+  ] as const) {
+    await heading('Person 1').waitFor()
+    const decide = await holdResponse(page, 'decide')
+    await page.keyboard.press(key)
+    await expect.poll(() => pill.textContent()).toContain(outcome)
+    await link('Account').click()
+    await button(act).first().click()
+    await decide()
+    await status.getByText(`Person 1: ${outcome}`).waitFor()
+    await page.goBack()
+  }
+  expect(questions).toHaveLength(3)
+  await button('Sign out').click()
+  await heading('Sign in').waitFor()
+  expect(questions).toHaveLength(3)
+})
+
 test('the second click of a double click does not act on the next application or refusal', async ({
   visitor,
 }) => {

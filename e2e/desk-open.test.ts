@@ -42,6 +42,25 @@ test('the foot of the desk shows its version', async ({ visitor }) => {
   await expect.poll(() => page.locator('footer').textContent()).toBe(`Unplugged. ${version}`)
 })
 
+test('tests run the desk in StrictMode, which runs each effect again', async ({ visitor }) => {
+  const page = await desk.open(visitor, '', {
+    prepare: (opened) =>
+      opened.addInitScript(() => {
+        const listen = window.addEventListener.bind(window)
+        const events: unknown[] = []
+        const addEventListener = (...args: Parameters<typeof listen>) => {
+          events.push(args[0])
+          listen(...args)
+        }
+        Object.assign(window, { addEventListener, events })
+      }),
+  })
+  await page.locator('footer').waitFor()
+  const events = await page.evaluate(() => Reflect.get(window, 'events') as unknown[])
+  // An effect listens to this event.
+  expect(events.filter((event) => event === 'beforeunload')).toHaveLength(2)
+})
+
 test('a call that was sent before the script loaded and got no response is retried', async ({ visitor }) => {
   visitor.allowConsoleError(/Failed to load resource/)
   await desk.store(people(1))
@@ -55,6 +74,35 @@ test('a call that was sent before the script loaded and got no response is retri
   })
   await getDesk(page).link('Person 1').waitFor()
   expect(listCalls).toBe(2)
+})
+
+test('a call whose response breaks off ends after its timeout, and can be tried again', async ({
+  visitor,
+}) => {
+  const page = await desk.open(visitor, '/door', {
+    skipsWait: true,
+    prepare: (opened) =>
+      opened.addInitScript(() => {
+        const fetch = window.fetch.bind(window)
+        const timeout = AbortSignal.timeout.bind(AbortSignal)
+        let isFirst = true
+        AbortSignal.timeout = (milliseconds) => timeout(isFirst ? 1 : milliseconds)
+        // The body of the first response never ends.
+        window.fetch = async (address, init) => {
+          if (!isFirst) return fetch(address, init)
+          isFirst = false
+          const body = new ReadableStream({
+            start: (controller) =>
+              init?.signal?.addEventListener('abort', () => controller.error(init.signal?.reason)),
+          })
+          return new Response(body)
+        }
+      }),
+  })
+  const { heading, button } = getDesk(page)
+  await heading('The desk cannot be opened now').waitFor()
+  await button('Try again').click()
+  await heading('Door').waitFor()
 })
 
 test('if an update removed the script of a screen, the screen says so, and works after a reload', async ({

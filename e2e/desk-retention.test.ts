@@ -114,6 +114,14 @@ test('an announced erasure is shown under Places, and due applications are erase
   const page = await desk.open(visitor, '/places')
   const { heading, link, button, status } = getDesk(page)
   await page.getByText('2 applications will be erased from').waitFor()
+  // After the erasing, the announcement of a later one is still shown.
+  let announced: unknown = null
+  await page.route('**/rpc/desk_retention', async (route) => {
+    const response = await route.fetch()
+    const retention = (await response.json()) as { due: number; announced: unknown }
+    announced ??= retention.announced
+    await route.fulfill({ response, json: { ...retention, announced } })
+  })
   await link('How long applications are kept').first().click()
   await page.getByText('this is day 1.').waitFor()
   await button('Erase the 2 due').press('Enter')

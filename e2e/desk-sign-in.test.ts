@@ -16,6 +16,7 @@ import {
 } from '../testing/server.ts'
 import { unusedIpAddress, anonKey, codeOf } from '../testing/sign-in.ts'
 import { disableBackOff } from '../testing/back-off.ts'
+import { holdRequests } from '../testing/held-requests.ts'
 import { test, type Visitor } from '../testing/visitor.ts'
 import { connectToEmbedded } from '../testing/sql.ts'
 import type { Pool } from '../src/server/database/pool.ts'
@@ -313,6 +314,23 @@ test('the typed email address carries over to the sign-in by password, and the f
   expect(await focused(page)).toBe('Email')
 })
 
+test('a code that is sent late does not replace the password that is being typed', async ({ visitor }) => {
+  visitor.allowConsoleError(refusedRequest)
+  const page = await open(visitor)
+  const desk = on(page)
+  const release = await holdRequests(page, '**/auth/v1/otp*')
+  await desk.email.fill(await organiser())
+  await desk.sendCode.click()
+  await desk.button('Use a password').click()
+  await page.getByLabel('Password', { exact: true }).fill('correct horse')
+  const response = page.waitForResponse('**/auth/v1/otp*')
+  release()
+  await response
+  await desk.signIn.click()
+  await expect.poll(() => desk.alert.textContent()).toMatch(/^The address or the password is wrong\./)
+  expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe('correct horse')
+})
+
 test('a second factor is switched on, required, and switched off', async ({ visitor }) => {
   visitor.allowConsoleError(refusedRequest)
   const { page, email } = await openSignedIn(visitor)
@@ -332,9 +350,13 @@ test('a second factor is switched on, required, and switched off', async ({ visi
   await desk.button('Switch on').click()
   await expect.poll(() => desk.alert.textContent()).toMatch(/^This code is wrong, or was used already/)
   await desk.code.fill(codeOf(secret))
+  // The new state is shown before it is read again.
+  await page.route('**/auth/v1/user', () => {})
   await desk.button('Switch on').click()
+  await desk.status.getByText('The second factor is on.').waitFor()
   await desk.button('Switch off').waitFor()
   await expect.poll(() => focused(page)).toBe('Switch off')
+  await page.unroute('**/auth/v1/user')
   expect(
     await sql`select status from auth.mfa_factors join auth.users on user_id = users.id where email = ${email}`,
   ).toEqual([{ status: 'verified' }])
@@ -391,6 +413,7 @@ test('a password is set under Account and signs in; in an older session it also 
   await desk.button('Set password').click()
   await page.getByText('The password is set.').waitFor()
   expect(await newPassword.inputValue()).toBe('')
+  expect(await focused(page)).toBe('New password')
   await mail.waitFor(1, email)
   await on(other).account.click()
   await on(other).email.waitFor()

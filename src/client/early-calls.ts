@@ -24,8 +24,17 @@ export async function takeEarlyResponse(key: string, signal: AbortSignal): Promi
   const response = globalThis.window?.earlyCalls?.get(key)
   if (response === undefined) return undefined
   window.earlyCalls?.delete(key)
+  return unlessAborted(response, signal)
+}
+
+/**
+ * Waits for a promise.
+ *
+ * @throws The signal's reason, if the signal aborts first.
+ */
+export function unlessAborted<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error))
   })
-  return Promise.race([response, aborted])
+  return Promise.race([promise, aborted])
 }

@@ -1,4 +1,3 @@
-import type { AuthError } from '@supabase/auth-js'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,7 +6,8 @@ import { beforeEach, expect, test, vi } from 'vitest'
 import { atTestEnd } from '../../testing/cleanup.ts'
 import { createDesk } from './desk.ts'
 import { MissingScriptError } from './missing-script.ts'
-import { actRetryDelays, createSession, OfflineError, SignedOutError } from './session.ts'
+import { isUncertain } from '../pages/desk/kit/Problem.tsx'
+import { actRetryDelays, createSession, OfflineError, SignedOutError, UnsentError } from './session.ts'
 
 beforeEach(() => void vi.stubGlobal('navigator', { onLine: true }))
 
@@ -74,16 +74,107 @@ test('a call without a session is refused', async () => {
   )
 })
 
-test('a call for which the sign-in server gives no new token fails, but does not report a sign-out', async () => {
+/** Stores an expired session of Ada in the browser, and returns a function that reads the stored access token. */
+function storeExpiredSession() {
+  const session = { access_token: 'old', refresh_token: 'first', expires_at: 1, user: { id: 'ada' } }
+  const stored = new Map([['unplugged-desk', JSON.stringify(session)]])
+  atTestEnd(() => void vi.unstubAllGlobals())
+  vi.stubGlobal('localStorage', {
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => void stored.set(key, value),
+    removeItem: (key: string) => void stored.delete(key),
+  })
+  return () => (JSON.parse(stored.get('unplugged-desk') ?? '{}') as { access_token?: string }).access_token
+}
+
+/** The response to a refresh. */
+const newSession = { access_token: 'new', refresh_token: 'second', expires_in: 3_600, user: { id: 'ada' } }
+
+test('a call without a new token is reported as not sent after one retry, and works once the server responds', async () => {
+  const storedToken = storeExpiredSession()
+  const responses = [503, 429, 502].map((status) => () => new Response('{}', { status }))
+  const requests: string[] = []
   const session = createSession({ url: 'https://example.org', anonKey: 'key' }, [])
-  const cause = Object.assign(new Error('Bad Gateway'), { name: 'AuthRetryableFetchError' }) as AuthError
-  vi.spyOn(await session.auth(), 'getSession').mockResolvedValue({ data: { session: null }, error: cause })
-  const called = session.callAs('ada')('desk_me', {}, new AbortController().signal)
-  await expect(called).rejects.toThrow(new TypeError('no new token arrived', { cause }))
+  vi.stubGlobal('fetch', async (address: string, { body }: { body: string }) => {
+    requests.push(`${address.replace(/.*v1/, '')} ${body}`)
+    const respond = responses.shift()
+    if (respond) return respond()
+    throw new TypeError('Failed to fetch')
+  })
+  const { signal } = new AbortController()
+  const call = () => session.callAs('ada')('desk_note', {}, signal)
+  const failure = await call().catch((error: unknown) => error)
+  expect(failure).toBeInstanceOf(UnsentError)
+  expect([isUncertain(failure), failure instanceof OfflineError]).toEqual([false, false])
   vi.stubGlobal('navigator', { onLine: false })
-  await expect(session.callAs('ada')('desk_me', {}, new AbortController().signal)).rejects.toThrow(
-    OfflineError,
+  await expect(call()).rejects.toBeInstanceOf(OfflineError)
+  expect(new Set(requests)).toEqual(new Set(['/token?grant_type=refresh_token {"refresh_token":"first"}']))
+  expect(storedToken()).toBe('old')
+  // Each failure was one refresh, or two while the client starts, and each refresh had at most two tries.
+  expect(requests.length).toBeLessThanOrEqual(6)
+  requests.length = 0
+  responses.push(
+    () => Response.json(newSession),
+    () => Response.json([]),
   )
+  expect(await call()).toEqual([])
+  expect(requests).toEqual(['/token?grant_type=refresh_token {"refresh_token":"first"}', '/rpc/desk_note {}'])
+  expect(storedToken()).toBe('new')
+})
+
+test('the wait for a new token ends with the call and after a timeout', async () => {
+  storeExpiredSession()
+  // No request gets a response.
+  vi.stubGlobal('fetch', async (_address: string, { signal }: { signal: AbortSignal }) => {
+    signal.throwIfAborted()
+    return new Promise(() => {})
+  })
+  const controller = new AbortController()
+  const call = () =>
+    createSession({ url: 'https://example.org', anonKey: 'key' }, []).callAs('ada')(
+      'desk_erase',
+      {},
+      controller.signal,
+    )
+  const cancelled = call()
+  controller.abort(new SignedOutError())
+  await expect(cancelled).rejects.toBeInstanceOf(SignedOutError)
+  atTestEnd(() => void vi.restoreAllMocks())
+  vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort(new DOMException('', 'TimeoutError')))
+  await expect(call()).rejects.toBeInstanceOf(UnsentError)
+})
+
+test('a call that refreshes the session together with another window is sent with the other window’s token', async () => {
+  const session = createSession({ url: 'https://example.org', anonKey: 'key' }, [])
+  // The client has started before the session expires.
+  await (await session.auth()).getSession()
+  const storedToken = storeExpiredSession()
+  const requests: unknown[] = []
+  vi.stubGlobal('fetch', async (address: string, { headers }: { headers: Record<string, string> }) => {
+    if (address.endsWith('refresh_token')) {
+      const other = {
+        ...newSession,
+        access_token: 'other',
+        refresh_token: 'third',
+        expires_at: 4_102_444_800,
+      }
+      localStorage.setItem('unplugged-desk', JSON.stringify(other))
+      return Response.json(newSession)
+    }
+    requests.push(headers['Authorization'])
+    return Response.json([])
+  })
+  await session.callAs('ada')('desk_note', {}, new AbortController().signal)
+  expect([requests, storedToken()]).toEqual([['Bearer other'], 'other'])
+})
+
+test('a refused refresh token ends the session', async () => {
+  const storedToken = storeExpiredSession()
+  vi.stubGlobal('fetch', async () => Response.json({ code: 'refresh_token_not_found' }, { status: 400 }))
+  const session = createSession({ url: 'https://example.org', anonKey: 'key' }, [])
+  const called = session.callAs('ada')('desk_note', {}, new AbortController().signal)
+  await expect(called).rejects.toBeInstanceOf(SignedOutError)
+  expect(storedToken()).toBeUndefined()
 })
 
 test('after a failure to load the auth client, the next use loads it again', async () => {

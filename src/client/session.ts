@@ -1,7 +1,7 @@
 import type { AuthError, GoTrueClient } from '@supabase/auth-js'
 
 import { isRetryable } from './auth-errors.ts'
-import { callKey, takeEarlyResponse } from './early-calls.ts'
+import { callKey, takeEarlyResponse, unlessAborted } from './early-calls.ts'
 import { storedSession, type StoredSession } from './stored-session.ts'
 import { loadScript } from './missing-script.ts'
 import { parseResponse, requestOf, send, type DataInterface } from './rest.ts'
@@ -45,11 +45,14 @@ export class SignedOutError extends Error {
   }
 }
 
+/** A call was not sent, because the sign-in server gave no new token. */
+export class UnsentError extends TypeError {}
+
 /**
  * A call failed while this browser was offline. The message is in the past tense, so that it stays true when the connection is
  * back.
  */
-export class OfflineError extends TypeError {
+export class OfflineError extends UnsentError {
   constructor(cause: unknown) {
     super('You were offline.', { cause })
   }
@@ -101,11 +104,9 @@ export function createSession(
   const callAs =
     (account: string): CallFunction =>
     async (name, args, signal, delaysOfCall = delays) => {
-      const { session, error } = await read()
-      if (isRetryable(error)) {
-        const failure = new TypeError('no new token arrived', { cause: error })
-        throw navigator.onLine ? failure : new OfflineError(failure)
-      }
+      const { session, error } = await unlessAborted(read(), signal)
+      if (isRetryable(error))
+        throw navigator.onLine ? new UnsentError('', { cause: error }) : new OfflineError(error)
       if (session?.user.id !== account) throw new SignedOutError()
       const request = requestOf({ url, anonKey }, `rpc/${name}`, args, session.access_token)
       const response = await takeEarlyResponse(

@@ -22,7 +22,7 @@ interface FrameProps {
 
 /** The frame of every screen: the navigation, the account, notices and announcements. */
 export function Frame({ session, version, children }: FrameProps) {
-  const { email, letters, queue } = useDesk()
+  const { email, letters, confirmLoss } = useDesk()
   const route = useRoute()
   const edition = editionOf(route)
   const queries = useQueryClient()
@@ -50,7 +50,7 @@ export function Frame({ session, version, children }: FrameProps) {
         <p className="desk-who">{email}</p>
         <div className="desk-tools">
           <KeyHelp />
-          <SignOutButton session={session} isBusy={queue.isWaiting} />
+          <SignOutButton {...{ session, confirmLoss }} />
         </div>
       </header>
       <ConnectionNotice />

@@ -27,6 +27,9 @@ declare global {
 /** Maximum milliseconds that the page's script waits for the first rows. Loading both at once would delay the rows. */
 const maxWait = 1_000
 
+/** Timeout of an early call in milliseconds, with its body. */
+const callTimeout = 20_000
+
 const { backend, isSignInElsewhere } = readPageData() as DeskData
 const script = document.createElement('script')
 script.type = 'module'
@@ -82,7 +85,7 @@ function startFirstCalls(token: string) {
   const base = backend.url ?? siteRoot()
   const call = <Name extends keyof Calls>(name: Name, args: Arguments<Name>) => {
     const { url, init } = requestOf({ ...backend, url: base }, `rpc/${name}`, args, token)
-    const okResponse = fetch(url, init).then(
+    const okResponse = fetch(url, { ...init, signal: AbortSignal.timeout(callTimeout) }).then(
       (response) => (response.ok ? response : undefined),
       () => undefined,
     )

@@ -7,6 +7,7 @@ import { ActButton } from '../kit/ActButton.tsx'
 import { ActSwitch } from '../kit/ActSwitch.tsx'
 import { announce } from '../kit/announce.tsx'
 import { Field } from '../kit/Field.tsx'
+import { focusUnlessElsewhere } from '../kit/focus.ts'
 import { momentOf } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
@@ -32,7 +33,7 @@ import { FactorEdit, type AccountPartProps } from './FactorEdit.tsx'
 
 /** The screen of an organiser's own settings. */
 export function AccountShow({ auth, session }: { auth: LoadAuth; session: WatchedSession }) {
-  const { account, email, queue } = useDesk()
+  const { account, email, confirmLoss } = useDesk()
   const asMe = asAccount(account, auth, session.recheck)
   useTitle('Account')
   return (
@@ -47,7 +48,7 @@ export function AccountShow({ auth, session }: { auth: LoadAuth; session: Watche
       <FactorEdit {...{ auth, asMe }} />
       <SessionsEnd {...{ session, asMe }} />
       <div className="account-out">
-        <SignOutButton session={session} isBusy={queue.isWaiting} />
+        <SignOutButton {...{ session, confirmLoss }} />
       </div>
     </div>
   )
@@ -184,6 +185,8 @@ function PasswordEdit({ auth, asMe }: AccountPartProps) {
           required
           hint="At least six characters."
           problem={needsCode ? '' : problem}
+          // The pressed button has disappeared with the former form.
+          {...(savedCount > 0 && { ref: focusUnlessElsewhere })}
         />
         {needsCode && (
           <CodeField
@@ -201,11 +204,12 @@ function PasswordEdit({ auth, asMe }: AccountPartProps) {
 }
 
 function SessionsEnd({ session, asMe }: { session: WatchedSession; asMe: AsMe }) {
+  const { confirmLoss } = useDesk()
   const { error, isPending, press } = useForm(asMe(() => session.signOut('global')))
   return (
     <Sheet title="Sessions">
       <p>Signs you out in every browser, including this one.</p>
-      <ActButton isPending={isPending} onPress={press}>
+      <ActButton isPending={isPending} onPress={() => confirmLoss() && press()}>
         End all sessions
       </ActButton>
       <Problem message="" error={error} />

@@ -1,4 +1,4 @@
-import type { AuthMFAEnrollTOTPResponse, Factor } from '@supabase/auth-js'
+import type { AuthMFAEnrollTOTPResponse } from '@supabase/auth-js'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 
@@ -26,11 +26,12 @@ export function FactorEdit({ auth, asMe }: AccountPartProps) {
   const [newFactor, setNewFactor] = useState<NewFactor>()
   const button = useRef<HTMLButtonElement>(null)
   useOnHidden(newFactor !== undefined, () => button.current?.focus())
-  const { data: factors, error } = useQuery({ queryKey, queryFn: () => listFactors(auth) })
-  const verified = factors?.filter(({ status }) => status === 'verified') ?? []
+  const { data: verifiedIds, error } = useQuery({ queryKey, queryFn: () => readVerifiedIds(auth) })
 
-  const finish = async (sentence: string) => {
-    await queries.invalidateQueries({ queryKey })
+  /** Shows the new state at once: reading it again may take long, or fail. */
+  const finish = (sentence: string, ids: string[]) => {
+    queries.setQueryData(queryKey, ids)
+    void queries.invalidateQueries({ queryKey })
     setNewFactor(undefined)
     announce(sentence)
   }
@@ -51,16 +52,16 @@ export function FactorEdit({ auth, asMe }: AccountPartProps) {
   const remove = useForm(
     asMe(async () => {
       const client = await auth()
-      for (const { id } of verified) {
-        const { error: refused } = await client.mfa.unenroll({ factorId: id })
+      for (const factorId of verifiedIds ?? []) {
+        const { error: refused } = await client.mfa.unenroll({ factorId })
         if (refused) return sentenceOfFactor(refused)
       }
       // The claims of the old token still say that a second factor was used.
       await client.refreshSession()
-      return finish('The second factor is off.')
+      return finish('The second factor is off.', [])
     }),
   )
-  const isOn = verified.length > 0
+  const isOn = verifiedIds !== undefined && verifiedIds.length > 0
   const words = isOn
     ? {
         about: 'It is on. After the emailed code, you also enter a code from your authenticator app.',
@@ -78,11 +79,11 @@ export function FactorEdit({ auth, asMe }: AccountPartProps) {
         <FactorVerify
           auth={auth}
           factor={newFactor}
-          onVerified={() => finish('The second factor is on.')}
+          onVerified={() => finish('The second factor is on.', [newFactor.id])}
           onCancelled={() => setNewFactor(undefined)}
         />
       ) : (
-        factors && (
+        verifiedIds && (
           <>
             <p>{words.about}</p>
             <ActButton ref={button} isPending={isPending} onPress={press}>
@@ -98,7 +99,7 @@ export function FactorEdit({ auth, asMe }: AccountPartProps) {
 
 interface FactorVerifyProps extends Pick<AccountPartProps, 'auth'> {
   factor: NewFactor
-  onVerified: () => Promise<void>
+  onVerified: () => void
   onCancelled: () => void
 }
 
@@ -140,9 +141,9 @@ function FactorVerify({ auth, factor: { id, totp }, onVerified, onCancelled }: F
   )
 }
 
-/** All factors of the account, including unfinished ones. */
-async function listFactors(auth: LoadAuth): Promise<Factor[]> {
+/** The ids of the account's factors that work. */
+async function readVerifiedIds(auth: LoadAuth): Promise<string[]> {
   const { data, error } = await (await auth()).mfa.listFactors()
   if (error) throw new Error(sentenceOfFactor(error), { cause: error })
-  return data.all
+  return data.all.filter(({ status }) => status === 'verified').map(({ id }) => id)
 }

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { JunkGroup } from '../../../client/desk/applications.ts'
 import { Button } from '../kit/Button.tsx'
 import { Dialog } from '../kit/Dialog.tsx'
-import { focusHeading } from '../kit/focus.ts'
+import { focusHeading, focusOn } from '../kit/focus.ts'
 import { countOf, formatNumber, nameOf } from '../kit/format.ts'
 import { useDecisionQueue, useDesk } from '../kit/useDesk.tsx'
 
@@ -66,7 +66,14 @@ export function JunkSuggestions({ newest }: { newest: number | undefined }) {
                 “<bdi>{group.example}</bdi>”
               </span>
             </p>
-            <Button about={wordsOf(group)} onPress={() => queue.decide(group.applications, 'aside')}>
+            <Button
+              about={wordsOf(group)}
+              onPress={({ currentTarget }) => {
+                // This button disappears.
+                focusOn(currentTarget.closest('dialog')?.querySelector('form button'))
+                queue.decide(group.applications, 'aside')
+              }}
+            >
               Put aside {formatNumber(group.applications.length)}
             </Button>
           </li>

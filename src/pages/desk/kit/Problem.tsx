@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 import { MissingScriptError } from '../../../client/missing-script.ts'
 import { RefusedCall } from '../../../client/rest.ts'
-import { OfflineError, SignedOutError } from '../../../client/session.ts'
+import { OfflineError, SignedOutError, UnsentError } from '../../../client/session.ts'
 import { Button } from './Button.tsx'
 import { useIsOffline } from './connection.ts'
 import { focusHeadingOnRemoval } from './focus.ts'
@@ -67,7 +67,7 @@ export const foreignServerMessage =
 
 /** Whether a call may have succeeded although no response came. */
 export function isUncertain(error: unknown): boolean {
-  return isUnreachable(error) && !(error instanceof OfflineError)
+  return isUnreachable(error) && !(error instanceof UnsentError)
 }
 
 /** Whether no response came: the connection failed or timed out. */

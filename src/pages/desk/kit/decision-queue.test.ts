@@ -1,3 +1,4 @@
+import { QueryClient } from '@tanstack/react-query'
 import { expect, test, vi } from 'vitest'
 
 import type { Status } from '../../../application/statuses.ts'
@@ -5,7 +6,8 @@ import type { CallDesk } from '../../../client/desk.ts'
 import type { Decision, DecisionOutcome } from '../../../client/desk/applications.ts'
 import { OfflineError } from '../../../client/session.ts'
 import { createDecisionQueue } from './decision-queue.ts'
-import type { DecisionAct, SeenApplication } from './decision-state.ts'
+import { undoableDecisions, type DecisionAct, type SeenApplication } from './decision-state.ts'
+import { dropReadData } from './responses.ts'
 
 interface Args {
   act: string
@@ -188,6 +190,22 @@ test('stopping drops the unsent steps of an act', async () => {
   await idle()
   expect(calls).toHaveLength(1)
   expect(finished[0]?.split(',').filter((each) => each.endsWith('stopped'))).toHaveLength(150)
+})
+
+test('decisions that are pending when blind reading begins are reported and then forgotten', async () => {
+  const { queue, finished, reply, idle } = runQueue({ waitsForReply: true })
+  queue.decide([application('1')], 'accepted')
+  queue.decide([application('2')], 'accepted')
+  await promisesSettled()
+  dropReadData(new QueryClient(), queue, true)
+  expect(undoableDecisions(queue.state())).toHaveLength(1)
+  reply()
+  await promisesSettled()
+  reply()
+  await idle()
+  await promisesSettled()
+  expect(finished).toEqual(['1: saved', '2: saved'])
+  expect(undoableDecisions(queue.state())).toEqual([])
 })
 
 test('a dismissed refusal is removed', async () => {

@@ -120,10 +120,20 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
 
 /** Drops all data that was read before blind reading was switched on or off: it shows too much or too little. */
 export function dropReadData(queries: QueryClient, queue: DecisionQueue, isBlind: boolean): void {
-  // Undo would show names.
-  if (isBlind) queue.forget()
+  if (isBlind) forgetDecisions(queue)
   void queries.resetQueries({
     predicate: ({ queryKey: [subject] }) => subject !== 'account' && subject !== 'reading',
+  })
+}
+
+/** Forgets all decisions, because Undo would show names. Pending ones are forgotten when their outcome has been announced. */
+function forgetDecisions(queue: DecisionQueue) {
+  queue.forget()
+  if (!queue.isWaiting()) return
+  const unsubscribe = queue.subscribe(() => {
+    if (queue.isWaiting()) return
+    unsubscribe()
+    queueMicrotask(() => queue.forget())
   })
 }
 

@@ -31,11 +31,16 @@ function deskOf(
     announce(outcomeOf(act))
     void refetch(refetchedByDecisions)
   })
+  /** Whether changes are being saved, which closing the page or signing out would lose. */
+  const isBusy = () => queue.isWaiting() || isActing()
   return {
     account,
     email,
     call,
     queue,
+    isBusy,
+    /** Asks the organiser if signing out would lose changes. Returns whether to go on. */
+    confirmLoss: () => !isBusy() || confirm('Changes are still being saved. Sign out without them?'),
     /** Refetches the data whose keys have these prefixes. */
     refetch,
     ...queriesOf(call, queue, queries),
@@ -57,9 +62,8 @@ export function DeskProvider({ me, outcomeOf, children }: DeskProviderProps) {
   const [desk] = useState(() => deskOf(me, outcomeOf, queries))
   useEffect(() => desk.queue.start(), [desk])
   useEffect(() => {
-    // Closing the page would lose pending acts.
     const confirmClosing = (event: Event) => {
-      if (desk.queue.isWaiting() || isActing()) event.preventDefault()
+      if (desk.isBusy()) event.preventDefault()
     }
     return listenTo('beforeunload')(confirmClosing)
   }, [desk])

@@ -61,7 +61,7 @@ function DueApplications({ retention: { due, announced } }: RetentionProps) {
   })
   const isShown = due > 0 || announced !== null
   // The pressed button disappears.
-  useOnHidden(isShown, focusHeading)
+  useOnHidden(due > 0, focusHeading)
   if (!isShown) return null
   const dueWords = applicationsOf(due)
   return (

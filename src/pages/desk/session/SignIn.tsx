@@ -24,7 +24,8 @@ export function SignIn({ auth, notice }: SignInProps) {
   useEffect(replayHeldPress, [])
   const goTo = (next: typeof step) => (typed: string) => {
     setEmail(typed)
-    setStep(next)
+    // A response may arrive after the step was left.
+    setStep((now) => (now === step ? next : now))
   }
   if (step === 'code') return <CodeForm {...{ auth, email }} onBack={() => setStep('email')} />
   if (step === 'password') return <PasswordForm {...{ auth, email }} onCode={goTo('email')} />

@@ -1,4 +1,4 @@
-import { useRef, type FormEvent } from 'react'
+import type { FormEvent } from 'react'
 
 import { isRetryable } from '../../../client/auth-errors.ts'
 import type { LoadAuth } from '../../../client/session.ts'
@@ -67,22 +67,16 @@ export function useForm(send: Send): FormState {
 
 interface SignOutButtonProps {
   session: Pick<WatchedSession, 'signOut'>
-  /** Whether decisions are being saved, which signing out would lose. */
-  isBusy?: () => boolean
+  /** Asks the organiser if signing out would lose changes. Returns whether to go on. */
+  confirmLoss?: () => boolean
 }
 
 /** A button that ends this session. It shows a failure, since the session is still valid then. */
-export function SignOutButton({ session, isBusy = () => false }: SignOutButtonProps) {
-  const isWarned = useRef(false)
-  const { error, isPending, press } = useForm(async () => {
-    isWarned.current = isBusy() && !isWarned.current
-    return isWarned.current
-      ? 'Decisions are still being saved. Press again to sign out without them.'
-      : session.signOut('local')
-  })
+export function SignOutButton({ session, confirmLoss = () => true }: SignOutButtonProps) {
+  const { error, isPending, press } = useForm(() => session.signOut('local'))
   return (
     <>
-      <Button disabled={isPending} onPress={({ detail }) => detail < 2 && press()}>
+      <Button disabled={isPending} onPress={({ detail }) => detail < 2 && confirmLoss() && press()}>
         Sign out
       </Button>
       <Problem message="" error={error} />
