@@ -94,7 +94,7 @@ test('signing out asks each time while a note or a decision is being saved, and 
   await note.fill('Ask her.')
   await button('Add note').click()
   await button('Sign out').click()
-  expect(questions).toEqual(['Changes are still being saved. Sign out without them?'])
+  expect(questions).toEqual(['Sign out before your changes are saved?'])
   await addNote()
   await status.getByText('Note added').waitFor()
   for (const [act, key, outcome] of [

@@ -40,7 +40,7 @@ function deskOf(
     queue,
     isBusy,
     /** Asks the organiser if signing out would lose changes. Returns whether to go on. */
-    confirmLoss: () => !isBusy() || confirm('Changes are still being saved. Sign out without them?'),
+    confirmLoss: () => !isBusy() || confirm('Sign out before your changes are saved?'),
     /** Refetches the data whose keys have these prefixes. */
     refetch,
     ...queriesOf(call, queue, queries),

@@ -76,7 +76,7 @@ export function SignOutButton({ session, confirmLoss = () => true }: SignOutButt
   const { error, isPending, press } = useForm(() => session.signOut('local'))
   return (
     <>
-      <Button disabled={isPending} onPress={({ detail }) => detail < 2 && confirmLoss() && press()}>
+      <Button disabled={isPending} onPress={() => confirmLoss() && press()}>
         Sign out
       </Button>
       <Problem message="" error={error} />

@@ -104,8 +104,8 @@ export function watchSession(
       if (refusal instanceof SignedOutError) return isLatest() ? findState(isLatest) : undefined
       if (!isRefusal(refusal)) {
         const sentence = sentenceOf(refusal)
-        const isTheirs = refusal instanceof RefusedCall && sentence === refusal.message
-        return { step: 'unreachable', sentence: isTheirs ? `The server said: ${sentence}` : sentence }
+        const isOwn = !(refusal instanceof RefusedCall) || sentence !== refusal.message
+        return { step: 'unreachable', sentence: isOwn ? sentence : `The server said: ${sentence}` }
       }
     }
     // Asks the server with the token, since the account's factors may have changed elsewhere.
