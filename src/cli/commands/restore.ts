@@ -37,7 +37,11 @@ export async function run(): Promise<void> {
     const { applications, accounts, erased, erasedAnswers } = await restore(owner, backup, { erased: listed })
     console.log(`Restored ${countOf(applications)}${accountsText(accounts)} to ${description}.`)
     if (listed !== undefined) console.log(`Erased ${countOf(erased)} again, by the list of erasures.`)
-    else if (!keepErased && backupDir !== undefined) {
+    else if (keepErased) {
+      console.log(
+        'Erased applications were restored, too. A later restore erases them again, unless it has --keep-erased.',
+      )
+    } else if (backupDir !== undefined) {
       console.log(
         'No list of erasures is beside the backup or in BACKUP_DIR. If applications were erased since the backup, they were restored, too.',
       )
