@@ -44,7 +44,8 @@ async function prepareData({ prepare }: ActCase) {
   await desk.sql`update private.editions set starts_on = null, ends_on = null, venue = '', questions_version = 0, private_days = null, name = ''`
   await desk.sql`delete from private.deliveries`
   await desk.sql`update private.letter_settings set receipts = false, reply_to = ''`
-  await desk.sql`update private.organisers set notices = 'off', blind = false`
+  await desk.sql`update private.organisers set notices = 'off', blind = false, reads_only = false`
+  await desk.sql`update private.retention set version = 0, months = null, months_for_guests = null`
   await desk.sql`
     update private.postman set stopped = false, seen_at = now() + interval '1 hour', check_wanted_at = '-infinity',
       checked_at = '-infinity'`

@@ -51,7 +51,8 @@ export function PrivateDaysEdit({ days, endsOn, edition, onDays }: PrivateDaysEd
 /** The number of private answers that are due to be erased, and the button that erases them. */
 export function DueAnswers({ due }: { due: number }) {
   const erase = useDeskAct('desk_erase_answers', {
-    success: ({ erased }) => `${countOf(erased, 'private answer')} erased.`,
+    // None are left for a retry after a lost response.
+    success: ({ erased }) => `${countOf(erased || due, 'private answer')} erased.`,
     failure: 'Not erased.',
   })
   // The pressed button disappears.
