@@ -1,6 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 
-import { LongWaitsFirst } from './testing/sequencer.ts'
+import { LongWaitsFirst } from './test/support/sequencer.ts'
 import { inlineScript } from './tools/plugins/inline-script.ts'
 import { pageImages } from './tools/plugins/page-images.ts'
 import { pageScripts } from './tools/plugins/page-scripts.ts'
@@ -9,12 +9,13 @@ import { versionOf } from './tools/version.js'
 const sourceTests = 'src/**/*.test.{ts,tsx}'
 const databaseTests = [
   'src/server/{auth/{calls,mail},backups,database,deliveries,doctor,health,letters,mail,rest,retention}/**/*.test.ts',
+  'test/database/**/*.test.ts',
 ]
 
-const runSetup = 'testing/setup/run.ts'
-const databasesSetup = 'testing/setup/databases.ts'
-const buildSetup = 'testing/setup/build.ts'
-const browserSetup = 'testing/setup/browser.ts'
+const runSetup = 'test/support/setup/run.ts'
+const databasesSetup = 'test/support/setup/databases.ts'
+const buildSetup = 'test/support/setup/build.ts'
+const browserSetup = 'test/support/setup/browser.ts'
 
 /** Makes a tier of the tests, a project of Vitest, from the test files and the setup that they need. */
 function tier(name: string, include: string[], globalSetup: string[], exclude: string[] = []) {
@@ -34,18 +35,22 @@ export default defineConfig({
       tier('unit', [sourceTests, 'tools/**/*.test.ts'], [], databaseTests),
       tier('database', databaseTests, [runSetup, databasesSetup]),
       // Browser tests, and other tests of whole programs. `npm test` runs this tier and the two above.
-      tier('browser', ['e2e/*.test.ts'], [runSetup, databasesSetup, buildSetup, browserSetup]),
+      tier(
+        'browser',
+        ['test/{browser,system}/*.test.ts'],
+        [runSetup, databasesSetup, buildSetup, browserSetup],
+      ),
       // Commands, each as a separate program; freezes, kills and full disks; attacks; axe, focus and keyboard in every
       // state.
       tier(
         'slow',
-        ['e2e/{accessibility,attacks,commands,failures,long}/*.test.ts'],
+        ['test/{browser,system}/*/*.test.ts'],
         [runSetup, databasesSetup, buildSetup, browserSetup],
       ),
       // The product with other software, such as nginx, pgbouncer and the Supabase CLI.
-      tier('deployment', ['e2e/deployment/*.test.ts'], [runSetup, databasesSetup, buildSetup, browserSetup]),
+      tier('deployment', ['test/deployment/*.test.ts'], [runSetup, databasesSetup, buildSetup, browserSetup]),
     ],
-    setupFiles: 'testing/setup/scopes.ts',
+    setupFiles: 'test/support/setup/scopes.ts',
     // These timeouts end only tests that hang: on a machine that is ten times as busy, the longest tests take minutes.
     testTimeout: 600_000,
     hookTimeout: 600_000,

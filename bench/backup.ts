@@ -3,11 +3,11 @@ import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { runCommand, startServer, temporaryDirectory } from '../testing/server.ts'
+import { runCommand, startServer, temporaryDirectory } from '../test/support/server.ts'
 import { fill } from './growth.ts'
 import { insertLoad } from './load.ts'
 import { printTable, ratio, spread } from './table.ts'
-import { connectToEmbedded } from '../testing/sql.ts'
+import { connectToEmbedded } from '../test/support/sql.ts'
 
 const rounds = 30
 const seconds = 1

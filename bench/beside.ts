@@ -1,5 +1,5 @@
 import { columns } from '../src/application/application.ts'
-import { startServer, temporaryDirectory } from '../testing/server.ts'
+import { startServer, temporaryDirectory } from '../test/support/server.ts'
 import { insertLoad } from './load.ts'
 import { printTable, ratio, spread } from './table.ts'
 

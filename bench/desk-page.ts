@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
-import { ensureChromium, launchChromium } from '../testing/browser.ts'
-import { signPageIn } from '../testing/desk.ts'
+import { ensureChromium, launchChromium } from '../test/support/browser.ts'
+import { signPageIn } from '../test/support/desk.ts'
 import { filledDesk } from './filled-desk.ts'
 import { measureVisit, serveDocument, slowDown } from './visit-cost.ts'
 import { printTable, ratio, spread } from './table.ts'

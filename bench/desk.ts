@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 
-import type { DeskServer } from '../testing/desk.ts'
-import { startServer, temporaryDirectory } from '../testing/server.ts'
+import type { DeskServer } from '../test/support/desk.ts'
+import { startServer, temporaryDirectory } from '../test/support/server.ts'
 import { benchDeskPage } from './desk-page.ts'
 import { filledDesk } from './filled-desk.ts'
 import { insertLoad } from './load.ts'
 import { median, printTable, ratio, spread } from './table.ts'
-import { connectToEmbedded } from '../testing/sql.ts'
+import { connectToEmbedded } from '../test/support/sql.ts'
 
 const rounds = 15
 const [few, many] = [1_000, 1_000_000]

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 
 import { addOrganiser } from '../src/server/auth/organisers.ts'
 import { hashPassword } from '../src/server/auth/accounts/passwords.ts'
-import { startMailServer } from '../testing/mail-server.ts'
-import { dataDirectory, startServer } from '../testing/server.ts'
+import { startMailServer } from '../test/support/mail-server.ts'
+import { dataDirectory, startServer } from '../test/support/server.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import { median, printTable, checkGuarantee } from './table.ts'
-import { connectToEmbedded } from '../testing/sql.ts'
+import { connectToEmbedded } from '../test/support/sql.ts'
 
 const rounds = 200
 /**

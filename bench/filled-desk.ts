@@ -1,5 +1,5 @@
 import { addOrganiser } from '../src/server/auth/organisers.ts'
-import { startDesk } from '../testing/desk.ts'
+import { startDesk } from '../test/support/desk.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { importFrom } from './version.ts'
 

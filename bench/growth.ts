@@ -4,15 +4,15 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 
-import { send } from '../testing/client.ts'
-import { anApplication } from '../testing/form.ts'
-import { startReceiver } from '../testing/receiver.ts'
-import { startServer, temporaryDirectory } from '../testing/server.ts'
+import { send } from '../test/support/client.ts'
+import { anApplication } from '../test/support/form.ts'
+import { startReceiver } from '../test/support/receiver.ts'
+import { startServer, temporaryDirectory } from '../test/support/server.ts'
 import { insertLoad } from './load.ts'
 import { startTime } from './start.ts'
 import { median, printTable, spread } from './table.ts'
 import type { Sql } from '../src/server/database/sql.ts'
-import { connectToEmbedded } from '../testing/sql.ts'
+import { connectToEmbedded } from '../test/support/sql.ts'
 
 const rounds = 5
 const applicationCount = 1_000_000

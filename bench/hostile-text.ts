@@ -1,10 +1,10 @@
 import type { Browser, Page } from 'playwright-core'
 
-import { ensureChromium, launchChromium } from '../testing/browser.ts'
-import { signPageIn, startDesk } from '../testing/desk.ts'
-import { anApplication } from '../testing/form.ts'
+import { ensureChromium, launchChromium } from '../test/support/browser.ts'
+import { signPageIn, startDesk } from '../test/support/desk.ts'
+import { anApplication } from '../test/support/form.ts'
 import { printTable } from './table.ts'
-import { valuesOf } from '../testing/sql.ts'
+import { valuesOf } from '../test/support/sql.ts'
 
 const rounds = 3
 const accentedLetter = `a${'\u0301'.repeat(9_999)}`

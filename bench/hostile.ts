@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 
-import { dataDirectory, startServer, type RunningServer } from '../testing/server.ts'
+import { dataDirectory, startServer, type RunningServer } from '../test/support/server.ts'
 import { memoryOf } from './memory.ts'
 import { median, printTable, checkGuarantee, spread } from './table.ts'
 

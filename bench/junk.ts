@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { people as demoPeople } from '../demo/people.ts'
-import { ensureChromium, launchChromium } from '../testing/browser.ts'
-import { signPageIn, startDesk } from '../testing/desk.ts'
-import { anApplication } from '../testing/form.ts'
-import { valuesOf } from '../testing/sql.ts'
+import { ensureChromium, launchChromium } from '../test/support/browser.ts'
+import { signPageIn, startDesk } from '../test/support/desk.ts'
+import { anApplication } from '../test/support/form.ts'
+import { valuesOf } from '../test/support/sql.ts'
 import { checkGuarantee, printTable } from './table.ts'
 
 /** The number of people among the junk, and of applications of each kind of junk. */

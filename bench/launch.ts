@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import autocannon, { type Options, type Request } from 'autocannon'
 
-import { anApplication } from '../testing/form.ts'
-import { startReceiver } from '../testing/receiver.ts'
-import { startServer, temporaryDirectory } from '../testing/server.ts'
+import { anApplication } from '../test/support/form.ts'
+import { startReceiver } from '../test/support/receiver.ts'
+import { startServer, temporaryDirectory } from '../test/support/server.ts'
 import { printTable } from './table.ts'
-import { connectToEmbedded } from '../testing/sql.ts'
+import { connectToEmbedded } from '../test/support/sql.ts'
 
 const seconds = 5
 const connections = 100

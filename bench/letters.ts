@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-import type * as letters from '../testing/letters.ts'
-import { startMailServer } from '../testing/mail-server.ts'
-import { startPostgres, type TestPostgres } from '../testing/postgres.ts'
-import { startServer } from '../testing/server.ts'
+import type * as letters from '../test/support/letters.ts'
+import { startMailServer } from '../test/support/mail-server.ts'
+import { startPostgres, type TestPostgres } from '../test/support/postgres.ts'
+import { startServer } from '../test/support/server.ts'
 import { printTable, ratio, spread } from './table.ts'
 import { importFrom } from './version.ts'
 
@@ -22,7 +22,7 @@ export async function benchLetters(): Promise<void> {
       await (await startServer({ DATABASE_URL: postgres.url() }, checkout)).stop()
       const { storeDueLetters, storeSentLetters } = await importFrom<typeof letters>(
         checkout,
-        'testing/letters.ts',
+        'test/support/letters.ts',
       )
       return { checkout, postgres, storeDueLetters, storeSentLetters }
     }),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import autocannon from 'autocannon'
 
-import { anApplication } from '../testing/form.ts'
+import { anApplication } from '../test/support/form.ts'
 
 /** The result of a load. */
 export interface Load {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { startServer, temporaryDirectory, type RunningServer } from '../testing/server.ts'
+import { startServer, temporaryDirectory, type RunningServer } from '../test/support/server.ts'
 import { insertLoad } from './load.ts'
 import { printTable, ratio, spread } from './table.ts'
 

@@ -5,9 +5,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { ensureCluster } from '../src/server/database/cluster.ts'
 import { migrate } from '../src/server/database/schema.ts'
 import type { Sql } from '../src/server/database/sql.ts'
-import { migrationsOf } from '../testing/releases.ts'
-import { temporaryDirectory } from '../testing/server.ts'
-import { connectToEmbedded } from '../testing/sql.ts'
+import { migrationsOf } from '../test/support/releases.ts'
+import { temporaryDirectory } from '../test/support/server.ts'
+import { connectToEmbedded } from '../test/support/sql.ts'
 import { printTable, checkGuarantee } from './table.ts'
 
 const applicationCount = Number(process.env['UPDATE_APPLICATIONS'] ?? 1_000_000)

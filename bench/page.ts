@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { launch } from 'chrome-launcher'
 import lighthouse from 'lighthouse'
 
-import { chromiumArguments, ensureChromium, launchChromium } from '../testing/browser.ts'
-import { startServer, temporaryDirectory } from '../testing/server.ts'
+import { chromiumArguments, ensureChromium, launchChromium } from '../test/support/browser.ts'
+import { startServer, temporaryDirectory } from '../test/support/server.ts'
 import { measureVisit, serveDocument, type VisitCost } from './visit-cost.ts'
 import { printTable, ratio, spread } from './table.ts'
 

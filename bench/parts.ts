@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 
-import { ensureChromium, launchChromium } from '../testing/browser.ts'
-import { dataDirectory, startServer } from '../testing/server.ts'
+import { ensureChromium, launchChromium } from '../test/support/browser.ts'
+import { dataDirectory, startServer } from '../test/support/server.ts'
 import { measureVisit, serveDocument } from './visit-cost.ts'
 import { printTable, ratio, spread } from './table.ts'
 

@@ -1,6 +1,6 @@
 import { letterHealth } from '../src/server/letters/overview.ts'
 import { deliveryHealth } from '../src/server/deliveries/overview.ts'
-import { openTestDatabase } from '../testing/database.ts'
+import { openTestDatabase } from '../test/support/database.ts'
 import { fill } from './growth.ts'
 import { printTable, spread } from './table.ts'
 

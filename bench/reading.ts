@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 
-import { ensureChromium, launchChromium } from '../testing/browser.ts'
-import { signPageIn } from '../testing/desk.ts'
+import { ensureChromium, launchChromium } from '../test/support/browser.ts'
+import { signPageIn } from '../test/support/desk.ts'
 import { filledDesk } from './filled-desk.ts'
 import { slowDown } from './visit-cost.ts'
 import { printTable, spread } from './table.ts'

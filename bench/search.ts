@@ -1,7 +1,7 @@
-import { anApplication } from '../testing/form.ts'
-import { startDesk } from '../testing/desk.ts'
+import { anApplication } from '../test/support/form.ts'
+import { startDesk } from '../test/support/desk.ts'
 import { printTable, ratio, spread } from './table.ts'
-import { valuesOf } from '../testing/sql.ts'
+import { valuesOf } from '../test/support/sql.ts'
 
 const rounds = 15
 const ordinaryCount = 21_000

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 import { columns } from '../src/application/application.ts'
-import { startServer, temporaryDirectory } from '../testing/server.ts'
+import { startServer, temporaryDirectory } from '../test/support/server.ts'
 import { insertLoad, type Load } from './load.ts'
 import { printTable, ratio, spread } from './table.ts'
-import { connectToEmbedded } from '../testing/sql.ts'
+import { connectToEmbedded } from '../test/support/sql.ts'
 
 const rounds = 7
 const seconds = 3

@@ -1,7 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import autocannon from 'autocannon'
 
-import { startDesk } from '../testing/desk.ts'
+import { startDesk } from '../test/support/desk.ts'
 import { printTable, ratio, spread } from './table.ts'
 
 const rounds = 9

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-import { startServer, temporaryDirectory } from '../testing/server.ts'
+import { startServer, temporaryDirectory } from '../test/support/server.ts'
 import { printTable, spread } from './table.ts'
 
 const rounds = 9

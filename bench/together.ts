@@ -4,12 +4,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { send } from '../testing/client.ts'
-import { anApplication } from '../testing/form.ts'
-import { startServer, temporaryDirectory } from '../testing/server.ts'
+import { send } from '../test/support/client.ts'
+import { anApplication } from '../test/support/form.ts'
+import { startServer, temporaryDirectory } from '../test/support/server.ts'
 import { fill } from './growth.ts'
 import { printTable, ratio, spread } from './table.ts'
-import { connectToEmbedded } from '../testing/sql.ts'
+import { connectToEmbedded } from '../test/support/sql.ts'
 
 const run = promisify(execFile)
 const rounds = 7

@@ -1,6 +1,6 @@
-import { ensureChromium, launchChromium } from '../testing/browser.ts'
-import { getForm } from '../testing/form.ts'
-import { dataDirectory, startServer } from '../testing/server.ts'
+import { ensureChromium, launchChromium } from '../test/support/browser.ts'
+import { getForm } from '../test/support/form.ts'
+import { dataDirectory, startServer } from '../test/support/server.ts'
 import { slowDown } from './visit-cost.ts'
 import { printTable, spread } from './table.ts'
 

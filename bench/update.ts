@@ -1,12 +1,12 @@
-import { startLoad } from '../testing/load.ts'
-import { freePort } from '../testing/ports.ts'
-import { startPostgres } from '../testing/postgres.ts'
-import { startServer, temporaryDirectory } from '../testing/server.ts'
+import { startLoad } from '../test/support/load.ts'
+import { freePort } from '../test/support/ports.ts'
+import { startPostgres } from '../test/support/postgres.ts'
+import { startServer, temporaryDirectory } from '../test/support/server.ts'
 import { fill } from './filled-desk.ts'
 import { printTable, spread } from './table.ts'
 import type { Pool } from '../src/server/database/pool.ts'
 import type { Sql } from '../src/server/database/sql.ts'
-import { connectTo, connectToEmbedded } from '../testing/sql.ts'
+import { connectTo, connectToEmbedded } from '../test/support/sql.ts'
 
 const applications = 100_000
 /** The number of responses to wait for before an update and after it. */

@@ -9,9 +9,9 @@ import { createMailConnection } from '../src/server/mail/handover.ts'
 import { recordHeartbeat } from '../src/server/deliveries/record.ts'
 import { record } from '../src/server/letters/outcomes.ts'
 import type { MailServer } from '../src/settings/mail-settings.ts'
-import type { ReceivedMail } from '../testing/mail-server.ts'
-import { claimLetter } from '../testing/claims.ts'
-import { randomFrom } from '../testing/random.ts'
+import type { ReceivedMail } from '../test/support/mail-server.ts'
+import { claimLetter } from '../test/support/claims.ts'
+import { randomFrom } from '../test/support/random.ts'
 import { createClock } from './clock.ts'
 import { openDesks } from './desks.ts'
 import { markReasons, notes } from './notes.ts'
@@ -29,7 +29,7 @@ import {
   weeks,
 } from './plan.ts'
 import type { Sql } from '../src/server/database/sql.ts'
-import { valuesOf } from '../testing/sql.ts'
+import { valuesOf } from '../test/support/sql.ts'
 
 /** The sender of all emails. `localhost` is no Internet domain, so the check of the sender asks no name server. */
 export const sender: MailServer['from'] = { name: 'Unplugged.', address: 'hello@localhost' }

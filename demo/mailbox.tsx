@@ -5,7 +5,7 @@ import { renderToStaticMarkup } from 'react-dom/server'
 
 import { calendarFileName } from '../src/application/calendar.ts'
 import { light } from '../src/design/palette.ts'
-import type { ReceivedMail } from '../testing/mail-server.ts'
+import type { ReceivedMail } from '../test/support/mail-server.ts'
 import { readMail } from './read-mail.ts'
 
 const style = `

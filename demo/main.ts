@@ -9,13 +9,13 @@ import { openDatabase } from '../src/server/database/database.ts'
 import { codeOf } from '../src/server/database/programs.ts'
 import { OperatorError, runProgram } from '../src/settings/operator-error.ts'
 import { readNumber } from '../src/settings/values.ts'
-import { startMailServer } from '../testing/mail-server.ts'
-import { freePort } from '../testing/ports.ts'
+import { startMailServer } from '../test/support/mail-server.ts'
+import { freePort } from '../test/support/ports.ts'
 import { organisers } from './desks.ts'
 import { refuseClosedDomain, fill, sender } from './fill.ts'
 import { makeFolder, removeLeftovers } from './folder.ts'
 import { serveMailbox } from './mailbox.tsx'
-import { connectToEmbedded } from '../testing/sql.ts'
+import { connectToEmbedded } from '../test/support/sql.ts'
 
 /** The environment variables that the demonstration reads: paths, the port and the time zone. */
 const keptVariables = ['PORT', 'PATH', 'HOME', 'TMPDIR', 'TZ']

@@ -1,5 +1,5 @@
 import type { Application } from '../src/application/application.ts'
-import { randomFrom } from '../testing/random.ts'
+import { randomFrom } from '../test/support/random.ts'
 
 /** The number of applications. Two people apply a second time. */
 export const applicationCount = 200

@@ -40,7 +40,7 @@ const allowedRule = {
     const folder = folderOf(file)
     const allowedNames = folders.get(folder)
     const [{ refuseAll = false } = {}] = /** @type {{ refuseAll?: boolean }[]} */ (context.options)
-    if (/^src\/.*\.test\.tsx?$/.test(file)) return {}
+    if (/\.test\.tsx?$/.test(file)) return {}
 
     /** @param {Import} node */
     const check = (node) => {

@@ -6,8 +6,8 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 
-import { breaks } from '../testing/breaks.ts'
-import type { Break } from '../testing/breaks/break.ts'
+import { breaks } from '../test/support/breaks.ts'
+import type { Break } from '../test/support/breaks/break.ts'
 
 /** The number of copies in which breaks are made in parallel. */
 const copies = 2

@@ -12,8 +12,8 @@ import { buffer } from 'node:stream/consumers'
 
 import { addOrganiser, operatorSecret, removeOrganiser } from '../src/server/auth/organisers.ts'
 import { openDatabase } from '../src/server/database/database.ts'
-import { startMailServer } from '../testing/mail-server.ts'
-import { startServer, temporaryDirectory } from '../testing/server.ts'
+import { startMailServer } from '../test/support/mail-server.ts'
+import { startServer, temporaryDirectory } from '../test/support/server.ts'
 
 /** The port at which the suite expects the hosted project. */
 const port = 54_321

@@ -7,11 +7,11 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 
 import { organisers } from '../demo/desks.ts'
 import { people } from '../demo/people.ts'
-import { ensureChromium, findExecutable, launchChromium } from '../testing/browser.ts'
-import { send } from '../testing/client.ts'
-import { startDemonstration } from '../testing/demonstration.ts'
-import { anApplication, getForm } from '../testing/form.ts'
-import { dataDirectory, startServer } from '../testing/server.ts'
+import { ensureChromium, findExecutable, launchChromium } from '../test/support/browser.ts'
+import { send } from '../test/support/client.ts'
+import { startDemonstration } from '../test/support/demonstration.ts'
+import { anApplication, getForm } from '../test/support/form.ts'
+import { dataDirectory, startServer } from '../test/support/server.ts'
 
 const folder = join('docs', 'images')
 const [email] = organisers

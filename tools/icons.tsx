@@ -5,8 +5,8 @@ import { renderToStaticMarkup } from 'react-dom/server'
 
 import { PlugAndCord } from '../src/design/illustrations.tsx'
 import { light } from '../src/design/palette.ts'
-import { ensureChromium, launchChromium } from '../testing/browser.ts'
-import { startServer, dataDirectory } from '../testing/server.ts'
+import { ensureChromium, launchChromium } from '../test/support/browser.ts'
+import { startServer, dataDirectory } from '../test/support/server.ts'
 
 const folder = 'src/design/images'
 

@@ -16,10 +16,10 @@ import {
 } from '../src/server/database/migrations.ts'
 import { giveToOwner } from '../src/server/database/owner.ts'
 import { migrate } from '../src/server/database/schema.ts'
-import { compare, declareSchema, readCatalogue, schemaFolders } from '../testing/catalogue.ts'
-import { startPostgres } from '../testing/postgres.ts'
+import { compare, declareSchema, readCatalogue, schemaFolders } from '../test/support/catalogue.ts'
+import { startPostgres } from '../test/support/postgres.ts'
 import type { Sql } from '../src/server/database/sql.ts'
-import { connectTo } from '../testing/sql.ts'
+import { connectTo } from '../test/support/sql.ts'
 
 /** The folder of migrations for each folder of declarations. */
 const migrationsOf: Record<string, string> = {

@@ -3,9 +3,9 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 
-import { ensureChromium, launchChromium } from '../testing/browser.ts'
-import { startDesk } from '../testing/desk.ts'
-import { screens } from '../testing/screens.ts'
+import { ensureChromium, launchChromium } from '../test/support/browser.ts'
+import { startDesk } from '../test/support/desk.ts'
+import { screens } from '../test/support/screens.ts'
 
 const folder = 'screenshots'
 const windows: Record<string, [width: number, height: number]> = {

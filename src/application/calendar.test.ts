@@ -2,8 +2,8 @@ import * as fc from 'fast-check'
 import ICAL from 'ical.js'
 import { afterEach, expect, test, vi } from 'vitest'
 
-import { aRetreat, hostileTexts, readable } from '../../testing/calendars.ts'
-import { extent, seed } from '../../testing/extent.ts'
+import { aRetreat, hostileTexts, readable } from '../../test/support/calendars.ts'
+import { extent, seed } from '../../test/support/extent.ts'
 import { calendarFileOf, daysOf, type Retreat } from './calendar.ts'
 
 afterEach(() => vi.unstubAllEnvs())

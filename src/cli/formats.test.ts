@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { expect, test } from 'vitest'
 
-import { anApplication } from '../../testing/form.ts'
+import { anApplication } from '../../test/support/form.ts'
 import type { ApplicationRow, StoredApplication } from '../server/database/applications.ts'
 import {
   accountsText,

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { beforeEach, expect, test, vi } from 'vitest'
 
-import { atTestEnd } from '../../testing/cleanup.ts'
+import { atTestEnd } from '../../test/support/cleanup.ts'
 import { createDesk } from './desk.ts'
 import { MissingScriptError } from './missing-script.ts'
 import { isUncertain } from '../pages/desk/kit/Problem.tsx'

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { readFile, rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
-import { isDebianPostgresInstalled, noDebianPostgres } from '../../testing/other-postgres.ts'
+import { isDebianPostgresInstalled, noDebianPostgres } from '../../test/support/other-postgres.ts'
 import {
   databaseNamePlaceholder,
   declarations,

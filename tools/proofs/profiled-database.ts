@@ -1,7 +1,7 @@
-/** Replaces testing/database.ts while coverage counts the statements of the database's functions. */
+/** Replaces test/support/database.ts while coverage counts the statements of the database's functions. */
 import { openDatabase, type Database } from '../../src/server/database/database.ts'
-import { atTestEnd } from '../../testing/cleanup.ts'
-import { connectTo } from '../../testing/sql.ts'
+import { atTestEnd } from '../../test/support/cleanup.ts'
+import { connectTo } from '../../test/support/sql.ts'
 import { databaseNamePlaceholder, prefix, template } from './profiled-postgres.ts'
 
 const address = (database: string) =>

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { openDatabase } from '../../src/server/database/database.ts'
-import { commandRunner, debianPrograms, initdbOptions } from '../../testing/other-postgres.ts'
-import { freePort } from '../../testing/ports.ts'
-import { connectTo } from '../../testing/sql.ts'
+import { commandRunner, debianPrograms, initdbOptions } from '../../test/support/other-postgres.ts'
+import { freePort } from '../../test/support/ports.ts'
+import { connectTo } from '../../test/support/sql.ts'
 
 /** The folders that declare the functions. */
 const schemas = ['supabase/schemas', 'src/server/database/schemas']

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { openTestDatabase } from '../../../testing/database.ts'
+import { openTestDatabase } from '../../../test/support/database.ts'
 import { backupFailure, backupTables, olderTables } from './manifest.ts'
 import { checkBackup, restore } from './restore.ts'
 
@@ -45,7 +45,7 @@ test('the error names a folder that cannot be used, and the setting of a systemd
 
 test('after a restore of a 1.0.0 backup, an address that was changed is in the table of addresses', async () => {
   const database = await openTestDatabase()
-  await restore(database.owner, await checkBackup('testing/fixtures-1.0.0/backup'))
+  await restore(database.owner, await checkBackup('test/fixtures/1.0.0/backup'))
   expect(await database.owner`select application_id, address from private.addresses`).toEqual([
     { application_id: 'caa6522d-b06e-46bf-acc5-731202e01795', address: 'elsewhere@example.net' },
   ])
@@ -53,7 +53,7 @@ test('after a restore of a 1.0.0 backup, an address that was changed is in the t
 
 test('after a restore of a 1.0.0 backup, a deadline that an organiser set is marked as set', async () => {
   const database = await openTestDatabase()
-  await restore(database.owner, await checkBackup('testing/fixtures-1.0.0/backup'))
+  await restore(database.owner, await checkBackup('test/fixtures/1.0.0/backup'))
   const withSetDeadline = await database.owner`
     select application_id from private.invitations where is_deadline_set order by 1`
   expect(withSetDeadline).toHaveLength(2)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
-import { temporaryDirectory } from '../../../testing/server.ts'
+import { temporaryDirectory } from '../../../test/support/server.ts'
 import { createFileWork, FileTimeoutError } from './file-work.ts'
 
 /** Creates a named pipe. A reader blocks one of Node.js's threads until somebody writes. */

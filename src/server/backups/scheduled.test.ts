@@ -2,16 +2,16 @@ import { cp, mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'nod
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 
-import { atTestEnd } from '../../../testing/cleanup.ts'
-import { openTestDatabase } from '../../../testing/database.ts'
-import { temporaryDirectory } from '../../../testing/server.ts'
+import { atTestEnd } from '../../../test/support/cleanup.ts'
+import { openTestDatabase } from '../../../test/support/database.ts'
+import { temporaryDirectory } from '../../../test/support/server.ts'
 import type { Database } from '../database/database.ts'
 import { backUp } from './backup.ts'
 import { backupName, newestBackup } from './folder.ts'
 import type { Manifest } from './manifest.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
 import { visitor } from '../database/pools.ts'
-import { anApplication } from '../../../testing/form.ts'
+import { anApplication } from '../../../test/support/form.ts'
 import { backupLock, createScheduledBackups, lastOccurrence } from './scheduled.ts'
 
 let database: Database

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 
-import { temporaryDirectory } from '../../../testing/server.ts'
+import { temporaryDirectory } from '../../../test/support/server.ts'
 import { parseAddress } from './address.ts'
 
 let file: string

@@ -1,14 +1,14 @@
 import { DatabaseError } from 'pg'
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 
-import { openTestDatabase } from '../../../testing/database.ts'
-import { anApplication } from '../../../testing/form.ts'
+import { openTestDatabase } from '../../../test/support/database.ts'
+import { anApplication } from '../../../test/support/form.ts'
 import { columns } from '../../application/application.ts'
 import { visitor } from './pools.ts'
 import type { Database } from './database.ts'
 import { createBatchedInserts } from './insert-together.ts'
 import { insertApplications, rowsOf, type SentRows } from './insert.ts'
-import { wrapStatements } from '../../../testing/sql.ts'
+import { wrapStatements } from '../../../test/support/sql.ts'
 
 let database: Database
 

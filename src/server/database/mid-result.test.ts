@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 
-import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
+import { startPostgres, type TestPostgres } from '../../../test/support/postgres.ts'
 import { openDatabase, type Database } from './database.ts'
 
 let server: TestPostgres

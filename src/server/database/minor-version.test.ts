@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { startPostgres } from '../../../testing/postgres.ts'
-import { connectTo } from '../../../testing/sql.ts'
+import { startPostgres } from '../../../test/support/postgres.ts'
+import { connectTo } from '../../../test/support/sql.ts'
 import { rebuildForMinorVersion } from './minor-version.ts'
 import { migrate } from './schema.ts'
 

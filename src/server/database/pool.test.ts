@@ -1,8 +1,8 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { beforeAll, expect, test } from 'vitest'
 
-import { atTestEnd } from '../../../testing/cleanup.ts'
-import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
+import { atTestEnd } from '../../../test/support/cleanup.ts'
+import { startPostgres, type TestPostgres } from '../../../test/support/postgres.ts'
 import { parseAddress } from './address.ts'
 import { createPool, type PoolOptions } from './pool.ts'
 import { inBatches, type Sql } from './sql.ts'

@@ -1,8 +1,8 @@
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { beforeAll, expect, test } from 'vitest'
 
-import { atTestEnd } from '../../../testing/cleanup.ts'
-import { startPostgres, type TestPostgres } from '../../../testing/postgres.ts'
+import { atTestEnd } from '../../../test/support/cleanup.ts'
+import { startPostgres, type TestPostgres } from '../../../test/support/postgres.ts'
 import type { Caller } from './pools.ts'
 import { openDatabase, type Database } from './database.ts'
 

@@ -2,7 +2,7 @@ import { chmod, chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-import { temporaryDirectory } from '../../../testing/server.ts'
+import { temporaryDirectory } from '../../../test/support/server.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { bundledPrograms, checkInstalled, supported, versionOf } from './programs.ts'
 

@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { openTestDatabase } from '../../../testing/database.ts'
-import { anApplication } from '../../../testing/form.ts'
-import { valuesOf } from '../../../testing/sql.ts'
+import { openTestDatabase } from '../../../test/support/database.ts'
+import { anApplication } from '../../../test/support/form.ts'
+import { valuesOf } from '../../../test/support/sql.ts'
 import { visitor } from '../database/pools.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
 import type { Database } from '../database/database.ts'

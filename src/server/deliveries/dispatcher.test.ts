@@ -2,9 +2,9 @@ import { Webhook } from 'standardwebhooks'
 import type { ServerResponse } from 'node:http'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { openTestDatabase } from '../../../testing/database.ts'
-import { anApplication } from '../../../testing/form.ts'
-import { startReceiver } from '../../../testing/receiver.ts'
+import { openTestDatabase } from '../../../test/support/database.ts'
+import { anApplication } from '../../../test/support/form.ts'
+import { startReceiver } from '../../../test/support/receiver.ts'
 import { visitor } from '../database/pools.ts'
 import type { Database } from '../database/database.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
@@ -12,7 +12,7 @@ import { deliver } from './webhook.ts'
 import { startDispatcher as start, type DispatcherOptions } from './dispatcher.ts'
 import { outboxOf, type Claim } from './outbox.ts'
 import type { Sql } from '../database/sql.ts'
-import { wrapStatements } from '../../../testing/sql.ts'
+import { wrapStatements } from '../../../test/support/sql.ts'
 
 const applications = outboxOf('application')
 const { claimDue, giveBack, record } = applications

@@ -3,8 +3,8 @@ import { createServer, type AddressInfo, type Server } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { expect, test } from 'vitest'
 
-import { atTestEnd } from '../../../testing/cleanup.ts'
-import { startReceiver } from '../../../testing/receiver.ts'
+import { atTestEnd } from '../../../test/support/cleanup.ts'
+import { startReceiver } from '../../../test/support/receiver.ts'
 import { deliver } from './webhook.ts'
 
 const send = (url: string, signal?: AbortSignal, timeout?: number) =>

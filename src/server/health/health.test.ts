@@ -3,9 +3,9 @@ import pino from 'pino'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { defaultLook } from '../../design/look.ts'
-import { openTestDatabase } from '../../../testing/database.ts'
-import { anApplication } from '../../../testing/form.ts'
-import { storeDueLetters } from '../../../testing/letters.ts'
+import { openTestDatabase } from '../../../test/support/database.ts'
+import { anApplication } from '../../../test/support/form.ts'
+import { storeDueLetters } from '../../../test/support/letters.ts'
 import { createApp } from '../app.ts'
 import { visitor } from '../database/pools.ts'
 import type { Database } from '../database/database.ts'
@@ -16,7 +16,7 @@ import { backOffAll } from '../letters/mail-sender-state.ts'
 import { deliveryHealth } from '../deliveries/overview.ts'
 import { logOptions } from '../log.ts'
 import { health } from './health.ts'
-import { wrapStatements } from '../../../testing/sql.ts'
+import { wrapStatements } from '../../../test/support/sql.ts'
 
 let database: Database
 

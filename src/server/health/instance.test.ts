@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 
 import { defaultLook } from '../../design/look.ts'
-import { openTestDatabase } from '../../../testing/database.ts'
+import { openTestDatabase } from '../../../test/support/database.ts'
 import type { Settings } from '../../settings/server-settings.ts'
 import { createApp } from '../app.ts'
 import type { Database } from '../database/database.ts'

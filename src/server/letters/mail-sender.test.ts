@@ -1,10 +1,10 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { anApplication } from '../../../testing/form.ts'
-import { startMailServer, startTrickle } from '../../../testing/mail-server.ts'
-import { claimLetter, claimReceipt, claimTest } from '../../../testing/claims.ts'
-import { startMailSenderFixture, type MailSenderFixture } from '../../../testing/mail-sender.ts'
-import { mailServerAt } from '../../../testing/sign-in.ts'
+import { anApplication } from '../../../test/support/form.ts'
+import { startMailServer, startTrickle } from '../../../test/support/mail-server.ts'
+import { claimLetter, claimReceipt, claimTest } from '../../../test/support/claims.ts'
+import { startMailSenderFixture, type MailSenderFixture } from '../../../test/support/mail-sender.ts'
+import { mailServerAt } from '../../../test/support/sign-in.ts'
 import { addOrganiser } from '../auth/organisers.ts'
 import type { Database } from '../database/database.ts'
 import { outboxOf } from '../deliveries/outbox.ts'
@@ -14,7 +14,7 @@ import { giveBack, record } from './outcomes.ts'
 import { countLetters } from './overview.ts'
 import { backOffAll } from './mail-sender-state.ts'
 import { sqlOf, type Rows, type Sql } from '../database/sql.ts'
-import { wrapStatements, valuesOf } from '../../../testing/sql.ts'
+import { wrapStatements, valuesOf } from '../../../test/support/sql.ts'
 
 let outbox: MailSenderFixture
 let database: Database

@@ -1,13 +1,13 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { anApplication } from '../../../testing/form.ts'
-import { startMailSenderFixture, type MailSenderFixture } from '../../../testing/mail-sender.ts'
-import { startMailServer } from '../../../testing/mail-server.ts'
-import { claimNotice, claimTest } from '../../../testing/claims.ts'
+import { anApplication } from '../../../test/support/form.ts'
+import { startMailSenderFixture, type MailSenderFixture } from '../../../test/support/mail-sender.ts'
+import { startMailServer } from '../../../test/support/mail-server.ts'
+import { claimNotice, claimTest } from '../../../test/support/claims.ts'
 import { addOrganiser } from '../auth/organisers.ts'
 import { tidyNotices, noticeMessage } from './notices.ts'
 import { giveBack, record, type RecordedResult } from './outcomes.ts'
-import { valuesOf } from '../../../testing/sql.ts'
+import { valuesOf } from '../../../test/support/sql.ts'
 
 let outbox: MailSenderFixture
 

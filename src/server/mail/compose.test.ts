@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { seed } from '../../../testing/extent.ts'
+import { seed } from '../../../test/support/extent.ts'
 import { compose, isAddress, type Message } from './compose.ts'
 
 const from = { name: 'Unplugged.', address: 'hello@example.org' }

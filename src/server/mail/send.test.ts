@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { startMailServer, startTrickle, type MailServer } from '../../../testing/mail-server.ts'
-import { mailServerAt } from '../../../testing/sign-in.ts'
+import { startMailServer, startTrickle, type MailServer } from '../../../test/support/mail-server.ts'
+import { mailServerAt } from '../../../test/support/sign-in.ts'
 import { send } from './send.ts'
 
 const settingsFor = (server: MailServer, host = '127.0.0.1') => ({ ...mailServerAt(server.port), host })

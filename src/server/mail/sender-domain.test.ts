@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 
-import { startNameServer } from '../../../testing/name-server.ts'
+import { startNameServer } from '../../../test/support/name-server.ts'
 import { checkSender } from './sender-domain.ts'
 
 const spf = ['v=spf1 include:mail.example -all']

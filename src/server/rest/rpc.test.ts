@@ -2,8 +2,8 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, expect, test, vi } from 'vitest'
 
 import { defaultLook } from '../../design/look.ts'
-import { anonKey, bearerOf, startSignIn, type SignInServer } from '../../../testing/sign-in.ts'
-import { wrapStatements } from '../../../testing/sql.ts'
+import { anonKey, bearerOf, startSignIn, type SignInServer } from '../../../test/support/sign-in.ts'
+import { wrapStatements } from '../../../test/support/sql.ts'
 import { createApp } from '../app.ts'
 
 let server: SignInServer

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 
-import { storeAcceptedApplicant } from '../../../testing/accepted.ts'
-import { atTestEnd } from '../../../testing/cleanup.ts'
-import { openTestDatabase } from '../../../testing/database.ts'
+import { storeAcceptedApplicant } from '../../../test/support/accepted.ts'
+import { atTestEnd } from '../../../test/support/cleanup.ts'
+import { openTestDatabase } from '../../../test/support/database.ts'
 import { startRetention } from './retention.ts'
 
 test('a server erases private answers that are due, and reports how many or why not', async () => {

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { csvHeader, csvLines, deskColumns } from '../../../application/csv.ts'
 import type { CallDesk } from '../../../client/desk.ts'
 import type { ExportedApplication, Page } from '../../../client/desk/applications.ts'
-import { readCsv } from '../../../../testing/csv.ts'
-import { anApplication } from '../../../../testing/form.ts'
+import { readCsv } from '../../../../test/support/csv.ts'
+import { anApplication } from '../../../../test/support/form.ts'
 import { readTable } from './export.ts'
 
 const row = (): ExportedApplication => ({

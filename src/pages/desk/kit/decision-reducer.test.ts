@@ -17,7 +17,7 @@ import {
   statesOf,
   undo,
   undoableIds,
-} from '../../../../testing/decisions.ts'
+} from '../../../../test/support/decisions.ts'
 import { reduce } from './decision-reducer.ts'
 import { emptyQueue, isWaiting, decisionsInCall, currentStatusIn } from './decision-state.ts'
 

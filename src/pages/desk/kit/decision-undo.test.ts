@@ -17,7 +17,7 @@ import {
   statesOf,
   undo,
   undoableIds,
-} from '../../../../testing/decisions.ts'
+} from '../../../../test/support/decisions.ts'
 import { reduce, type QueueEvent } from './decision-reducer.ts'
 import { decisionsInCall, currentStatusIn } from './decision-state.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 
 import type { Letter } from '../../../client/desk/letters.ts'
-import { atTestEnd } from '../../../../testing/cleanup.ts'
+import { atTestEnd } from '../../../../test/support/cleanup.ts'
 import { momentOf } from '../kit/format.ts'
 import {
   eventsOf,

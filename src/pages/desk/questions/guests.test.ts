@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { readCsv } from '../../../../testing/csv.ts'
+import { readCsv } from '../../../../test/support/csv.ts'
 import type { Question } from '../../../application/questions.ts'
 import type { Guest } from '../../../client/desk/questions.ts'
 import { chosenOf, columnsOf, guestsFile, isReadBlind, openCount, openQuestions, sorted } from './guests.ts'

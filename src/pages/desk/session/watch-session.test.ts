@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { beforeEach, expect, test, vi } from 'vitest'
 
-import { atTestEnd } from '../../../../testing/cleanup.ts'
+import { atTestEnd } from '../../../../test/support/cleanup.ts'
 import { createDesk } from '../../../client/desk.ts'
 import { createSession, SignedOutError } from '../../../client/session.ts'
 import type { Me } from '../kit/useDesk.tsx'

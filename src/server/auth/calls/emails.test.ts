@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest'
 
 import { defaultLook } from '../../../design/look.ts'
-import { startMailServer } from '../../../../testing/mail-server.ts'
-import { freePort } from '../../../../testing/ports.ts'
+import { startMailServer } from '../../../../test/support/mail-server.ts'
+import { freePort } from '../../../../test/support/ports.ts'
 import {
   unusedIpAddress,
   anonKey,
@@ -11,7 +11,7 @@ import {
   readResponse,
   startSignIn,
   type SignInServer,
-} from '../../../../testing/sign-in.ts'
+} from '../../../../test/support/sign-in.ts'
 
 let server: SignInServer
 

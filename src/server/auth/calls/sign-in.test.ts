@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 
-import { secretOf, verifyLink } from '../../../../testing/links.ts'
-import { startSignIn, type SignInServer } from '../../../../testing/sign-in.ts'
+import { secretOf, verifyLink } from '../../../../test/support/links.ts'
+import { startSignIn, type SignInServer } from '../../../../test/support/sign-in.ts'
 
 let server: SignInServer
 

@@ -2,7 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose'
 import { beforeAll, expect, test } from 'vitest'
 
-import { bearerOf, readResponse, startSignIn, type SignInServer } from '../../../../testing/sign-in.ts'
+import { bearerOf, readResponse, startSignIn, type SignInServer } from '../../../../test/support/sign-in.ts'
 import { createSigningKeys, replaceKey } from '../sessions/keys.ts'
 
 let server: SignInServer

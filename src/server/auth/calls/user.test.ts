@@ -1,15 +1,15 @@
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWTPayload } from 'jose'
 import { beforeAll, expect, test } from 'vitest'
 
-import { secretOf, verifyLink } from '../../../../testing/links.ts'
-import type { ReceivedMail } from '../../../../testing/mail-server.ts'
+import { secretOf, verifyLink } from '../../../../test/support/links.ts'
+import type { ReceivedMail } from '../../../../test/support/mail-server.ts'
 import {
   bearerOf,
   codeOf,
   readResponse,
   startSignIn,
   type SignInServer,
-} from '../../../../testing/sign-in.ts'
+} from '../../../../test/support/sign-in.ts'
 import { createSigningKeys } from '../sessions/keys.ts'
 import { operatorSecret, removeOrganiser } from '../organisers.ts'
 

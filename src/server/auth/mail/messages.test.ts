@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { startMailServer } from '../../../../testing/mail-server.ts'
-import { mailServerAt } from '../../../../testing/sign-in.ts'
+import { startMailServer } from '../../../../test/support/mail-server.ts'
+import { mailServerAt } from '../../../../test/support/sign-in.ts'
 import { send } from '../../mail/send.ts'
 import { changeMessage, message } from './messages.ts'
 

@@ -1,9 +1,9 @@
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
 
-import { startMailServer } from '../../../../testing/mail-server.ts'
-import { freePort } from '../../../../testing/ports.ts'
-import { mailServerAt } from '../../../../testing/sign-in.ts'
+import { startMailServer } from '../../../../test/support/mail-server.ts'
+import { freePort } from '../../../../test/support/ports.ts'
+import { mailServerAt } from '../../../../test/support/sign-in.ts'
 import { message } from './messages.ts'
 import { createOutgoing } from './outgoing.ts'
 

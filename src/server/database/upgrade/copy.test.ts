@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
-import { openTestDatabase } from '../../../../testing/database.ts'
-import { anApplication } from '../../../../testing/form.ts'
+import { openTestDatabase } from '../../../../test/support/database.ts'
+import { anApplication } from '../../../../test/support/form.ts'
 import { copyDatabase } from './copy.ts'
-import { valuesOf } from '../../../../testing/sql.ts'
+import { valuesOf } from '../../../../test/support/sql.ts'
 
 test('nobody can write to copied rows until the transaction of the copy ends, and the copy replaces other rows', async () => {
   const [from, to] = [await openTestDatabase(), await openTestDatabase()]

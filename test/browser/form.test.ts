@@ -1,0 +1,587 @@
+import type { Locator, Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+import { serverForTestFile } from '../support/server-for-test-file.ts'
+import { anApplication, getForm } from '../support/form.ts'
+import { holdRequests } from '../support/held-requests.ts'
+import { disableBackOff } from '../support/back-off.ts'
+import { formStates } from '../support/form-states.ts'
+import { waitForHydration, test, type Visitor } from '../support/visitor.ts'
+import { dark, light } from '../../src/design/palette.ts'
+
+const server = serverForTestFile()
+
+/** A colour of the palette in the computed notation of browsers. */
+function rgb(hex: string) {
+  const [red, green, blue] = [1, 3, 5].map((start) => Number.parseInt(hex.slice(start, start + 2), 16))
+  return `rgb(${red}, ${green}, ${blue})`
+}
+
+const style = (element: Element, name: string) => getComputedStyle(element).getPropertyValue(name)
+
+test('after success the button has no colour but is enabled, until something is typed', async ({
+  visitor,
+}) => {
+  visitor.allowConsoleError(/409/)
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await formStates['success']?.(page)
+  const background = () => form.button.evaluate(style, 'background-color')
+  const [transparent, emberColour] = ['rgba(0, 0, 0, 0)', rgb(light.ember)]
+  expect(await background()).toBe(transparent)
+  expect(await form.button.isEnabled()).toBe(true)
+  for (const field of [form.email, form.reason, form.customSolution]) {
+    await field.fill('a')
+    await expect.poll(background).toBe(emberColour)
+    await field.fill('')
+    if (field === form.customSolution) break
+    await expect.poll(background).toBe(transparent)
+  }
+  // Typing in the custom box selects the custom radio.
+  expect(await form.customRadio.isChecked()).toBe(true)
+  expect(await background()).toBe(emberColour)
+  expect(await form.success.isVisible()).toBe(true)
+})
+
+test('the green box disappears when the browser refuses the next send', async ({ visitor }) => {
+  visitor.allowConsoleError(/409/)
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await formStates['success']?.(page)
+  await form.button.click()
+  await form.success.waitFor({ state: 'detached' })
+  expect(await form.firstName.evaluate((field) => field === document.activeElement)).toBe(true)
+  expect(await form.button.isEnabled()).toBe(true)
+  await form.fill(anApplication())
+  await form.button.click()
+  await form.success.waitFor()
+})
+
+/** Sends natively: the browser posts the form, because the script fails. Returns the resulting page, whose script fails, too. */
+async function sentNatively(visitor: Visitor) {
+  visitor.allowConsoleError(/Failed to load resource|ERR_FAILED/)
+  const page = await visitor.open(server.origin, {}, (opened) =>
+    opened.route('**/assets/**', (route) => route.abort()),
+  )
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await form.success.waitFor()
+  return page
+}
+
+test('after a native send the green box disappears when the next send is refused, and stays away after hydration', async ({
+  visitor,
+}) => {
+  const page = await sentNatively(visitor)
+  const form = getForm(page)
+  await form.button.click()
+  await form.success.waitFor({ state: 'detached' })
+  await page.unroute('**/assets/**')
+  await waitForHydration(page)
+  expect(await form.success.count()).toBe(0)
+  await form.fill(anApplication())
+  await form.button.click()
+  await form.success.waitFor()
+})
+
+test('an unreadable text that would be slow to lay out is shown as dots, and keeps its value', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(server.origin)
+  const { reason } = getForm(page)
+  await waitForHydration(page)
+  const shown = async (text: string) => {
+    await reason.fill(text)
+    expect(await reason.inputValue()).toBe(text)
+    return reason.evaluate(style, '-webkit-text-security')
+  }
+  expect(await shown('xع'.repeat(5_000))).toBe('disc')
+  expect(await shown(`a${'\u0301'.repeat(9_999)}`)).toBe('disc')
+  // Texts that a person may have written.
+  for (const text of ['山'.repeat(5_000), 'x'.repeat(5_000), 'أريد أن أفكر. '.repeat(500)]) {
+    expect(await shown(text)).toBe('none')
+  }
+})
+
+test('hovered, chosen and invalid elements look different, in light and dark', async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  const choice = (value: string) => page.locator(`.choice:has([value="${value}"])`)
+  await choice('travel').hover()
+  expect(await choice('travel').evaluate(style, 'background-color')).toBe(rgb(light.hover))
+  expect(await choice('travel').evaluate(style, 'box-shadow')).toBe('none')
+  await choice('work').click()
+  await form.firstName.hover()
+  expect(await choice('work').evaluate(style, 'background-color')).toBe('rgba(0, 0, 0, 0)')
+  expect(await choice('work').evaluate(style, 'box-shadow')).toContain(rgb(light.ember))
+
+  await form.button.click()
+  expect(await form.consent.evaluate(style, 'border-top-color')).toBe(rgb(light.invalid))
+  expect(await page.locator('.consent').evaluate(style, 'box-shadow')).toContain(rgb(light.invalid))
+  await expect.poll(() => form.company.evaluate(style, 'border-top-color')).toBe(rgb(light.invalid))
+  // The radio is valid, so the refused send does not change its colour.
+  expect(await choice('work').locator('input').evaluate(style, 'border-top-color')).toBe(rgb(light.ember))
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await expect.poll(() => form.company.evaluate(style, 'border-top-color')).toBe(rgb(dark.invalid))
+})
+
+test('a tapped element does not look hovered', async ({ visitor }) => {
+  const page = await visitor.open(server.origin, {
+    hasTouch: true,
+    isMobile: true,
+    viewport: { width: 390, height: 844 },
+  })
+  const choice = page.locator('.choice:has([value="travel"])')
+  await choice.tap()
+  expect(await choice.locator('input').isChecked()).toBe(true)
+  await expect.poll(() => choice.evaluate((element) => element.matches(':hover'))).toBe(true)
+  expect(await choice.evaluate(style, 'background-color')).toBe('rgba(0, 0, 0, 0)')
+})
+
+test('in forced colours an invalid field has a thick border', async ({ visitor }) => {
+  const page = await visitor.open(server.origin, { forcedColors: 'active' })
+  const form = getForm(page)
+  const edges = () =>
+    Promise.all(
+      [form.company, form.reason, page.locator('.consent')].map((one) =>
+        one.evaluate(style, 'border-left-width'),
+      ),
+    )
+  expect(await edges()).toEqual(['1px', '1px', '0px'])
+  await form.button.click()
+  expect(await edges()).toEqual(['8px', '8px', '6px'])
+})
+
+test('the custom answer is dimmed while another choice is selected', async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  const colour = () => form.customSolution.evaluate(style, 'color')
+  await form.customSolution.fill('A cabin')
+  expect(await colour()).toBe(rgb(light.ink))
+  await form.paidSolution.locator('[value=work]').check()
+  expect(await colour()).toBe(rgb(light['ink-quiet']))
+})
+
+test.for([320, 390, 1366])(
+  'the custom placeholder fits at %d px, also with the text spacing of WCAG 1.4.12',
+  async (width, { visitor }) => {
+    const page = await visitor.open(server.origin, { viewport: { width, height: 800 }, bypassCSP: true })
+    const isWhole = () =>
+      getForm(page).customSolution.evaluate(
+        ({ scrollHeight, clientHeight, scrollWidth, clientWidth }) =>
+          scrollHeight <= clientHeight && scrollWidth <= clientWidth,
+      )
+    expect(await isWhole()).toBe(true)
+    await page.addStyleTag({
+      content: `* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important }
+        p { margin-bottom: 2em !important }`,
+    })
+    expect(await isWhole()).toBe(true)
+  },
+)
+
+test('fields tell phones about capitals, spelling and the Enter key', async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  expect(await form.linkedin.getAttribute('autocapitalize')).toBe('none')
+  expect(await form.linkedin.getAttribute('spellcheck')).toBe('false')
+  expect(await form.firstName.getAttribute('enterkeyhint')).toBe('next')
+  for (const field of [form.reason, form.customSolution])
+    expect(await field.getAttribute('enterkeyhint')).toBeNull()
+})
+
+test.for([
+  ['with its script', '**/rest/v1/**'],
+  ['before its script has loaded', '**/assets/**'],
+] as const)(
+  'during a send nothing can be edited, and the button is visible (%s)',
+  async ([, heldRequests], { visitor }) => {
+    visitor.allowConsoleError(/Failed to load resource/)
+    let release = () => {}
+    const page = await visitor.open(
+      server.origin,
+      { viewport: { width: 390, height: 500 } },
+      async (opened) => {
+        await opened.route('**/rest/v1/**', (route) =>
+          route.fulfill({ status: 400, json: { message: 'Not now.' } }),
+        )
+        release = await holdRequests(opened, heldRequests, (route) => route.fallback())
+      },
+    )
+    const form = getForm(page)
+    const application = anApplication()
+    await form.fill(application)
+    await form.company.press('Enter')
+    const isInSight = await page.getByRole('button', { name: 'Submitting...' }).evaluate(async (button) => {
+      // The browser first scrolls again to the field in which Enter was pressed.
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+      const { top, bottom } = button.getBoundingClientRect()
+      return top >= 0 && bottom <= window.innerHeight
+    })
+    expect(isInSight).toBe(true)
+    await page.keyboard.type('lost')
+    release()
+    await form.failure.waitFor()
+    expect(await form.answers()).toMatchObject({
+      first_name: application.first_name,
+      company: application.company,
+    })
+    await form.firstName.fill('Augusta')
+    expect(await form.firstName.inputValue()).toBe('Augusta')
+  },
+)
+
+test('a response that is not from the backend is not shown to a visitor', async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  const body = '<html>Please sign in to this network</html>'
+  await page.route('**/rest/v1/**', (route) => route.fulfill({ body, contentType: 'text/html' }))
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await page.getByText('Failed to submit application. Please try again.').waitFor()
+  expect(await form.success.count()).toBe(0)
+})
+
+test('a visitor who types on the page after a native send keeps the focus when the script loads', async ({
+  visitor,
+}) => {
+  const page = await sentNatively(visitor)
+  const form = getForm(page)
+  const release = await holdRequests(page, '**/assets/**')
+  // The box may have requested the script already, since the browser focuses it.
+  await form.firstName.click()
+  await page.keyboard.type('abc')
+  release()
+  await waitForHydration(page)
+  await page.keyboard.type('def')
+  expect(await form.firstName.inputValue()).toBe('abcdef')
+})
+
+test('an input event before the typed text is restored does not lose any of the text', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await form.firstName.fill('Ada')
+  await form.reason.fill('To think.')
+  // A password manager dispatches such an event.
+  await page.addInitScript(() => {
+    document.addEventListener('DOMContentLoaded', () => {
+      const field = document.querySelector<HTMLInputElement>('#email')
+      if (!field) return
+      field.value = 'ada@example.com'
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+    })
+  })
+  await page.reload()
+  const expected = { first_name: 'Ada', email: 'ada@example.com', reason: 'To think.' }
+  expect(await form.answers()).toMatchObject(expected)
+  await page.reload()
+  expect(await form.answers()).toMatchObject(expected)
+})
+
+test.for(['before', 'after'])(
+  '%s the script has loaded, Enter in the custom box chooses the custom option and stays there; with a modifier it does not',
+  async (moment, { visitor }) => {
+    const page = await visitor.open(server.origin, {}, async (opened) => {
+      if (moment === 'before') await opened.route('**/assets/**', () => {})
+    })
+    if (moment === 'after') await waitForHydration(page)
+    const { customSolution, customRadio, button } = getForm(page)
+    await customSolution.focus()
+    for (const modifier of ['ctrlKey', 'altKey', 'metaKey', 'shiftKey']) {
+      const keepsBrowserEffect = await customSolution.evaluate((box, key) => {
+        const enter = { key: 'Enter', bubbles: true, cancelable: true, [key]: true }
+        return box.dispatchEvent(new KeyboardEvent('keydown', enter))
+      }, modifier)
+      const outcome = { keepsBrowserEffect, isChosen: await customRadio.isChecked() }
+      expect({ modifier, ...outcome }).toEqual({ modifier, keepsBrowserEffect: true, isChosen: false })
+    }
+    await page.keyboard.press('Enter')
+    expect(await customRadio.isChecked()).toBe(true)
+    expect(await customSolution.inputValue()).toBe('')
+    expect(await focusedName(page)).toBe('custom_solution')
+    expect([await button.innerText(), await refusedFields(page)]).toEqual(['Send Details!', 0])
+  },
+)
+
+const focusedName = (page: Page) => page.evaluate(() => document.activeElement?.getAttribute('name'))
+const refusedFields = (page: Page) => page.locator('[aria-invalid=true]').count()
+
+test('Enter goes to the next blank required field, marks no field as invalid, and sends if no field is blank', async ({
+  visitor,
+}) => {
+  const application = anApplication({ paid_solution: '', team_size: '' })
+  const page = await visitor.open(server.origin)
+  await waitForHydration(page)
+  const form = getForm(page)
+  const { keyboard } = page
+  let sends = 0
+  page.on('request', () => (sends += 1))
+  await form.company.fill(application.company)
+  await form.firstName.focus()
+  // The company is already filled in, so Enter skips it.
+  for (const column of ['first_name', 'last_name', 'email', 'phone', 'linkedin'] as const) {
+    expect(await focusedName(page)).toBe(column)
+    if (column !== 'first_name') await keyboard.type(application[column])
+    await keyboard.press('Enter')
+  }
+  expect(await focusedName(page)).toBe('reason')
+  await keyboard.type('To think.')
+  // In a text area Enter adds a line.
+  await keyboard.press('Enter')
+  expect(await form.reason.inputValue()).toBe('To think.\n')
+  await form.phone.press('Enter')
+  expect(await focusedName(page)).toBe('consent')
+  await keyboard.press('Space')
+  // Enter also goes back to an earlier blank field.
+  await form.company.press('Enter')
+  expect(await focusedName(page)).toBe('first_name')
+  expect([await refusedFields(page), sends]).toEqual([0, 0])
+  await keyboard.type('Ada')
+  await keyboard.press('Enter')
+  await form.success.waitFor()
+})
+
+test("Enter with a modifier, during a composition or in a choice keeps the browser's own effect", async ({
+  visitor,
+}) => {
+  const page = await visitor.open(server.origin)
+  await waitForHydration(page)
+  const form = getForm(page)
+  const keepsBrowserEffect = (init: Record<string, boolean>) =>
+    form.email.evaluate((field, options) => {
+      const enter = { key: 'Enter', bubbles: true, cancelable: true, ...options }
+      return field.dispatchEvent(new KeyboardEvent('keydown', enter))
+    }, init)
+  expect(await keepsBrowserEffect({})).toBe(false)
+  for (const init of [{ ctrlKey: true }, { altKey: true }, { metaKey: true }, { shiftKey: true }])
+    expect({ ...init, keepsBrowserEffect: await keepsBrowserEffect(init) }).toEqual({
+      ...init,
+      keepsBrowserEffect: true,
+    })
+  expect(await keepsBrowserEffect({ isComposing: true })).toBe(true)
+  for (const field of [form.teamSize.locator('[value="1-3"]'), form.consent]) {
+    await form.firstName.fill('')
+    await field.press('Enter')
+    // In a choice the browser tries to send, and refuses the blank field.
+    await expect.poll(() => focusedName(page)).toBe('first_name')
+    expect(await form.problem('first_name').count()).toBe(1)
+  }
+})
+
+test('an error appears beside its field in the browser’s words when the field is left, until it is corrected', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(server.origin)
+  await waitForHydration(page)
+  const form = getForm(page)
+  const browserMessage = (field: Locator) =>
+    field.evaluate((element: HTMLInputElement) => element.validationMessage)
+  const ariaInvalidOf = (field: Locator) => field.getAttribute('aria-invalid')
+  const edge = (field: Locator) => field.evaluate(style, 'box-shadow')
+
+  // No error appears for skipped or emptied fields, or in a field that is being typed.
+  await form.firstName.focus()
+  await form.lastName.fill('x')
+  await form.lastName.fill('')
+  await form.consent.check()
+  await form.consent.uncheck()
+  await form.email.pressSequentially('ada')
+  const required = await page.locator(':required').all()
+  expect(required).toHaveLength(8)
+  for (const field of required) {
+    expect(await ariaInvalidOf(field)).toBe('false')
+    expect(await edge(field)).toBe('none')
+  }
+
+  await form.email.press('Tab')
+  await form.problem('email').waitFor()
+  expect(await form.problem('email').innerText()).toBe(await browserMessage(form.email))
+  expect(await ariaInvalidOf(form.email)).toBe('true')
+  expect(await edge(form.email)).toContain('inset')
+  expect(await descriptionOf(form.email)).toBe(await browserMessage(form.email))
+  await form.email.pressSequentially('@')
+  expect(await form.problem('email').innerText()).toBe(await browserMessage(form.email))
+  await form.email.pressSequentially('example.com')
+  await form.problem('email').waitFor({ state: 'detached' })
+  expect(await ariaInvalidOf(form.email)).toBe('false')
+  expect(await form.email.getAttribute('aria-describedby')).toBeNull()
+
+  // The message moves the button, and the click still works.
+  await form.email.fill('ada')
+  await form.button.click()
+  expect(await form.problem('email').innerText()).toBe(await browserMessage(form.email))
+  await form.email.fill('ada@example.com')
+  for (const column of ['first_name', 'phone', 'reason', 'consent'] as const) {
+    const field = page.locator(`[name=${column}]`)
+    expect(await form.problem(column).innerText()).toBe(await browserMessage(field))
+    expect(await descriptionOf(field)).toBe(await browserMessage(field))
+    expect(await ariaInvalidOf(field)).toBe('true')
+  }
+  expect(await form.problem('email').count()).toBe(0)
+  await form.consent.check()
+  expect(await form.problem('consent').count()).toBe(0)
+  await form.fill(anApplication())
+  expect(await refusedFields(page)).toBe(0)
+  await form.button.click()
+  await form.success.waitFor()
+  expect([await refusedFields(page), await page.locator('.problem').count()]).toEqual([0, 0])
+})
+
+const descriptionOf = (field: Locator) =>
+  field.evaluate(
+    (element) => document.getElementById(element.getAttribute('aria-describedby') ?? '')?.textContent,
+  )
+
+test('a send that the browser refuses before the script has loaded shows its messages afterwards', async ({
+  visitor,
+}) => {
+  let release = () => {}
+  const page = await visitor.open(server.origin, {}, async (opened) => {
+    release = await holdRequests(opened, '**/assets/**')
+  })
+  const form = getForm(page)
+  await form.firstName.fill('Ada')
+  await form.button.click()
+  expect(await form.lastName.evaluate(style, 'box-shadow')).toContain('inset')
+  expect(await refusedFields(page)).toBe(7)
+  // A field that is corrected meanwhile is no longer invalid.
+  await form.firstName.press('Tab')
+  await form.lastName.fill('Lovelace')
+  release()
+  await form.problem('email').waitFor()
+  expect(await page.locator('.problem').count()).toBe(6)
+  expect(await form.lastName.getAttribute('aria-invalid')).toBe('false')
+})
+
+test('a long answer that is edited after a refused native send stays as it is when the script loads', async ({
+  visitor,
+}) => {
+  visitor.allowConsoleError(/Failed to load resource|ERR_FAILED/)
+  const page = await visitor.open(server.origin, {}, (opened) =>
+    opened.route('**/assets/**', (route) => route.abort()),
+  )
+  const form = getForm(page)
+  await form.fill(anApplication({ reason: 'To think.' }))
+  // The server refuses an application without consent.
+  await form.consent.evaluate((checkbox) => checkbox.removeAttribute('required'))
+  await form.consent.uncheck()
+  await form.button.click()
+  await form.failure.waitFor()
+  await page.unroute('**/assets/**')
+  const release = await holdRequests(page, '**/assets/**')
+  await form.reason.fill('To think. Without a screen.')
+  release()
+  await waitForHydration(page)
+  expect(await form.reason.inputValue()).toBe('To think. Without a screen.')
+})
+
+test.for([
+  [390, 844],
+  [1366, 650],
+] as const)(
+  'after a send the thanks are visible, with an empty form below them (%i x %i)',
+  async ([width, height], { visitor }) => {
+    const page = await visitor.open(server.origin, {
+      viewport: { width, height },
+      reducedMotion: 'no-preference',
+    })
+    const form = getForm(page)
+    await form.fill(anApplication())
+    await form.button.click()
+    await form.success.waitFor()
+    const box = page.locator('form > .success')
+    const inSight = () =>
+      box.evaluate((element) => {
+        const { top, bottom } = element.getBoundingClientRect()
+        return top >= 0 && bottom <= window.innerHeight && document.activeElement === element
+      })
+    await expect.poll(inSight).toBe(true)
+    // The animation never covers the words, and the background behind them does not move.
+    const animationBounds = await box.evaluate((element) => {
+      const hills = element.querySelector('.hills')
+      const words = element.querySelector('h2')
+      if (!hills || !words) return undefined
+      return {
+        overflow: getComputedStyle(hills).overflow,
+        isApart: hills.getBoundingClientRect().bottom <= words.getBoundingClientRect().top,
+        animationsOutsideTheHills: [element, ...element.querySelectorAll('.near, h2, p')].flatMap((each) =>
+          each.getAnimations(),
+        ).length,
+      }
+    })
+    expect(animationBounds).toEqual({ overflow: 'hidden', isApart: true, animationsOutsideTheHills: 0 })
+    const below = await form.firstName.boundingBox()
+    expect(below?.y).toBeGreaterThan((await box.boundingBox())?.y ?? Infinity)
+    expect(await form.firstName.inputValue()).toBe('')
+  },
+)
+
+test('after a reload one line says at what time this browser sent an application, until the first key press', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await form.success.waitFor()
+  await page.reload()
+  const line = page.getByText(/^Sent at \d\d:\d\d from this browser$/)
+  await line.waitFor()
+  const inSight = () =>
+    line.evaluate((element) => {
+      const { top, bottom } = element.getBoundingClientRect()
+      return top >= 0 && bottom <= window.innerHeight
+    })
+  await expect.poll(inSight).toBe(true)
+  expect(await form.success.count()).toBe(0)
+  expect(await form.firstName.inputValue()).toBe('')
+  await page.reload()
+  await line.waitFor()
+  await form.firstName.press('A')
+  await line.waitFor({ state: 'detached' })
+  await page.reload()
+  await waitForHydration(page)
+  expect(await form.firstName.inputValue()).toBe('A')
+  expect(await line.count()).toBe(0)
+})
+
+test.for([true, false])(
+  'offline, a visitor reads what to do next, and whether the browser stores the answers (stored: %s)',
+  async (isStored, { visitor }) => {
+    visitor.allowConsoleError(/Failed to load resource/)
+    const page = await visitor.open(server.origin, {}, async (opened) => {
+      if (isStored) return
+      await opened.addInitScript(() => {
+        Storage.prototype.setItem = () => {
+          throw new DOMException('full', 'QuotaExceededError')
+        }
+      })
+    })
+    await waitForHydration(page)
+    await disableBackOff(page)
+    const form = getForm(page)
+    const application = anApplication()
+    await form.fill(application)
+    let sends = 0
+    page.on('request', () => (sends += 1))
+    await page.context().setOffline(true)
+    await form.button.click()
+    await form.failure.waitFor()
+    const [storedText, notStoredText] = [
+      'You seem to be offline. Your answers are kept here: send them again when you are connected.',
+      'You seem to be offline. Send your answers again when you are connected.',
+    ]
+    expect(await page.locator('.error p').innerText()).toBe(isStored ? storedText : notStoredText)
+    expect(await form.button.isEnabled()).toBe(true)
+    const sendsBefore = sends
+    await page.context().setOffline(false)
+    await page.evaluate(() => dispatchEvent(new Event('online')))
+    expect(await form.company.inputValue()).toBe(application.company)
+    expect(sends).toBe(sendsBefore)
+    await form.button.click()
+    await form.success.waitFor()
+  },
+)

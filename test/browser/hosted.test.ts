@@ -1,0 +1,319 @@
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, beforeEach, expect } from 'vitest'
+
+import { anApplication, getForm } from '../support/form.ts'
+import { readLinkPreview } from '../support/link-preview.ts'
+import { startReceiver, type Receiver } from '../support/receiver.ts'
+import { temporaryDirectory } from '../support/server.ts'
+import { buildStaticSite, staticHost } from '../support/static-site.ts'
+import { accessibilityProblems, waitForHydration, test } from '../support/visitor.ts'
+
+// A stand-in for the hosted backend, which cannot run here. It records requests and returns the responses that a test sets.
+let backend: Receiver
+let backendResponse: { status: number; body?: string }
+let door: object
+let hook: Receiver
+let hookResponds: boolean
+/** The folder of the static build. */
+let site: string
+let host: Awaited<ReturnType<typeof staticHost>>
+let origin: string
+const siteUrl = 'https://unplugged.example/retreat/'
+const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiYW5vbiJ9.c2lnbmF0dXJl'
+
+beforeAll(async () => {
+  const directory = await temporaryDirectory()
+  const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*, authorization' }
+  backend = await startReceiver(({ method, url }, response) => {
+    const isDoorCall = url === '/rest/v1/rpc/door_is_open'
+    const reply = isDoorCall ? { status: 200, body: JSON.stringify(door) } : backendResponse
+    const { status, body } = method === 'OPTIONS' ? { status: 200, body: '' } : reply
+    response.writeHead(status, { ...cors, 'content-type': 'application/json' }).end(body)
+  })
+  hook = await startReceiver((_request, response) => {
+    if (hookResponds) response.writeHead(200, cors).end('thanks')
+  })
+  await mkdir(directory.path, { recursive: true })
+  site = await buildStaticSite(join(directory.path, 'checkout'), {
+    VITE_SUPABASE_URL: backend.origin,
+    VITE_SUPABASE_ANON_KEY: jwt,
+    VITE_WEBHOOK_URL: `${hook.origin}/hook`,
+    VITE_SITE_URL: siteUrl,
+  })
+  // Serves the site in a folder, to show that it need not be at the root of its host.
+  host = await staticHost(site, '/retreat/')
+  origin = `${await host.listen({ host: '127.0.0.1', port: 0 })}/retreat/`
+})
+
+beforeEach(() => {
+  backendResponse = { status: 201 }
+  door = { is_open: true }
+  hookResponds = true
+  backend.received.length = 0
+  hook.received.length = 0
+})
+
+const posts = (path: string) =>
+  backend.received.filter(({ method, url }) => method === 'POST' && url === `/rest/v1/${path}`)
+const inserts = () => posts('retreat_applications')
+
+test('the static build sends the eleven columns with the public key, then calls the webhook', async ({
+  visitor,
+}) => {
+  const application = anApplication()
+  const page = await visitor.open(origin)
+  const logged = page.waitForEvent('console', (message) =>
+    message.text().startsWith('Webhook response: 200 thanks'),
+  )
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.click()
+  await form.success.waitFor()
+  await logged
+
+  const [insert, ...others] = inserts()
+  expect(others).toEqual([])
+  expect(insert).toMatchObject({
+    url: '/rest/v1/retreat_applications',
+    headers: { apikey: jwt, authorization: `Bearer ${jwt}` },
+  })
+  expect(insert?.headers['prefer'] ?? '').not.toContain('representation')
+  expect(JSON.parse(insert?.body ?? '')).toEqual(application)
+
+  expect(hook.received).toHaveLength(1)
+  expect(hook.received[0]).toMatchObject({ method: 'POST', url: '/hook' })
+  expect(hook.received[0]?.headers['content-type']).toContain('application/x-www-form-urlencoded')
+  expect(Object.fromEntries(new URLSearchParams(hook.received[0]?.body))).toEqual({
+    firstName: application.first_name,
+    lastName: application.last_name,
+    email: application.email,
+    phone: application.phone,
+    linkedin: application.linkedin,
+    company: application.company,
+    paidSolution: application.paid_solution,
+    customSolution: '',
+    teamSize: application.team_size,
+    reason: application.reason,
+    consent: 'true',
+  })
+})
+
+test('a closed door is announced when somebody begins to fill in the form; a send shows the red box', async ({
+  visitor,
+}) => {
+  visitor.allowConsoleError(/Failed to load resource/)
+  const sentence = 'אין מקום. See you <b>next</b> year.'
+  door = { is_open: false, sentence }
+  backendResponse = { status: 403, body: JSON.stringify({ code: 'PT403', message: sentence }) }
+  const page = await visitor.open(origin)
+  // Screen readers announce a live region only if it existed before its text.
+  const region = await page.locator('form > [aria-live=polite]:first-child').elementHandle()
+  expect(await region?.textContent()).toBe('')
+  const box = page.locator('form > :first-child > .door')
+  expect(backend.received).toEqual([])
+  const form = getForm(page)
+  await form.firstName.focus()
+  await box.waitFor()
+  expect(await region?.textContent()).toBe(sentence)
+  const directionOf = (element: Element) => getComputedStyle(element).direction
+  expect(await box.evaluate(directionOf)).toBe('rtl')
+  expect(posts('rpc/door_is_open')).toMatchObject([{ headers: { apikey: jwt }, body: '{}' }])
+  expect(await accessibilityProblems(page)).toEqual([])
+
+  await form.fill(anApplication())
+  const before = await form.answers()
+  await form.button.click()
+  await form.failure.waitFor()
+  const refusal = page.locator('#outcome').getByText(sentence)
+  expect(await refusal.isVisible()).toBe(true)
+  expect(await refusal.evaluate(directionOf)).toBe('rtl')
+  expect(await form.answers()).toEqual(before)
+  expect(await box.isVisible()).toBe(true)
+})
+
+test('if the state of the door is not available, the form works as usual', async ({ visitor }) => {
+  visitor.allowConsoleError(/Failed to load resource|ERR_FAILED/)
+  const page = await visitor.open(origin, {}, (opened) =>
+    opened.route('**/rpc/door_is_open', (route) => route.abort()),
+  )
+  const logged = page.waitForEvent('console', (message) =>
+    message.text().startsWith('Could not check whether applications are open'),
+  )
+  await waitForHydration(page)
+  await logged
+  await getForm(page).fill(anApplication())
+  await getForm(page).button.click()
+  await getForm(page).success.waitFor()
+  expect(await page.locator('.door').count()).toBe(0)
+})
+
+test('a blank radio group is sent as blank', async ({ visitor }) => {
+  const page = await visitor.open(origin)
+  const form = getForm(page)
+  await form.fill(anApplication({ paid_solution: '', team_size: '' }))
+  await form.button.click()
+  await form.success.waitFor()
+  expect(JSON.parse(inserts()[0]?.body ?? '')).toMatchObject({
+    paid_solution: '',
+    custom_solution: '',
+    team_size: '',
+  })
+})
+
+test('a webhook that hangs does not change or delay the result of a send', async ({ visitor }) => {
+  hookResponds = false
+  const page = await visitor.open(origin)
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await hook.waitFor(1)
+  await form.success.waitFor()
+  expect(await form.button.isEnabled()).toBe(true)
+})
+
+test.for([
+  ['below 60 KiB outlives', 100, true],
+  ['above 60 KiB does not outlive', 61 * 1024, false],
+] as const)('a webhook call %s the page', async ([, length, keepalive], { visitor }) => {
+  const page = await visitor.open(origin, {}, (opened) =>
+    opened.addInitScript(() => {
+      const calls: unknown[] = []
+      const originalFetch = window.fetch.bind(window)
+      window.fetch = (input, init) => {
+        calls.push([input, init?.keepalive])
+        return originalFetch(input, init)
+      }
+      Object.assign(window, { calls })
+    }),
+  )
+  const form = getForm(page)
+  await form.fill(anApplication({ reason: 'x'.repeat(length) }))
+  await form.button.click()
+  await hook.waitFor(1)
+  expect(await page.evaluate(() => Reflect.get(window, 'calls') as unknown[])).toContainEqual([
+    `${hook.origin}/hook`,
+    keepalive,
+  ])
+})
+
+test('a webhook that fails is only logged', async ({ visitor }) => {
+  visitor.allowConsoleError(/Webhook failed|net::ERR_FAILED/)
+  const page = await visitor.open(origin, {}, (opened) =>
+    opened.route(`${hook.origin}/**`, (route) => route.abort()),
+  )
+  const logged = page.waitForEvent('console', (message) => message.text().startsWith('Webhook failed:'))
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await form.success.waitFor()
+  await logged
+})
+
+test("the server's error message is shown as text, and every form answer is kept", async ({ visitor }) => {
+  visitor.allowConsoleError(/Failed to load resource/)
+  const message = '<img src=x onerror=alert(1)> is not for sale'
+  backendResponse = {
+    status: 400,
+    body: JSON.stringify({ code: '23514', message, details: null, hint: null }),
+  }
+  const application = anApplication()
+  const page = await visitor.open(origin)
+  const form = getForm(page)
+  await form.fill(application)
+  const before = await form.answers()
+  await form.button.click()
+  await form.failure.waitFor()
+  await page.getByText(message).waitFor()
+  expect(await form.answers()).toEqual(before)
+  expect(await form.consent.isChecked()).toBe(true)
+  expect(hook.received).toEqual([])
+  expect(await accessibilityProblems(page)).toEqual([])
+
+  backendResponse = { status: 201 }
+  await form.button.click()
+  await form.success.waitFor()
+  await expect.poll(() => form.failure.count()).toBe(0)
+})
+
+test('without JavaScript the page says that JavaScript is needed, and no form answer leaves the page', async ({
+  visitor,
+}) => {
+  visitor.allowConsoleError(/form-action|Refused to send form data|violates/)
+  const page = await visitor.open(origin, { javaScriptEnabled: false })
+  // Playwright's text engine skips the contents of a noscript.
+  expect(await page.locator('noscript p').isVisible()).toBe(true)
+  expect(await page.locator('noscript p').textContent()).toContain('This form needs JavaScript')
+  const form = getForm(page)
+  await form.fill(anApplication())
+  const refused = page.waitForEvent('console', (message) => message.text().includes('form-action'))
+  // Playwright's own click would wait for a page that the policy blocks.
+  await form.button.evaluate((button: HTMLButtonElement) => button.click())
+  await refused
+  expect(page.url()).toBe(origin)
+  expect(backend.received).toEqual([])
+})
+
+test('the build contains nothing of the server', async () => {
+  const files = await readdir(site, { recursive: true, withFileTypes: true })
+  for (const file of files.filter((entry) => entry.isFile() && /\.(js|html)$/.test(entry.name))) {
+    const text = await readFile(join(file.parentPath, file.name), 'utf8')
+    expect(text).not.toMatch(/deliveries_|enqueue_|initdb|DATABASE_URL/)
+  }
+  expect(await readFile(join(site, 'index.html'), 'utf8')).not.toMatch(/<form[^>]* action/)
+})
+
+test('the document has its content security policy, and _headers has the complete policy for static hosts', async () => {
+  const html = await readFile(join(site, 'index.html'), 'utf8')
+  const headers = await readFile(join(site, '_headers'), 'utf8')
+  const [, policy = ''] = /http-equiv="content-security-policy" content="([^"]*)"/i.exec(html) ?? []
+  const decoded = policy.replaceAll('&#x27;', "'")
+  expect(decoded).toContain(`connect-src ${backend.origin} ${hook.origin}`)
+  expect(decoded).toContain("form-action 'none'")
+  expect(decoded).not.toMatch(/unsafe|frame-ancestors/)
+  expect(headers).toContain(`content-security-policy: ${decoded}; frame-ancestors 'none'\n`)
+  expect(headers).toContain('x-content-type-options: nosniff')
+})
+
+test('if the script fails, a send shows the red box, and the next send requests the script again', async ({
+  visitor,
+}) => {
+  visitor.allowConsoleError(/Failed to load resource|ERR_FAILED/)
+  const page = await visitor.open(origin, {}, (opened) =>
+    opened.route('**/assets/**', (route) => route.abort()),
+  )
+  const form = getForm(page)
+  await form.fill(anApplication())
+  await form.button.click()
+  await page.getByText('Failed to submit application. Please try again.').waitFor()
+  expect(await form.button.innerText()).toBe('Send Details!')
+  expect(await accessibilityProblems(page)).toEqual([])
+  await page.unroute('**/assets/**')
+  await form.button.click()
+  await form.success.waitFor()
+  await expect.poll(() => form.failure.count()).toBe(0)
+  expect(inserts()).toHaveLength(1)
+})
+
+test('a link to the page shows a preview, and phones find an icon of their size', async () => {
+  const { tags, image, icons } = await readLinkPreview(origin, siteUrl)
+  expect(tags).toMatchObject({
+    description: 'Build deeper relationships and bigger ideas without distraction',
+    canonical: siteUrl,
+    'og:url': siteUrl,
+    'og:title': 'Unplugged.',
+    'og:description': 'Build deeper relationships and bigger ideas without distraction',
+    'og:image:alt': 'Unplugged. Free For Founders, Apply Below',
+    'twitter:card': 'summary_large_image',
+    'theme-color': expect.stringMatching(/^#/),
+  })
+  expect(tags['og:image']).toMatch(`${siteUrl}assets/`)
+  expect(image).toMatchObject({ type: 'image/png', size: '1200x630' })
+  // Some chats show no image above this size.
+  expect(image.bytes).toBeLessThan(300_000)
+  expect(icons).toMatchObject([
+    { type: 'image/png', size: '192x192' },
+    { type: 'image/svg+xml' },
+    { type: 'image/png', size: '180x180' },
+  ])
+})

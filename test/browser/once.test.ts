@@ -1,0 +1,207 @@
+import { beforeAll, expect } from 'vitest'
+
+import type { Sql } from '../../src/server/database/sql.ts'
+import { send } from '../support/client.ts'
+import { anApplication, getForm } from '../support/form.ts'
+import { holdRequests } from '../support/held-requests.ts'
+import { startReceiver, type Receiver } from '../support/receiver.ts'
+import { startServer, dataDirectory, type RunningServer, strictCheckout } from '../support/server.ts'
+import { connectToEmbedded } from '../support/sql.ts'
+import { disableBackOff } from '../support/back-off.ts'
+import { waitForHydration, test } from '../support/visitor.ts'
+
+let receiver: Receiver
+let server: RunningServer
+let sql: Sql
+
+beforeAll(async () => {
+  const directory = await dataDirectory()
+  receiver = await startReceiver()
+  server = await startServer({ DATA_DIR: directory.path, WEBHOOK_URL: receiver.origin }, strictCheckout())
+  sql = connectToEmbedded(directory.path)
+})
+
+const stored = (email: string) => sql`select from public.retreat_applications where email = ${email}`
+const undelivered = () => sql`select from private.deliveries where state <> 'done'`
+const isAbout = (email: string) => (request: { body: string }) =>
+  request.body.includes(encodeURIComponent(email))
+
+test('fifty identical sends at once store one row and make one delivery', async () => {
+  const application = anApplication()
+  const statuses = await Promise.all(Array.from({ length: 50 }, () => send(server.origin, application)))
+  expect(statuses.filter((status) => status === 201)).toHaveLength(1)
+  expect(statuses.filter((status) => status === 409)).toHaveLength(49)
+  expect(await stored(application.email)).toHaveLength(1)
+  await receiver.waitFor(1, isAbout(application.email))
+  // No delivery is still pending.
+  await expect.poll(undelivered).toEqual([])
+  expect(receiver.received.filter(isAbout(application.email))).toHaveLength(1)
+})
+
+test('an application with a changed form answer is a new application', async () => {
+  const application = anApplication()
+  // The same letters in a row, but one of them is in the first name instead of the last.
+  const moved = {
+    ...application,
+    first_name: `Ada${application.last_name[0]}`,
+    last_name: application.last_name.slice(1),
+  }
+  expect(await send(server.origin, application)).toBe(201)
+  expect(await send(server.origin, { ...application, reason: `${application.reason} ` })).toBe(201)
+  expect(await send(server.origin, { ...application, company: application.company.toUpperCase() })).toBe(201)
+  expect(await send(server.origin, moved)).toBe(201)
+  expect(await send(server.origin, moved)).toBe(409)
+})
+
+test('a send without a response is retried twice', async ({ visitor }) => {
+  visitor.allowConsoleError(/Failed to load resource/)
+  const application = anApplication()
+  let tries = 0
+  const page = await visitor.open(server.origin, {}, async (opened) => {
+    await disableBackOff(opened)
+    await opened.route('**/rest/v1/**', (route) => {
+      tries += 1
+      if (tries === 3) return route.continue()
+      return tries === 1 ? route.fulfill({ status: 503, body: '' }) : route.abort('connectionrefused')
+    })
+  })
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.click()
+  await form.success.waitFor()
+  expect(tries).toBe(3)
+  expect(await stored(application.email)).toHaveLength(1)
+})
+
+test('typed text survives a reload and a failed send; consent has to be given again', async ({ visitor }) => {
+  visitor.allowConsoleError(/Failed to load resource/)
+  const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await form.fill(application)
+  const { consent, ...answers } = application
+  expect(consent).toBe(true)
+  await page.reload()
+  expect(await form.answers()).toEqual(answers)
+  await waitForHydration(page)
+  expect(await form.answers()).toEqual(answers)
+
+  await page.route('**/rest/v1/**', (route) => route.fulfill({ status: 500, json: { message: 'No.' } }))
+  await form.consent.check()
+  await form.button.click()
+  await form.failure.waitFor()
+  await page.reload()
+  expect(await form.answers()).toEqual(answers)
+  await page.unroute('**/rest/v1/**')
+  await form.consent.check()
+  await form.button.click()
+  await form.success.waitFor()
+  await page.reload()
+  expect(await form.firstName.inputValue()).toBe('')
+  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain(application.email)
+})
+
+test('a send before the script has loaded is shown as in progress, and sent once the script has loaded', async ({
+  visitor,
+}) => {
+  const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
+  let release = () => {}
+  const page = await visitor.open(server.origin, {}, async (opened) => {
+    release = await holdRequests(opened, '**/assets/**')
+  })
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.click()
+  expect(await form.button.innerText()).toBe('Submitting...')
+  expect(await form.button.isDisabled()).toBe(true)
+  expect(page.url()).toBe(`${server.origin}/`)
+  release()
+  await form.success.waitFor()
+  expect(await stored(application.email)).toHaveLength(1)
+  expect(page.url()).toBe(`${server.origin}/`)
+})
+
+test.for(['fails', 'has not loaded after 10 seconds'])(
+  'if the script %s, the form is posted natively',
+  async (failure, { visitor }) => {
+    visitor.allowConsoleError(/Failed to load resource|ERR_FAILED/)
+    const application = anApplication()
+    const page = await visitor.open(server.origin, {}, async (opened) => {
+      await opened.clock.install()
+      await opened.route('**/assets/**', (route) => (failure === 'fails' ? route.abort() : undefined))
+    })
+    const form = getForm(page)
+    await form.fill(application)
+    await form.button.click()
+    await page.clock.runFor(10_001)
+    await form.success.waitFor()
+    expect(await stored(application.email)).toHaveLength(1)
+  },
+)
+
+test('a visitor who stops the browser while it posts the form can send again after a while', async ({
+  visitor,
+}) => {
+  visitor.allowConsoleError(/409/)
+  const application = anApplication()
+  const page = await visitor.open(server.origin, {}, async (opened) => {
+    await opened.clock.install()
+    await opened.route('**/assets/**', () => {})
+    await opened.route(`${server.origin}/`, (route) =>
+      route.request().method() === 'POST' ? undefined : route.continue(),
+    )
+  })
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.click()
+  await Promise.all([
+    page.waitForRequest((request) => request.method() === 'POST'),
+    page.clock.runFor(10_001),
+  ])
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('Page.stopLoading')
+  expect(await form.button.isDisabled()).toBe(true)
+  // The browser also stopped loading the script. The next key loads it again.
+  await page.unroute('**/assets/**')
+  await page.keyboard.press('Tab')
+  const isEnabled = async () => {
+    await page.clock.runFor(20_000)
+    return form.button.isEnabled()
+  }
+  await expect.poll(isEnabled).toBe(true)
+  expect(await form.answers()).toMatchObject({ reason: application.reason })
+  await form.button.click()
+  await form.success.waitFor()
+  expect(await stored(application.email)).toHaveLength(1)
+})
+
+test('offline before the script has loaded, a send shows the error on the same page, and succeeds later', async ({
+  visitor,
+}) => {
+  visitor.allowConsoleError(/Failed to load resource/)
+  const application = anApplication()
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await page.context().setOffline(true)
+  await form.fill(application)
+  await form.button.click()
+  await form.failure.waitFor()
+  await page.context().setOffline(false)
+  await form.button.click()
+  await form.success.waitFor()
+  expect(await stored(application.email)).toHaveLength(1)
+})
+
+test('an application that is sent both natively and by the script is stored once', async ({ visitor }) => {
+  visitor.allowConsoleError(/409/)
+  const application = anApplication({ reason: 'one\ntwo' })
+  const page = await visitor.open(server.origin, { javaScriptEnabled: false })
+  await getForm(page).fill(application)
+  await getForm(page).button.click()
+  await getForm(page).success.waitFor()
+  const secondPage = await visitor.open(server.origin)
+  await getForm(secondPage).fill(application)
+  await getForm(secondPage).button.click()
+  await getForm(secondPage).success.waitFor()
+  expect(await stored(application.email)).toHaveLength(1)
+})

@@ -1,0 +1,321 @@
+import { once } from 'node:events'
+import { beforeAll, expect } from 'vitest'
+
+import { anApplication, getForm } from '../support/form.ts'
+import { readLinkPreview } from '../support/link-preview.ts'
+import { startReceiver, type Receiver } from '../support/receiver.ts'
+import {
+  runCommand,
+  startServer,
+  dataDirectory,
+  type RunningServer,
+  strictCheckout,
+} from '../support/server.ts'
+import { waitForHydration, test } from '../support/visitor.ts'
+
+// Without a slash at the end of its path.
+const siteUrl = 'https://unplugged.example/retreat'
+let receiver: Receiver
+let server: RunningServer
+let settings: Record<string, string>
+
+beforeAll(async () => {
+  const directory = await dataDirectory()
+  receiver = await startReceiver()
+  settings = {
+    DATA_DIR: directory.path,
+    WEBHOOK_URL: `${receiver.origin}/hook`,
+    VITE_SITE_URL: siteUrl,
+  }
+  server = await startServer(settings, strictCheckout())
+})
+
+async function storedApplications() {
+  const { stdout } = await runCommand(['applications', '--json'], settings)
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+}
+
+const received = (email: string) =>
+  receiver.waitFor(1, ({ body }) => new URLSearchParams(body).get('email') === email)
+
+test('a founder applies, and then sees the green box and an empty form, the row is stored, and the webhook is called', async ({
+  visitor,
+}) => {
+  const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin & a lake' })
+  const page = await visitor.open(server.origin)
+  await expect.poll(() => page.title()).toBe('Unplugged.')
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.click()
+  await form.success.waitFor()
+  await page
+    .getByText("Thank you for applying to Unplugged. We'll review your application and get back to you soon.")
+    .waitFor()
+
+  expect(await form.answers()).toEqual({
+    first_name: '',
+    last_name: '',
+    email: '',
+    phone: '',
+    linkedin: '',
+    company: '',
+    custom_solution: '',
+    reason: '',
+  })
+  expect(await form.consent.isChecked()).toBe(false)
+  const stored = await storedApplications()
+  expect(stored.find(({ email }) => email === application.email)).toMatchObject(application)
+  const [call] = await received(application.email)
+  expect(call).toMatchObject({ method: 'POST', url: '/hook' })
+  expect(call?.headers['content-type']).toContain('application/x-www-form-urlencoded')
+  expect(Object.fromEntries(new URLSearchParams(call?.body))).toEqual({
+    firstName: application.first_name,
+    lastName: application.last_name,
+    email: application.email,
+    phone: application.phone,
+    linkedin: application.linkedin,
+    company: application.company,
+    paidSolution: 'custom',
+    customSolution: 'A cabin & a lake',
+    teamSize: '3-10',
+    reason: application.reason,
+    consent: 'true',
+  })
+})
+
+test('the document says from the start that the door is closed, and says nothing about the door while it is open', async ({
+  visitor,
+}) => {
+  const door = (...args: string[]) => runCommand(['door', ...args], settings)
+  const document = async (etag = '') => {
+    const response = await fetch(server.origin, { headers: { 'if-none-match': etag } })
+    return { status: response.status, etag: response.headers.get('etag') ?? '', html: await response.text() }
+  }
+  /** Waits for the next version of the document. A change appears within a second. */
+  const documentAfter = async (etag: string) => {
+    await expect.poll(async () => (await document(etag)).status).toBe(200)
+    return document()
+  }
+
+  const whenOpen = await document()
+  expect(whenOpen.html).not.toMatch(/door|closed/)
+  const sentence = 'We are full. <b>See you</b> next year.'
+  await door('--close', '--sentence', sentence)
+  const whenClosed = await documentAfter(whenOpen.etag)
+  expect((await document(whenClosed.etag)).status).toBe(304)
+
+  for (const javaScriptEnabled of [true, false]) {
+    visitor.allowConsoleError(/Failed to load resource/)
+    const page = await visitor.open(server.origin, { javaScriptEnabled })
+    const box = page.locator('form > .door:first-child')
+    expect(await box.innerText()).toBe(sentence)
+    expect(await box.evaluate((element) => getComputedStyle(element).marginTop)).toBe('0px')
+    if (javaScriptEnabled) await waitForHydration(page)
+    const form = getForm(page)
+    const application = anApplication()
+    await form.fill(application)
+    await form.button.click()
+    await form.failure.waitFor()
+    expect(await page.locator('#outcome').getByText(sentence).isVisible()).toBe(true)
+    expect(await box.isVisible()).toBe(true)
+    expect(await form.company.inputValue()).toBe(application.company)
+  }
+
+  await door('--open')
+  expect(await documentAfter(whenClosed.etag)).toEqual(whenOpen)
+})
+
+test('the page contains its default texts in their order', async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  const text = (await page.locator('body').innerText()).replaceAll(/\s+/g, ' ')
+  const inOrder = [
+    'Free For Founders, Apply Below',
+    'Unplugged.',
+    'Build deeper relationships and bigger ideas without distraction',
+    'First name*',
+    'Last name*',
+    'Email*',
+    'Phone*',
+    'LinkedIn*',
+    'Company*',
+    'Have you ever paid for a solution to disconnect from social media or technology? If so, what?*',
+    'I have not',
+    'Yes, screen time related',
+    'Yes, travel related',
+    'Yes, work or team related',
+    'How many full time team members are on your team?*',
+    'Just me',
+    '1-3',
+    '3-10',
+    '10+',
+    'Why do you want to attend this retreat?*',
+    'I consent to receiving communications from this team*',
+    'Send Details!',
+  ]
+  let position = 0
+  for (const words of inOrder) {
+    const found = text.indexOf(words, position)
+    expect(found, `"${words}" after the words before it`).toBeGreaterThanOrEqual(0)
+    position = found + words.length
+  }
+  const form = getForm(page)
+  expect(await form.reason.getAttribute('rows')).toBe('5')
+  expect(await page.locator('input[type=radio]:checked').count()).toBe(0)
+  const values = (name: string) =>
+    page
+      .locator(`input[name=${name}]`)
+      .evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).value))
+  expect(await values('paid_solution')).toEqual(['not', 'screen', 'travel', 'work', 'custom'])
+  expect(await values('team_size')).toEqual(['just-me', '1-3', '3-10', '10+'])
+  const types = await page
+    .locator('.text-fields input')
+    .evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).type))
+  expect(types).toEqual(['text', 'text', 'email', 'tel', 'text', 'text'])
+  const required = await page
+    .locator(':required')
+    .evaluateAll((fields) => fields.map((field) => (field as HTMLInputElement).name))
+  expect(required).toEqual([
+    'first_name',
+    'last_name',
+    'email',
+    'phone',
+    'linkedin',
+    'company',
+    'reason',
+    'consent',
+  ])
+})
+
+test('the radio groups may stay empty', async ({ visitor }) => {
+  const application = anApplication({ paid_solution: '', team_size: '' })
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.click()
+  await form.success.waitFor()
+  const stored = await storedApplications()
+  expect(stored.find(({ email }) => email === application.email)).toMatchObject({
+    paid_solution: '',
+    team_size: '',
+  })
+})
+
+test("the browser's own validation stops a form with an invalid email address", async ({ visitor }) => {
+  const page = await visitor.open(server.origin)
+  await waitForHydration(page)
+  const requests: string[] = []
+  page.on('request', (request) => requests.push(request.url()))
+  const form = getForm(page)
+  await form.fill(anApplication({ email: 'not an address' }))
+  await form.button.click()
+  expect(await form.email.evaluate((field: HTMLInputElement) => field.validity.typeMismatch)).toBe(true)
+  expect(await form.email.evaluate((field) => field === document.activeElement)).toBe(true)
+  expect(requests).toEqual([])
+})
+
+test('typing in the custom box selects the custom radio, and Enter in the box never sends the form', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(server.origin)
+  await waitForHydration(page)
+  const form = getForm(page)
+  await form.fill(anApplication({ paid_solution: 'work' }))
+  const requests: string[] = []
+  page.on('request', (request) => requests.push(request.url()))
+  await form.customSolution.press('Enter')
+  expect(await form.customRadio.isChecked()).toBe(true)
+  await form.paidSolution.getByLabel('I have not').check()
+  await form.customSolution.pressSequentially('A')
+  expect(await form.customRadio.isChecked()).toBe(true)
+  expect(requests).toEqual([])
+})
+
+test('the text of the custom box is sent whichever radio is chosen', async ({ visitor }) => {
+  const application = anApplication({ custom_solution: 'A flip phone', paid_solution: 'screen' })
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.click()
+  await form.success.waitFor()
+  const stored = await storedApplications()
+  expect(stored.find(({ email }) => email === application.email)).toMatchObject({
+    paid_solution: 'screen',
+    custom_solution: 'A flip phone',
+  })
+})
+
+test('repeated sends while one is pending make one insert', async ({ visitor }) => {
+  const application = anApplication()
+  let inserts = 0
+  const release = new AbortController()
+  const released = once(release.signal, 'abort')
+  const page = await visitor.open(server.origin, {}, (opened) =>
+    opened.route('**/rest/v1/**', async (route) => {
+      inserts += 1
+      await released
+      await route.continue()
+    }),
+  )
+  await waitForHydration(page)
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.evaluate((button: HTMLButtonElement) => {
+    button.form?.requestSubmit()
+    button.form?.requestSubmit()
+    button.click()
+  })
+  expect(await form.button.innerText()).toBe('Submitting...')
+  expect(await form.button.isDisabled()).toBe(true)
+  await form.company.press('Enter')
+  await form.button.click({ force: true })
+  release.abort()
+  await form.success.waitFor()
+  expect(await form.button.innerText()).toBe('Send Details!')
+  expect(inserts).toBe(1)
+})
+
+test('without JavaScript a send returns the same page with the green box', async ({ visitor }) => {
+  const application = anApplication()
+  const page = await visitor.open(server.origin, { javaScriptEnabled: false })
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.click()
+  await form.success.waitFor()
+  expect(page.url()).toBe(`${server.origin}/`)
+  const stored = await storedApplications()
+  expect(stored.filter(({ email }) => email === application.email)).toHaveLength(1)
+  expect(await form.firstName.inputValue()).toBe('')
+})
+
+test('without JavaScript a refused send returns the form with the red box and every answer', async ({
+  visitor,
+}) => {
+  const application = anApplication({
+    first_name: '"><script>alert(1)</script>',
+    paid_solution: 'custom',
+    custom_solution: "it's <b>",
+  })
+  const page = await visitor.open(server.origin, { javaScriptEnabled: false })
+  visitor.allowConsoleError(/Failed to load resource/)
+  const form = getForm(page)
+  await form.fill(application)
+  await form.consent.evaluate((checkbox) => checkbox.removeAttribute('required'))
+  await form.consent.uncheck()
+  const [response] = await Promise.all([page.waitForResponse(`${server.origin}/`), form.button.click()])
+  expect(response.status()).toBe(400)
+  await form.failure.waitFor()
+  await page.getByText('retreat_applications_consent_given').waitFor()
+  const { consent, ...answers } = application
+  expect(consent).toBe(true)
+  expect(await form.answers()).toEqual(answers)
+})
+
+test('a link to the page shows a preview', async () => {
+  const { tags, image, icons } = await readLinkPreview(`${server.origin}/`, siteUrl)
+  expect(tags).toMatchObject({ canonical: siteUrl, 'og:title': 'Unplugged.' })
+  expect(image).toMatchObject({ type: 'image/png', size: '1200x630' })
+  expect(icons.map(({ type }) => type)).toEqual(['image/png', 'image/svg+xml', 'image/png'])
+})

@@ -1,0 +1,39 @@
+import type { Sql } from '../../src/server/database/sql.ts'
+
+/**
+ * Stores something of every kind about a guest, Émile Lovelace: marks, a note, an RSVP, a draft, a receipt, and a letter that was
+ * sent to another address.
+ */
+export async function storeExamplesAboutGuest(sql: Sql): Promise<void> {
+  const guest = `
+    select id from public.retreat_applications join private.invitations on application_id = id
+    where rsvp = 'coming' and first_name = 'Émile' and last_name = 'Lovelace' limit 1`
+  await sql.unsafe(`
+    insert into private.history (application_id, at, author, kind, detail)
+      select id, moment, author, kind, detail from (${guest}) as guest, (values
+        (now() - interval '8 days', 'grace@example.org', 'status', '{"status": "accepted", "former": "new"}'::jsonb),
+        (now() - interval '8 days', 'grace@example.org', 'note', '{"note": "Met in Lisbon. Asks good questions."}'),
+        (now() - interval '7 days', 'tim@example.org', 'address', '{"address": "emile@example.net", "occasion": "accepted"}'),
+        (now() - interval '6 days', 'applicant', 'answer', '{"answer": "coming"}')
+      ) as happened (moment, author, kind, detail);
+    insert into private.marks (application_id, account_id, author, mark, why, at)
+      select id, gen_random_uuid(), author, mark, why, now() - age from (${guest}) as guest, (values
+        ('grace@example.org', 'yes', 'Warm, and clear.', interval '10 days'),
+        ('tim@example.org', 'maybe', '', interval '9 days')) as given (author, mark, why, age);
+    insert into private.addresses select id, 'emile@example.net' from (${guest}) as guest;
+    update private.letters set state = 'released', drafted_at = now() - interval '8 days'
+      where application_id = (${guest}) and template = 'accepted';
+    insert into private.letters (application_id, template, subject, body, drafted_at)
+      select id, null, 'Your cello', E'Hello Émile,\\n\\nThere is a dry corner for it.', now() - interval '5 days' from (${guest}) as guest;
+    insert into private.deliveries (kind, application_id, letter_id, subject, body, state, author, act, queued_at, due_at, tried_at,
+        done_at, attempts, reply, mailbox)
+      select kind, guest.id, letter, subject, body, state, author, gen_random_uuid(), now() - age,
+        case state when 'waiting' then now() end, now() - age, case state when 'done' then now() - age end, attempts, reply, mailbox
+      from (${guest}) as guest, lateral (select id as letter from private.letters where application_id = guest.id and template = 'accepted')
+        as letter, (values
+        ('receipt', 'We have your application', E'Hello Émile,\\n\\nThank you for applying.', 'done', null, interval '9 days', 1,
+          '250 OK', 'p1@example.com'),
+        ('letter', 'Your place at Unplugged', E'Hello Émile,\\n\\nYou can say so here: {{answer_link}}', 'done', 'grace@example.org',
+          interval '7 days', 2, '250 2.0.0 OK', null)
+      ) as sent (kind, subject, body, state, author, age, attempts, reply, mailbox)`)
+}

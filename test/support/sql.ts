@@ -1,0 +1,61 @@
+import { parseAddress } from '../../src/server/database/address.ts'
+import { createPool, type Pool } from '../../src/server/database/pool.ts'
+import { embedded } from '../../src/server/database/pools.ts'
+import { identifier, sqlOf, Template, type Parameter, type Sql } from '../../src/server/database/sql.ts'
+import { atTestEnd } from './cleanup.ts'
+
+/** Connections to the embedded database as its superuser. */
+export function connectToEmbedded(dataDir: string, size = 1): Pool {
+  return endAtTestEnd(
+    createPool({ ...embedded(dataDir), parameters: { application_name: 'a test' } }, { size }),
+  )
+}
+
+/** Connections to the database at an address. */
+export function connectTo(url: string, size = 1): Pool {
+  return endAtTestEnd(createPool(parseAddress(url).address, { size }))
+}
+
+function endAtTestEnd(pool: Pool): Pool {
+  atTestEnd(() => pool.end())
+  return pool
+}
+
+/** The columns and values of an insert. All rows have the columns of the first. */
+export function valuesOf<Row extends object>(rowOrRows: Row | readonly Row[]): Template {
+  const rows = (Array.isArray(rowOrRows) ? rowOrRows : [rowOrRows]) as Record<string, Parameter>[]
+  const columns = Object.keys(rows[0] ?? {})
+  const list = (parts: readonly (Parameter | Template)[]) =>
+    new Template(['(', ...parts.slice(1).map(() => ', '), ')'], parts)
+  const values = rows.map((row) => list(columns.map((column) => row[column] ?? null)))
+  return new Template(
+    ['', ' values ', ...values.slice(1).map(() => ', '), ''],
+    [list(columns.map(identifier)), ...values],
+  )
+}
+
+/** A copy of `sql` that runs each statement, and each transaction as a whole, inside `around`. */
+export function wrapStatements(
+  sql: Sql,
+  around: <Result>(
+    run: () => Promise<Result>,
+    text: string,
+    parameters: readonly Parameter[],
+  ) => Promise<Result>,
+): Sql {
+  return sqlOf({
+    run: (text, parameters, options) => around(() => sql.unsafe(text, parameters, options), text, parameters),
+    begin: (mode, work) => around(() => sql.begin(mode, work), `begin ${mode}`, []),
+  })
+}
+
+/** A copy of `sql` that records each statement in a list, including those in transactions. */
+export function recordStatements(sql: Sql, statements: string[]): Sql {
+  return sqlOf({
+    run: (text, parameters, options) => {
+      statements.push(text)
+      return sql.unsafe(text, parameters, options)
+    },
+    begin: (mode, work) => sql.begin(mode, (transaction) => work(recordStatements(transaction, statements))),
+  })
+}

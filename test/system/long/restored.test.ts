@@ -1,0 +1,106 @@
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+import { serverForTestFile } from '../../support/server-for-test-file.ts'
+import { anApplication, getForm } from '../../support/form.ts'
+import { holdRequests } from '../../support/held-requests.ts'
+import { waitForHydration, test } from '../../support/visitor.ts'
+
+const server = serverForTestFile()
+
+/** Resolves when the page's script has hydrated the form and run its first effects. */
+const waitForEffects = (page: Page) => page.waitForFunction(() => window.isHydrated)
+
+/** Simulates the event of a page restored from the back/forward cache, which Playwright's Chromium does not use. */
+const restorePage = (page: Page) =>
+  page.evaluate(() => window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+
+test('a stored draft does not overwrite text that was typed before the script loaded', async ({
+  visitor,
+}) => {
+  const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await form.fill(application)
+  const draft = await page.evaluate(() => sessionStorage.getItem('unplugged-draft') ?? '')
+  expect(draft).toContain('Ada')
+  const release = await holdRequests(page, '**/assets/**')
+  await page.reload({ waitUntil: 'domcontentloaded' })
+  await form.firstName.fill('Grace')
+  await form.reason.fill('To think.')
+  await form.teamSize.locator('[value="10+"]').check()
+  // The browser's storage may have had no room for a newer draft.
+  await page.evaluate((json) => sessionStorage.setItem('unplugged-draft', json), draft)
+  release()
+  await waitForEffects(page)
+  const { consent, ...answers } = application
+  expect(consent).toBe(true)
+  expect(await form.answers()).toEqual({
+    ...answers,
+    first_name: 'Grace',
+    reason: 'To think.',
+    team_size: '10+',
+  })
+})
+
+test('typed text remains even if hydration fails and React rebuilds the form', async ({ visitor }) => {
+  visitor.allowConsoleError(/^Hydration failed because/)
+  const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
+  let release = () => {}
+  const page = await visitor.open(server.origin, {}, async (opened) => {
+    release = await holdRequests(opened, '**/assets/**')
+  })
+  const form = getForm(page)
+  await form.fill(application)
+  // A browser extension may add such an element before hydration.
+  await form.email.evaluate((field) => field.before(document.createElement('extension-button')))
+  release()
+  await waitForEffects(page)
+  expect(await page.locator('extension-button').count()).toBe(0)
+  const { consent, ...answers } = application
+  expect(consent).toBe(true)
+  expect(await form.answers()).toEqual(answers)
+})
+
+test('a page that is restored after a native post can send again', async ({ visitor }) => {
+  visitor.allowConsoleError(/Failed to load resource|ERR_FAILED/)
+  const page = await visitor.open(server.origin, {}, (opened) =>
+    opened.route('**/assets/**', (route) => route.abort()),
+  )
+  const form = getForm(page)
+  await form.fill(anApplication())
+  // After this response the page stays unchanged, like a page that the browser restores.
+  await page.route(`${server.origin}/`, (route) => route.fulfill({ status: 204 }), { times: 1 })
+  const posted = page.waitForResponse((response) => response.request().method() === 'POST')
+  await form.button.click()
+  await posted
+  expect(await form.button.innerText()).toBe('Submitting...')
+  expect(await form.button.isDisabled()).toBe(true)
+
+  await restorePage(page)
+  expect(await form.button.innerText()).toBe('Send Details!')
+  expect(await form.button.isDisabled()).toBe(false)
+  await form.button.click()
+  await form.success.waitFor()
+})
+
+test('a page that is restored during a send still shows the send as pending, and then the green box', async ({
+  visitor,
+}) => {
+  let release = () => {}
+  const page = await visitor.open(server.origin, {}, async (opened) => {
+    release = await holdRequests(opened, '**/rest/v1/**')
+  })
+  await waitForHydration(page)
+  const form = getForm(page)
+  await form.fill(anApplication())
+  const request = page.waitForRequest('**/rest/v1/**')
+  await form.button.click()
+  await request
+  await restorePage(page)
+  expect(await form.button.innerText()).toBe('Submitting...')
+  expect(await form.button.isDisabled()).toBe(true)
+  release()
+  await form.success.waitFor()
+  expect(await form.button.innerText()).toBe('Send Details!')
+})
