@@ -18,12 +18,18 @@ const buildSetup = 'test/support/setup/build.ts'
 const browserSetup = 'test/support/setup/browser.ts'
 
 /** Makes a tier of the tests, a project of Vitest, from the test files and the setup that they need. */
-function tier(name: string, include: string[], globalSetup: string[], exclude: string[] = []) {
+function tier(
+  name: string,
+  include: string[],
+  globalSetup: string[],
+  options: { exclude?: string[]; setupFiles?: string[] } = {},
+) {
+  const { exclude = [], setupFiles = [] } = options
   return {
     extends: true as const,
     // Tests that run the server in the process of the test need its pages there.
     plugins: globalSetup.length > 0 ? [pageScripts(), pageImages(), inlineScript()] : [],
-    test: { name, include, exclude: [...configDefaults.exclude, ...exclude], globalSetup },
+    test: { name, include, exclude: [...configDefaults.exclude, ...exclude], globalSetup, setupFiles },
   }
 }
 
@@ -32,8 +38,12 @@ export default defineConfig({
   define: { 'import.meta.env.VERSION': JSON.stringify(versionOf('.')) },
   test: {
     projects: [
-      tier('unit', [sourceTests, 'tools/**/*.test.ts'], [], databaseTests),
+      tier('unit', [sourceTests, 'tools/**/*.test.ts'], [], { exclude: databaseTests }),
       tier('database', databaseTests, [runSetup, databasesSetup]),
+      // The desk's screens without a browser, against a server in the same process.
+      tier('screens', ['test/screens/**/*.test.ts'], [runSetup, databasesSetup], {
+        setupFiles: ['test/support/setup/dom.ts'],
+      }),
       // Browser tests, and other tests of whole programs. `npm test` runs this tier and the two above.
       tier(
         'browser',

@@ -1,7 +1,8 @@
 import type { Page, Request } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { recordCalls, deskForTestFile, getDesk, people } from '../support/desk-page.ts'
+import { people } from '../support/applicants.ts'
+import { recordCalls, deskForTestFile, getDesk } from '../support/desk-page.ts'
 import { test } from '../support/visitor.ts'
 
 // The tests use the shipped build, because a StrictMode build makes more requests.

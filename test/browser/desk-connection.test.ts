@@ -1,7 +1,8 @@
 import type { Page, Route } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { deskForTestFile, getDesk, people } from '../support/desk-page.ts'
+import { people } from '../support/applicants.ts'
+import { deskForTestFile, getDesk } from '../support/desk-page.ts'
 import { disableBackOff } from '../support/back-off.ts'
 import { test } from '../support/visitor.ts'
 

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 
-import { deskForTestFile, focused, getDesk, people } from '../support/desk-page.ts'
+import { people } from '../support/applicants.ts'
+import { deskForTestFile, focused, getDesk } from '../support/desk-page.ts'
 import { test } from '../support/visitor.ts'
 
 const desk = deskForTestFile()

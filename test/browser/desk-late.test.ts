@@ -1,7 +1,8 @@
 import type { Page, Route } from 'playwright-core'
 import { beforeEach, expect } from 'vitest'
 
-import { deskForTestFile, focused, getDesk, people } from '../support/desk-page.ts'
+import { people } from '../support/applicants.ts'
+import { deskForTestFile, focused, getDesk } from '../support/desk-page.ts'
 import { beginEdition, removeEditions } from '../support/editions.ts'
 import { test } from '../support/visitor.ts'
 

@@ -4,7 +4,8 @@ import { text } from 'node:stream/consumers'
 import type { Route } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { deskForTestFile, focused, getDesk, people } from '../support/desk-page.ts'
+import { people } from '../support/applicants.ts'
+import { deskForTestFile, focused, getDesk } from '../support/desk-page.ts'
 import { test } from '../support/visitor.ts'
 import { resize } from '../support/resize.ts'
 

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { recordCalls, deskForTestFile, focused, getDesk, people } from '../support/desk-page.ts'
+import { people } from '../support/applicants.ts'
+import { recordCalls, deskForTestFile, focused, getDesk } from '../support/desk-page.ts'
 import { holdRequests } from '../support/held-requests.ts'
 import { version } from '../../src/settings/version.ts'
 import { codeOf } from '../support/sign-in.ts'

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { deskForTestFile, getDesk, people } from '../support/desk-page.ts'
+import { people } from '../support/applicants.ts'
+import { deskForTestFile, getDesk } from '../support/desk-page.ts'
 import { test } from '../support/visitor.ts'
 
 const failedRequest = /Failed to load resource/

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 
-import { deskForTestFile, getDesk, people } from '../support/desk-page.ts'
+import { people } from '../support/applicants.ts'
+import { deskForTestFile, getDesk } from '../support/desk-page.ts'
 import { anApplication } from '../support/form.ts'
 import { dataDirectory, startServer } from '../support/server.ts'
 import { connectToEmbedded } from '../support/sql.ts'

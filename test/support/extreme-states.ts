@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 
 import type { PageVisits } from '../../src/client/desk/retreat.ts'
-import { getDesk, people } from './desk-page.ts'
+import { people } from './applicants.ts'
+import { getDesk } from './desk-page.ts'
 import { signedInClient, type DeskServer } from './desk.ts'
 import { anApplication } from './form.ts'
 import { valuesOf } from './sql.ts'

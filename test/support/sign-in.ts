@@ -55,6 +55,9 @@ export function mailServerAt(port: number): NonNullable<Settings['mailServer']> 
   return { host: '127.0.0.1', port, secure: false, user: '', password: '', from }
 }
 
+/** The `fetch` of Node.js. Tests of screens replace the global one for the desk. */
+const nodeFetch = globalThis.fetch
+
 let organiserCount = 0
 
 /**
@@ -89,8 +92,15 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
 
   const client: SignInServer['client'] = ({ flowType = 'implicit' } = {}) =>
     createClient(origin, anonKey, {
-      auth: { flowType, autoRefreshToken: false, persistSession: false, detectSessionInUrl: false },
-      global: { headers: { 'x-forwarded-for': unusedIpAddress() } },
+      auth: {
+        flowType,
+        autoRefreshToken: false,
+        persistSession: false,
+        detectSessionInUrl: false,
+        // Clients with one key warn that they would share a browser's store.
+        storageKey: crypto.randomUUID(),
+      },
+      global: { headers: { 'x-forwarded-for': unusedIpAddress() }, fetch: nodeFetch },
       realtime: { transport: ws as never },
     })
   const organiser: SignInServer['organiser'] = async (email) => {

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { deskForTestFile, focused, getDesk, people } from '../../support/desk-page.ts'
+import { people } from '../../support/applicants.ts'
+import { deskForTestFile, focused, getDesk } from '../../support/desk-page.ts'
 import { extent } from '../../support/extent.ts'
 import { makeUnsavedDecisions, openApplication, storeExtremes } from '../../support/extreme-states.ts'
 import { test } from '../../support/visitor.ts'

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 
-import { deskForTestFile, getDesk, people } from '../../support/desk-page.ts'
+import { people } from '../../support/applicants.ts'
+import { deskForTestFile, getDesk } from '../../support/desk-page.ts'
 import { extent, seed } from '../../support/extent.ts'
 import { randomFrom } from '../../support/random.ts'
 import { test } from '../../support/visitor.ts'

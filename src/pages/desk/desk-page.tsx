@@ -1,0 +1,42 @@
+import { StrictMode, type ReactNode } from 'react'
+
+import { createDesk } from '../../client/desk.ts'
+import { createSession, type LoadAuth } from '../../client/session.ts'
+import { siteRoot } from '../site-root.ts'
+import type { DeskData } from './desk-data.ts'
+import { Desk } from './Desk.tsx'
+import { watchConnection } from './kit/connection.ts'
+import { SiteTitle } from './kit/site-title.tsx'
+import { forgetUnsentText } from './kit/useUnsentText.ts'
+import { takeLinkContent } from './session/sign-in-link.ts'
+import { watchSession, type WatchedSession } from './session/watch-session.ts'
+
+/** The desk of one window: the sign-in that it begins with, and what React renders. */
+interface DeskPage {
+  auth: LoadAuth
+  session: WatchedSession
+  desk: ReactNode
+}
+
+/**
+ * Begins with the stored session, or with the session of the link that was opened.
+ *
+ * @param data The data that the document was rendered from.
+ */
+export function createDeskPage({ backend, isSignInElsewhere, title, version }: DeskData): DeskPage {
+  const signIn = createSession({ ...backend, url: backend.url ?? siteRoot() })
+  const { auth, callAs } = signIn
+  const linkContent = takeLinkContent(backend.url !== null)
+  const deskOf = (account: string) => watchConnection(createDesk(callAs(account)))
+  const firstNotice = linkContent && 'notice' in linkContent ? linkContent.notice : undefined
+  const session = watchSession(signIn, deskOf, forgetUnsentText, firstNotice)
+  const linkSession = linkContent && 'session' in linkContent ? linkContent.session : undefined
+  const desk = (
+    <StrictMode>
+      <SiteTitle value={title}>
+        <Desk {...{ auth, session, linkSession, isSignInElsewhere, version }} />
+      </SiteTitle>
+    </StrictMode>
+  )
+  return { auth, session, desk }
+}

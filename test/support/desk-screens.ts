@@ -1,0 +1,191 @@
+import { format } from 'node:util'
+
+import { configure, prettyDOM, waitFor } from '@testing-library/dom'
+import userEvents, { type UserEvent } from '@testing-library/user-event'
+import { createRoot } from 'react-dom/client'
+import { afterEach, beforeAll, beforeEach, expect } from 'vitest'
+
+import { createDeskPage } from '../../src/pages/desk/desk-page.tsx'
+import { announce } from '../../src/pages/desk/kit/announce.tsx'
+import { loadScreens } from '../../src/pages/desk/kit/Screen.tsx'
+import { forgetUnsentText } from '../../src/pages/desk/kit/useUnsentText.ts'
+import { sessionKey } from '../../src/client/stored-session.ts'
+import type { Pool } from '../../src/server/database/pool.ts'
+import { applicantsOf, type Applicants, type Organiser } from './applicants.ts'
+import { atTestEnd } from './cleanup.ts'
+import { dom } from './setup/dom.ts'
+import { interceptCalls, type Network } from './network.ts'
+import { anonKey, startSignIn, type SignInServer } from './sign-in.ts'
+
+/** Milliseconds after which a wait fails. */
+const timeout = 20_000
+
+configure({
+  asyncUtilTimeout: timeout,
+  // Printing the document for each failed try would take most of the time. A failed test prints it once.
+  getElementError: (message) => new Error(message ?? 'not found'),
+})
+
+/** The desk as an organiser has opened it. */
+export interface OpenedDesk {
+  /** Presses keys and clicks, with all the events of a real one. */
+  user: UserEvent
+  network: Network
+  /** Replaces the text of a field, as pasting does. */
+  fill(field: Element, text: string): Promise<void>
+  /** Goes to an address of the desk, as a link or the address bar does. */
+  goTo(path: string): void
+  /** Opens the desk again with what the browser has stored. Variables of modules keep their values, unlike in a browser. */
+  reload(): Promise<void>
+  /** Waits until the last announcement is this sentence. */
+  announced(sentence: string | RegExp): Promise<void>
+  /** Declares that console errors like this one are expected. */
+  allowConsoleError(message: RegExp): void
+}
+
+/** The desk's screens, on a server in this process. */
+interface DeskScreens extends Applicants {
+  readonly server: SignInServer
+  readonly origin: string
+  /** Connections of the schema's owner. */
+  readonly sql: Pool
+  readonly ada: Organiser
+  readonly bob: Organiser
+  /** Opens the desk, by default as Ada and at the list. Testing Library's `screen` finds its parts. */
+  open(path?: string, options?: { as?: Organiser | null }): Promise<OpenedDesk>
+}
+
+/** Console messages of the DOM that a browser does not write. */
+const knownMessages = [/<search> is unrecognized/]
+
+/**
+ * Starts a server in this process for the test file that calls this. Each of its tests begins without applications.
+ *
+ * @param settings The server's settings.
+ */
+export function deskScreensForTestFile(settings: Parameters<typeof startSignIn>[0] = {}): DeskScreens {
+  let parts: { server: SignInServer; ada: Organiser; bob: Organiser } | undefined
+  const running = () => {
+    if (parts === undefined)
+      throw new Error('The server has not started yet. Use it in a test or a hook of the test file.')
+    return parts
+  }
+  const sql = () => running().server.database.owner
+
+  beforeAll(async () => {
+    const server = await startSignIn(settings)
+    await loadScreens()
+    parts = {
+      server,
+      ada: await server.signedIn('ada@example.org'),
+      bob: await server.signedIn('bob@example.org'),
+    }
+  })
+  beforeEach(async () => {
+    await sql()`delete from public.retreat_applications`
+    await sql()`delete from private.history`
+    await sql()`update private.organisers set blind = false where blind`
+  })
+  // This hook runs before the desk is closed.
+  afterEach(({ task }) => {
+    if (task.result?.state === 'fail') console.log(prettyDOM(document.body, 30_000, { highlight: false }))
+  })
+
+  return {
+    ...applicantsOf(sql, () => running().bob),
+    get server() {
+      return running().server
+    },
+    get origin() {
+      return running().server.origin
+    },
+    get sql() {
+      return sql()
+    },
+    get ada() {
+      return running().ada
+    },
+    get bob() {
+      return running().bob
+    },
+    async open(path = '/', { as = running().ada } = {}) {
+      const { origin } = running().server
+      if (as) {
+        const { data } = await as.client.auth.getSession()
+        localStorage.setItem(sessionKey, JSON.stringify(data.session))
+      }
+      // As for a returning organiser, the hints for the first visit are closed.
+      localStorage.setItem('unplugged-desk-welcome', 'off')
+      dom.happyDOM.setURL(`${origin}/desk#${path}`)
+      return openWindow(origin)
+    },
+  }
+}
+
+/** Opens the desk with what the browser has stored. It is closed at the end of the test. */
+function openWindow(origin: string): OpenedDesk {
+  const { network, restore } = interceptCalls()
+  const { problems, allowed, restoreConsole } = recordProblems()
+  let unmount = mount(origin)
+  atTestEnd(() => {
+    network.setOffline(false)
+    unmount()
+    restore()
+    restoreConsole()
+    localStorage.clear()
+    sessionStorage.clear()
+    forgetUnsentText()
+    announce('')
+    expect(problems.filter((problem) => !allowed.some((pattern) => pattern.test(problem)))).toEqual([])
+  })
+  const user = userEvents.setup({ document, delay: null, pointerEventsCheck: 0 })
+  return {
+    user,
+    network,
+    async fill(field, text) {
+      await user.clear(field)
+      await user.click(field)
+      await user.paste(text)
+    },
+    goTo(path) {
+      location.hash = path
+    },
+    async reload() {
+      unmount()
+      unmount = mount(origin)
+    },
+    announced: (sentence) =>
+      waitFor(() => {
+        const last = document.querySelector('.announce-words')?.textContent ?? ''
+        expect(last).toMatch(sentence instanceof RegExp ? sentence : exactly(sentence))
+      }),
+    allowConsoleError: (message) => allowed.push(message),
+  }
+}
+
+function mount(origin: string) {
+  document.body.innerHTML = '<main id="page"></main>'
+  const { desk } = createDeskPage({
+    backend: { url: origin, anonKey },
+    isSignInElsewhere: false,
+    title: 'Unplugged.',
+    version: '1.2.3',
+  })
+  const root = createRoot(document.querySelector('main') ?? document.body)
+  root.render(desk)
+  return () => root.unmount()
+}
+
+/** Records errors and warnings of the console. */
+function recordProblems() {
+  const problems: string[] = []
+  const allowed = [...knownMessages]
+  const { error, warn } = console
+  console.error = (...words: unknown[]) => problems.push(format(...words))
+  console.warn = console.error
+  return { problems, allowed, restoreConsole: () => Object.assign(console, { error, warn }) }
+}
+
+function exactly(sentence: string) {
+  return new RegExp(`^${sentence.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)}$`)
+}

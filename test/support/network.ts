@@ -1,0 +1,102 @@
+/** The network between the desk and its server, as a test controls it. */
+export interface Network {
+  /** The functions and sign-in requests that the desk has called, in order, such as `desk_list` or `token`. */
+  readonly calls: string[]
+  /**
+   * Handles all further calls with this name, or all calls that have no handler with their own name.
+   *
+   * @returns A function that ends this.
+   */
+  route(name: string | undefined, handler: Handler): () => void
+  /**
+   * Holds further calls with this name, or all others.
+   *
+   * @returns A function that sends the held calls on, and holds no more.
+   */
+  hold(name?: string): () => void
+  /** Disconnects or connects this browser. */
+  setOffline(isOffline: boolean): void
+}
+
+/** Responds to a call in place of the server. */
+type Handler = (call: {
+  /** The arguments of the function. */
+  args: Record<string, unknown>
+  /** Aborted when the desk gives up. */
+  signal: AbortSignal
+  /** Sends the call to the server, and resolves with its response. */
+  send: () => Promise<Response>
+}) => Promise<Response>
+
+/** The response to a call that a server refuses. */
+export function refusal(message = 'boom', status = 500, code = 'XX000'): Response {
+  return Response.json({ code, message, details: null, hint: null }, { status })
+}
+
+/** Rejects like a browser's `fetch` without a connection. */
+export function disconnect(): Promise<never> {
+  return Promise.reject(new TypeError('Failed to fetch'))
+}
+
+/** The `fetch` of Node.js, which tests use themselves. */
+const nodeFetch = globalThis.fetch
+
+/**
+ * Replaces the global `fetch`, which the desk calls.
+ *
+ * @returns The network, and a function that restores `fetch`.
+ */
+export function interceptCalls(): { network: Network; restore: () => void } {
+  const calls: string[] = []
+  const handlers = new Map<string | undefined, Handler>()
+  let isOffline = false
+  globalThis.fetch = async (input, init = {}) => {
+    const { pathname } = new URL(input instanceof Request ? input.url : input)
+    const name = pathname.split('/').at(-1) ?? ''
+    calls.push(name)
+    if (isOffline) return disconnect()
+    const signal = init.signal ?? new AbortController().signal
+    const send = () => nodeFetch(input, init)
+    const handler = handlers.get(name) ?? handlers.get(undefined)
+    if (handler === undefined) return send()
+    const args = typeof init.body === 'string' ? (JSON.parse(init.body) as Record<string, unknown>) : {}
+    return Promise.race([handler({ args, signal, send }), rejectionOf(signal)])
+  }
+  const route: Network['route'] = (name, handler) => {
+    handlers.set(name, handler)
+    return () => {
+      if (handlers.get(name) === handler) handlers.delete(name)
+    }
+  }
+  return {
+    network: {
+      calls,
+      route,
+      hold(name) {
+        let resolve = () => {}
+        const released = new Promise<void>((done) => (resolve = done))
+        const end = route(name, async ({ send }) => {
+          await released
+          return send()
+        })
+        return () => {
+          end()
+          resolve()
+        }
+      },
+      setOffline(isDisconnected) {
+        isOffline = isDisconnected
+        Object.defineProperty(navigator, 'onLine', { value: !isDisconnected, configurable: true })
+        dispatchEvent(new Event(isDisconnected ? 'offline' : 'online'))
+      },
+    },
+    restore: () => (globalThis.fetch = nodeFetch),
+  }
+}
+
+function rejectionOf(signal: AbortSignal) {
+  return new Promise<never>((_, reject) => {
+    if (signal.aborted) reject(signal.reason as Error)
+    else signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+  })
+}
