@@ -1,7 +1,7 @@
 import { format } from 'node:util'
 
 import { configure, prettyDOM, waitFor } from '@testing-library/dom'
-import userEvents, { type UserEvent } from '@testing-library/user-event'
+import { userEvent, type UserEvent } from '@testing-library/user-event'
 import { createRoot } from 'react-dom/client'
 import { afterEach, beforeAll, beforeEach, expect } from 'vitest'
 
@@ -10,10 +10,10 @@ import { announce } from '../../src/pages/desk/kit/announce.tsx'
 import { loadScreens } from '../../src/pages/desk/kit/Screen.tsx'
 import { forgetUnsentText } from '../../src/pages/desk/kit/useUnsentText.ts'
 import { sessionKey } from '../../src/client/stored-session.ts'
-import type { Pool } from '../../src/server/database/pool.ts'
+import type { Sql } from '../../src/server/database/sql.ts'
 import { applicantsOf, type Applicants, type Organiser } from './applicants.ts'
 import { atTestEnd } from './cleanup.ts'
-import { dom } from './setup/dom.ts'
+import { dom } from './dom.ts'
 import { interceptCalls, type Network } from './network.ts'
 import { anonKey, startSignIn, type SignInServer } from './sign-in.ts'
 
@@ -32,15 +32,15 @@ export interface OpenedDesk {
   user: UserEvent
   network: Network
   /** Replaces the text of a field, as pasting does. */
-  fill(field: Element, text: string): Promise<void>
+  fill: (field: Element, text: string) => Promise<void>
   /** Goes to an address of the desk, as a link or the address bar does. */
-  goTo(path: string): void
+  goTo: (path: string) => void
   /** Opens the desk again with what the browser has stored. Variables of modules keep their values, unlike in a browser. */
-  reload(): Promise<void>
+  reload: () => void
   /** Waits until the last announcement is this sentence. */
-  announced(sentence: string | RegExp): Promise<void>
+  announced: (sentence: string | RegExp) => Promise<void>
   /** Declares that console errors like this one are expected. */
-  allowConsoleError(message: RegExp): void
+  allowConsoleError: (message: RegExp) => void
 }
 
 /** The desk's screens, on a server in this process. */
@@ -48,7 +48,7 @@ interface DeskScreens extends Applicants {
   readonly server: SignInServer
   readonly origin: string
   /** Connections of the schema's owner. */
-  readonly sql: Pool
+  readonly sql: Sql
   readonly ada: Organiser
   readonly bob: Organiser
   /** Opens the desk, by default as Ada and at the list. Testing Library's `screen` finds its parts. */
@@ -138,7 +138,7 @@ function openWindow(origin: string): OpenedDesk {
     announce('')
     expect(problems.filter((problem) => !allowed.some((pattern) => pattern.test(problem)))).toEqual([])
   })
-  const user = userEvents.setup({ document, delay: null, pointerEventsCheck: 0 })
+  const user = userEvent.setup({ document, delay: null, pointerEventsCheck: 0 })
   return {
     user,
     network,
@@ -150,7 +150,7 @@ function openWindow(origin: string): OpenedDesk {
     goTo(path) {
       location.hash = path
     },
-    async reload() {
+    reload() {
       unmount()
       unmount = mount(origin)
     },

@@ -10,19 +10,20 @@ export const dom = new Window({ url: 'http://localhost/desk', width: 1366, heigh
  * The names that become global. All others stay those of Node.js, such as `fetch`, `URL` and `AbortSignal`: the server in the
  * same process uses them, too.
  */
-const names = [
-  ...['document', 'location', 'history', 'navigator', 'localStorage', 'sessionStorage', 'innerHeight'],
-  ...['addEventListener', 'removeEventListener', 'dispatchEvent', 'matchMedia', 'scrollTo'],
-  ...['requestAnimationFrame', 'cancelAnimationFrame', 'getComputedStyle', 'getSelection'],
-  ...['MutationObserver', 'Node', 'Text', 'Comment', 'DocumentFragment', 'Element', 'Event', 'CustomEvent'],
-  ...Object.getOwnPropertyNames(dom).filter((name) =>
-    /^(HTML|SVG)\w*Element$|^(Clipboard|Focus|HashChange|Input|Keyboard|Mouse|PageTransition|Pointer|PopState|Storage|Submit|UI)Event$/.test(
-      name,
-    ),
+const names = `
+  document location history navigator localStorage sessionStorage innerHeight
+  addEventListener removeEventListener dispatchEvent matchMedia scrollTo
+  requestAnimationFrame cancelAnimationFrame getComputedStyle getSelection
+  MutationObserver Node Text Comment DocumentFragment Element Event CustomEvent`
+  .trim()
+  .split(/\s+/)
+const classes = Object.getOwnPropertyNames(dom).filter((name) =>
+  /^(HTML|SVG)\w*Element$|^(Clipboard|Focus|HashChange|Input|Keyboard|Mouse|PageTransition|Pointer|PopState|Storage|Submit|UI)Event$/.test(
+    name,
   ),
-]
+)
 
-for (const name of names) {
+for (const name of [...names, ...classes]) {
   const value: unknown = Reflect.get(dom, name)
   const isMethod = typeof value === 'function' && /^[a-z]/.test(name)
   define(name, isMethod ? value.bind(dom) : value)
