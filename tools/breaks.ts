@@ -6,7 +6,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 
-import { breaks } from '../test/support/breaks.ts'
+import { breaks, filesWithMarks, withOnlyMarked } from '../test/support/breaks.ts'
 import type { Break } from '../test/support/breaks/break.ts'
 
 /** The number of copies in which breaks are made in parallel. */
@@ -19,6 +19,7 @@ const testTimeout = 60_000
 /** Vitest's options. It stops at the first failure. */
 const options = [
   '--bail=1',
+  '--allowOnly',
   `--testTimeout=${testTimeout}`,
   `--hookTimeout=${testTimeout}`,
   '--expect.poll.timeout=8000',
@@ -84,32 +85,33 @@ function functionAt(sql: string, position: number): string {
   return `${statement.replace('create function', 'create or replace function')}\n`
 }
 
-/** Makes a break, runs its test, and undoes the break. Returns the name of the failing test, if any. */
+/** Makes a break, runs the tests that have its id, and undoes the break. Returns the name of a failing test, if any. */
 async function failingTestOf(breakToMake: Break, directory: string): Promise<string | undefined> {
+  const { id } = breakToMake
+  const files = marks.get(id) ?? []
+  if (files.length === 0) throw new Error(`no test has the comment “// break: ${id}”`)
   const undo = await apply(breakToMake, directory)
   try {
-    return await runTest(directory, breakToMake)
+    for (const file of files) {
+      await writeFile(join(directory, file), withOnlyMarked(await readFile(file, 'utf8'), id))
+    }
+    return await runTests(directory, files)
   } finally {
     await undo()
+    for (const file of files) await cp(file, join(directory, file))
   }
 }
 
-/** Makes a pattern for a test's name. The variables of `test.each` match any text. */
-function patternOf(name: string): string {
-  return name.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll(/%[a-z]|\\\$\\\{\w+\\\}/g, '.*')
-}
-
 /**
- * Runs the test that has to fail. Returns the full name of a test that failed, or undefined if all passed. Throws if no test ran,
- * or if one timed out.
+ * Runs the tests that have to fail. Returns the full name of a test that failed, or undefined if all passed. Throws if no test
+ * ran, or if one timed out.
  */
-async function runTest(directory: string, { testFile, testTitle }: Break): Promise<string | undefined> {
+async function runTests(directory: string, files: string[]): Promise<string | undefined> {
   const output = join(directory, 'report.json')
   await rm(output, { force: true })
-  const pattern = ['-t', patternOf(testTitle)]
   const child = spawn(
     'npx',
-    ['vitest', 'run', testFile, ...pattern, ...options, '--reporter', 'json', '--outputFile', output],
+    ['vitest', 'run', ...files, ...options, '--reporter', 'json', '--outputFile', output],
     { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] },
   )
   let printed = ''
@@ -133,8 +135,9 @@ async function runTest(directory: string, { testFile, testTitle }: Break): Promi
 }
 
 const words = process.argv.slice(2).map((word) => word.toLowerCase())
-const chosenBreaks = breaks.filter(({ effect, changedFile, testFile }) =>
-  words.every((word) => `${effect} ${changedFile} ${testFile}`.toLowerCase().includes(word)),
+const marks = await filesWithMarks()
+const chosenBreaks = breaks.filter(({ id, effect, changedFile }) =>
+  words.every((word) => `${id} ${effect} ${changedFile} ${marks.get(id)}`.toLowerCase().includes(word)),
 )
 const queue = [...chosenBreaks]
 const count = chosenBreaks.length
@@ -144,7 +147,7 @@ const survivors: string[] = []
 // their text exactly once are reported.
 for (const other of breaks.filter((each) => !chosenBreaks.includes(each))) {
   await splitAtText(other).catch((error: Error) => {
-    console.log(`${other.effect} (${other.changedFile}), not asked for\n  CANNOT BE TRIED: ${error.message}`)
+    console.log(`${other.id} (${other.changedFile}), not asked for\n  CANNOT BE TRIED: ${error.message}`)
     process.exitCode = 1
   })
 }
@@ -157,15 +160,17 @@ async function makeBreaks() {
       const began = performance.now()
       const report = (what: string) => {
         const seconds = Math.round((performance.now() - began) / 1_000)
-        console.log(`${next?.effect} (${next?.changedFile}), ${seconds} s\n  ${what}`)
+        console.log(`${next?.id}: ${next?.effect}, ${seconds} s\n  ${what}`)
       }
       try {
         const test = await failingTestOf(next, directory)
-        report(test === undefined ? `NOT DETECTED by ${next.testFile}` : `detected by: ${test}`)
-        if (test === undefined) survivors.push(next.effect)
+        report(
+          test === undefined ? `NOT DETECTED by ${marks.get(next.id)?.join(', ')}` : `detected by: ${test}`,
+        )
+        if (test === undefined) survivors.push(next.id)
       } catch (error) {
         report(`NOT TRIED: ${error instanceof Error ? error.message : String(error)}`)
-        survivors.push(next.effect)
+        survivors.push(next.id)
       }
     }
   } finally {

@@ -1,5 +1,10 @@
-/** A deliberate break of the product, and the test that has to fail with it. `npm run test:breaks` makes each. */
+/**
+ * A deliberate break of the product. `npm run test:breaks` makes each. The test that has to fail with it has the comment
+ * `// break: <id>` directly above.
+ */
 export interface Break {
+  /** Says how the broken product behaves, in a few words of kebab-case. */
+  id: string
   /** The broken promise, in its document's words. */
   promise: string
   /** The document of the promise. By default docs/security.md, where the first cell of a row is a promise. */
@@ -13,7 +18,4 @@ export interface Break {
   replace: string
   /** The statements of the migration, if the break does not change a function. */
   migration?: string
-  /** The file and the title of the test that fails. */
-  testFile: string
-  testTitle: string
 }
