@@ -1,6 +1,3 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-
 import { applications } from './breaks/applications.ts'
 import type { Break } from './breaks/break.ts'
 import { browser } from './breaks/browser.ts'
@@ -9,7 +6,7 @@ import { organisers } from './breaks/organisers.ts'
 import { schema } from './breaks/schema.ts'
 import { server } from './breaks/server.ts'
 
-/** At least one break for each promise of docs/security.md, and breaks of the schema's rules and of other documents' promises. */
+/** At least one break for each promise of docs/security.md, and breaks of the schema's rules. */
 export const breaks: readonly Break[] = [
   ...applications,
   ...organisers,
@@ -18,29 +15,3 @@ export const breaks: readonly Break[] = [
   ...server,
   ...schema,
 ]
-
-/** Finds the comments `// break: <id>` above tests. Returns the files of each id. */
-export async function filesWithMarks(): Promise<Map<string, string[]>> {
-  const files = new Map<string, string[]>()
-  for (const folder of ['src', 'test', 'tools']) {
-    for (const name of await readdir(folder, { recursive: true })) {
-      if (!/\.test\.tsx?$/.test(name)) continue
-      const source = await readFile(join(folder, name), 'utf8')
-      for (const [, id = ''] of source.matchAll(/^ *\/\/ break: (.+)$/gm)) {
-        files.set(id, [...(files.get(id) ?? []), join(folder, name)])
-      }
-    }
-  }
-  return files
-}
-
-/**
- * Lets only the marked test of a file run, by Vitest's `only`.
- *
- * @throws if the comment with the id is not directly above a test.
- */
-export function withOnlyMarked(source: string, id: string): string {
-  const marked = new RegExp(`^( *// break: ${id}\\n(?: *// break: .+\\n)* *test)\\b`, 'm')
-  if (!marked.test(source)) throw new Error(`no test is directly below “// break: ${id}”`)
-  return source.replace(marked, '$1.only')
-}
