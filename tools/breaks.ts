@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import { breaks } from '../test/support/breaks.ts'
 import type { Break } from '../test/support/breaks/break.ts'
 import { filesWithMarks, withOnlyMarked } from '../test/support/breaks/marks.ts'
-import { placeOf, readProduct } from '../test/support/breaks/place.ts'
+import { placesOf, readProduct } from '../test/support/breaks/place.ts'
 
 /** The number of copies in which breaks are made in parallel. */
 const copies = 2
@@ -58,7 +58,11 @@ async function apply(breakToMake: Break, directory: string): Promise<() => Promi
     await writeFile(migration, breakToMake.statements)
     return () => rm(migration)
   }
-  const { file, before, at, after } = placeOf(breakToMake, product)
+  const [place, ...others] = placesOf(breakToMake, product)
+  if (place === undefined || others.length > 0) {
+    throw new Error(`${breakToMake.declaration} does not have ${breakToMake.find} exactly once`)
+  }
+  const { file, before, at, after } = place
   const broken = before + breakToMake.replace + after
   await writeFile(join(directory, file), broken)
   const migration = join(directory, dirname(dirname(file)), 'migrations', lastMigration)
@@ -132,7 +136,7 @@ const product = await readProduct()
 const chosenBreaks = breaks.filter(
   ({ id, effect }) =>
     words.length === 0 ||
-    words.some((word) => `${id} ${effect} ${marks.get(id)}`.toLowerCase().includes(word)),
+    words.some((word) => [id, effect, ...(marks.get(id) ?? [])].join(' ').toLowerCase().includes(word)),
 )
 const queue = [...chosenBreaks]
 const count = chosenBreaks.length

@@ -28,7 +28,9 @@ export function sentencesOf(file: string, content: string): Sentence[] {
 function piecesOf(file: string, content: string): Piece[] {
   if (file.endsWith('.md')) return paragraphs(content)
   if (/^src\/(?:pages|application)\/.*(?<!\.test)\.tsx?$/.test(file)) return texts(content)
-  return /\/schemas\/.*\.sql$/.test(file) ? piecesMatching(content, /raise exception '((?:[^'\n]|'')+)'/g, 1) : []
+  return /\/schemas\/.*\.sql$/.test(file)
+    ? piecesMatching(content, /raise exception '((?:[^'\n]|'')+)'/g, 1)
+    : []
 }
 
 /** Finds the texts of TypeScript and JSX, without comments. A text begins with a capital letter and has a space. */

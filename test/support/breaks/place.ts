@@ -27,9 +27,9 @@ export async function readProduct(): Promise<Map<string, string>> {
   return files
 }
 
-/** Finds the place that a break changes. Throws unless there is exactly one. */
-export function placeOf({ declaration, find }: SourceChange, product: Map<string, string>): Place {
-  const places = Array.from(product).flatMap(([file, source]) =>
+/** Finds the places that a break could change. There has to be exactly one. */
+export function placesOf({ declaration, find }: SourceChange, product: Map<string, string>): Place[] {
+  return Array.from(product).flatMap(([file, source]) =>
     declarationsOf(declaration, source).flatMap(({ begin, text }) =>
       Array.from(text.matchAll(patternOf(find)), ({ index, 0: at }) => ({
         file,
@@ -39,11 +39,6 @@ export function placeOf({ declaration, find }: SourceChange, product: Map<string
       })),
     ),
   )
-  const [place] = places
-  if (place === undefined || places.length > 1) {
-    throw new Error(`${places.length} declarations or parts of “${declaration}” are “${find}”`)
-  }
-  return place
 }
 
 /** Finds the declarations with a name. Each ends before the next declaration at the beginning of a line. */
