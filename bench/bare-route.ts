@@ -1,12 +1,12 @@
 /**
- * The baseline for the server: a Fastify route with one insert into `TABLE`, and without validation, headers, limits or log.
+ * The baseline for the server: a Fastify route with one insert, and without validation, headers, limits or log.
  */
 import fastify from 'fastify'
 import { Pool } from 'pg'
 
 import { columns, type Application } from '../src/application/application.ts'
 
-const { DATA_DIR = '', TABLE = 'retreat_applications' } = process.env
+const { DATA_DIR = '' } = process.env
 const pool = new Pool({
   host: DATA_DIR,
   user: 'postgres',
@@ -17,7 +17,7 @@ const pool = new Pool({
 const placeholders = columns.map((_, index) => `$${index + 1}`)
 const insert = {
   name: 'insert',
-  text: `insert into ${TABLE} (${columns.join()}) values (${placeholders.join()})`,
+  text: `insert into retreat_applications (${columns.join()}) values (${placeholders.join()})`,
 }
 const app = fastify()
 app.post<{ Body: Application }>('/rest/v1/retreat_applications', async ({ body }, reply) => {

@@ -11,12 +11,6 @@ const rounds = 7
 const phone = { viewport: { width: 412, height: 823 } }
 const nameLink = 'table.rows-table a'
 
-async function timeOf(work: () => Promise<unknown>) {
-  const started = performance.now()
-  await work()
-  return performance.now() - started
-}
-
 declare global {
   interface Window {
     /** Milliseconds from the request for the page to the frame with the wanted element. */
@@ -65,22 +59,6 @@ async function timeToAppear(
   const time = await page.evaluate(() => window.appeared)
   await page.close()
   return time ?? NaN
-}
-
-/** Measures the milliseconds from pressing `j` to the next application's reason, on a slow phone. */
-async function timeToNextReason(page: Page): Promise<number> {
-  await page.locator(nameLink).first().click()
-  await page.locator('.application-head .decisions-pill').waitFor()
-  const formerName = await page.locator('h1').textContent()
-  return timeOf(async () => {
-    await page.keyboard.press('j')
-    await page.waitForFunction(
-      (former) =>
-        document.querySelector('h1')?.textContent !== former &&
-        document.querySelector('.application-answers') !== null,
-      formerName,
-    )
-  })
 }
 
 /** Measures the milliseconds from a click to the new status on screen, and to its confirmation. */
@@ -168,30 +146,21 @@ export async function benchDeskPage(): Promise<void> {
 
   const firstPaints: number[] = []
   const bytes: number[] = []
-  const reasonTimes: number[] = []
   const shown: number[] = []
   const confirmed: number[] = []
   for (let round = 0; round <= rounds; round += 1) {
     const visit = await measureVisit(browser, ours)
-    const context = await browser.newContext(phone)
+    const context = await browser.newContext()
     const page = await context.newPage()
     await signIn(page)
-    await slowDown(page)
     await page.goto(ours)
-    const reasonTime = await timeToNextReason(page)
+    await page.locator(nameLink).first().click()
+    await page.locator('.application-head .decisions-pill').waitFor()
+    const times = await decisionTimes(page)
     await context.close()
-    const laptopContext = await browser.newContext()
-    const laptopPage = await laptopContext.newPage()
-    await signIn(laptopPage)
-    await laptopPage.goto(ours)
-    await laptopPage.locator(nameLink).first().click()
-    await laptopPage.locator('.application-head .decisions-pill').waitFor()
-    const times = await decisionTimes(laptopPage)
-    await laptopContext.close()
     if (round === 0) continue
     firstPaints.push(visit.firstPaint)
     bytes.push(visit.bytes)
-    reasonTimes.push(reasonTime)
     shown.push(times.shown)
     confirmed.push(times.confirmed)
   }
@@ -209,7 +178,6 @@ export async function benchDeskPage(): Promise<void> {
     ['', 'ms'],
     [
       [`slow phone: first paint (${((bytes[0] ?? 0) / 1000).toFixed(1)} kB in all)`, spread(firstPaints)],
-      ['slow phone: from j to the next reason', spread(reasonTimes)],
       ['a decision is shown', spread(shown, 1)],
       ['a decision is saved', spread(confirmed, 1)],
     ],

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 
 import type { DeskServer } from '../test/support/desk.ts'
 import { startServer, temporaryDirectory } from '../test/support/server.ts'
-import { benchDeskPage } from './desk-page.ts'
 import { filledDesk } from './filled-desk.ts'
 import { insertLoad } from './load.ts'
 import { median, printTable, ratio, spread } from './table.ts'
@@ -34,14 +33,6 @@ const tasks: Record<string, (side: Side, after: unknown) => Promise<unknown>> = 
   'next page': ({ call }, after) => call('desk_list', { filter: {}, after }),
   'opening an application': ({ call, undecided }) =>
     call('desk_application', { application: undecided[0], filter: {} }),
-  'opening an application by three calls, as in earlier versions': async ({
-    call,
-    undecided: [application],
-  }) => {
-    await call('desk_application', { application })
-    await call('desk_letters_of', { applications: [application] })
-    await call('desk_overview', { filter: {} })
-  },
   'whether an application has changed': ({ call, undecided }) =>
     call('desk_stamp', { application: undecided[0] }),
   'selecting all': ({ call }) => call('desk_select', { filter: {} }),
@@ -144,55 +135,31 @@ async function benchCalls() {
   for (const { desk } of sides) await desk.close()
 }
 
-/**
- * Measures inserts a second for each way to update the search index, and without the index. If `BESIDE` is set, also measures
- * the version in that folder. All take turns.
- */
+/** Measures inserts a second with the search index and without it, in turns. */
 async function benchInserts() {
-  const { BESIDE: beside } = process.env
-  const ways = [
-    ...(beside ? [{ name: 'the version in BESIDE', checkout: beside, change: 'select 1' }] : []),
-    { name: 'without the index', checkout: '.', change: 'drop index public.retreat_applications_search' },
-    {
-      name: 'fastupdate on',
-      checkout: '.',
-      change: 'alter index public.retreat_applications_search set (fastupdate = on)',
-    },
-    {
-      name: 'fastupdate off',
-      checkout: '.',
-      change: 'alter index public.retreat_applications_search set (fastupdate = off)',
-    },
-  ]
   const sides = await Promise.all(
-    ways.map(async ({ name, checkout, change }) => {
+    [
+      { name: 'without the index', change: 'drop index public.retreat_applications_search' },
+      { name: 'with the index', change: 'select 1' },
+    ].map(async ({ name, change }) => {
       const directory = await temporaryDirectory()
-      const server = await startServer({ DATA_DIR: directory.path }, checkout)
+      const server = await startServer({ DATA_DIR: directory.path })
       const sql = connectToEmbedded(directory.path)
       await sql.unsafe(change)
       await sql.end()
-      return { name, directory, server, rates: [] as number[], p99: [] as number[], p999: [] as number[] }
+      return { name, directory, server, rates: [] as number[] }
     }),
   )
   for (let round = 0; round <= 7; round += 1) {
-    for (const { server, rates, p99, p999 } of sides) {
-      const load = await insertLoad(server.origin, 50, { duration: 4 })
-      if (round === 0) continue
-      rates.push(load.perSecond)
-      p99.push(load.p99)
-      p999.push(load.p999)
+    for (const { server, rates } of sides) {
+      const { perSecond } = await insertLoad(server.origin, 50, { duration: 4 })
+      if (round > 0) rates.push(perSecond)
     }
   }
   printTable(
     'Inserts with the search index (50 connections, 7 rounds of 4 s, in turns)',
-    ['way', 'inserts/s', 'ratio to the first way', 'p99, ms', 'p99.9, ms'],
-    sides.map(({ name, rates, p99, p999 }) => [
-      name,
-      spread(rates),
-      ratio(rates, sides[0]?.rates ?? []),
-      spread(p99),
-      spread(p999),
-    ]),
+    ['', 'inserts/s', 'ratio to without the index'],
+    sides.map(({ name, rates }) => [name, spread(rates), ratio(rates, sides[0]?.rates ?? [])]),
   )
   for (const { server, directory } of sides) {
     await server.stop()
@@ -200,12 +167,8 @@ async function benchInserts() {
   }
 }
 
-/**
- * Measures the desk: its calls as the number of applications grows, how much its search index slows inserts down, and an
- * organiser's waiting times.
- */
+/** Measures the desk's calls as the number of applications grows, and how much its search index slows inserts down. */
 export async function benchDesk(): Promise<void> {
   await benchCalls()
   await benchInserts()
-  await benchDeskPage()
 }

@@ -21,7 +21,7 @@ end
 
 function done(summary, latency)
   local errors = summary.errors
-  io.write(string.format('\n{"microseconds":%d,"requests":%d,"refused":%d,"failed":%d,"p50":%d,"p99":%d}\n',
+  io.write(string.format('\n{"microseconds":%d,"requests":%d,"refused":%d,"failed":%d,"p99":%d}\n',
     summary.duration, summary.requests, errors.status, errors.connect + errors.read + errors.write + errors.timeout,
-    latency:percentile(50), latency:percentile(99)))
+    latency:percentile(99)))
 end

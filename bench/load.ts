@@ -8,8 +8,6 @@ export interface Load {
   perSecond: number
   /** The 99th percentile of response times, in milliseconds. */
   p99: number
-  /** The 99.9th percentile. */
-  p999: number
 }
 
 /**
@@ -45,5 +43,5 @@ export async function insertLoad(
   if (result.non2xx > 0 || result.errors > 0) {
     throw new Error(`${result.non2xx} requests were refused and ${result.errors} failed`)
   }
-  return { perSecond: result['2xx'] / result.duration, p99: result.latency.p99, p999: result.latency.p99_9 }
+  return { perSecond: result['2xx'] / result.duration, p99: result.latency.p99 }
 }

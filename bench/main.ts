@@ -14,7 +14,6 @@ import { benchLetters } from './letters.ts'
 import { benchMemory } from './memory.ts'
 import { benchMigration } from './migration.ts'
 import { benchPage } from './page.ts'
-import { benchParts } from './parts.ts'
 import { benchPlaces } from './places.ts'
 import { benchReadiness } from './readiness.ts'
 import { benchReading } from './reading.ts'
@@ -29,7 +28,6 @@ import { benchUpdate } from './update.ts'
 
 const parts: Record<string, () => Promise<void>> = {
   page: benchPage,
-  parts: benchParts,
   typing: benchTyping,
   server: benchServer,
   growth: benchGrowth,

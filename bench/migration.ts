@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../test/support/server.ts'
 import { connectToEmbedded } from '../test/support/sql.ts'
 import { printTable, checkGuarantee } from './table.ts'
 
-const applicationCount = Number(process.env['UPDATE_APPLICATIONS'] ?? 1_000_000)
+const applicationCount = 1_000_000
 /** The number of letters in each state, each to its own applicant. */
 const lettersPerState = applicationCount / 10
 /** One letter in this many also has a row for the automation, its twin. `states` has the twin's state for each letter's state. */
@@ -20,10 +20,8 @@ const interval = 100
 /** The most seconds without service that an update may take. */
 const maxSeconds = 120
 
-/** The releases whose databases are updated: all, or those whose version contains `UPDATE_FROM`, such as 1.1.0. */
-const releases = (['1.0.0', '1.0.1', '1.1.0'] as const).filter((release) =>
-  release.includes(process.env['UPDATE_FROM'] ?? ''),
-)
+/** The releases whose databases are updated. */
+const releases = ['1.0.0', '1.0.1', '1.1.0'] as const
 /** The states of letters in these releases, and the states of their twins. */
 const states = {
   draft: undefined,

@@ -22,7 +22,7 @@ declare module 'autocannon' {
   interface Result {
     requests: { average: number }
     throughput: { average: number }
-    latency: { p99: number; p99_9: number }
+    latency: { p99: number }
     '2xx': number
     non2xx: number
     errors: number

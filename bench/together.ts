@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -16,10 +15,9 @@ const rounds = 7
 const seconds = 3
 const applicationCount = 1_000_000
 
-/** The stored inserts a second, and the median and the 99th percentile of their times in milliseconds. */
+/** The stored inserts a second, and the 99th percentile of their times in milliseconds. */
 interface Round {
   perSecond: number
-  p50: number
   p99: number
 }
 
@@ -27,11 +25,11 @@ interface Round {
 type Way = (connections: number) => Promise<Round>
 
 /**
- * Compares combined inserts with single inserts, and with the database without HTTP. The server combines inserts: it stores the
- * applications of several requests by one statement.
+ * Compares combined inserts with single inserts. The server combines inserts: it stores the applications of several requests by
+ * one statement.
  */
 export async function benchTogether(): Promise<void> {
-  if (!(await isInstalled('wrk', '-v'))) {
+  if (!(await isWrkInstalled())) {
     return console.log('\nwrk is not installed (apt-get install wrk): combined inserts were not measured.')
   }
   const directory = await temporaryDirectory()
@@ -40,9 +38,6 @@ export async function benchTogether(): Promise<void> {
   const ways: Record<string, Way> = {
     'one by one': (connections) => load(url, connections, { SINGLY: '1' }),
     together: (connections) => load(url, connections),
-  }
-  if (await isInstalled('pgbench', '--version')) {
-    ways['pgbench, no HTTP'] = (connections) => pgbench(directory.path, connections)
   }
   await compare('Inserts', ways, [1, 50, 200])
 
@@ -112,17 +107,13 @@ async function compare(title: string, ways: Record<string, Way>, connections: nu
         name,
         spread(rates[index] ?? []),
         ratio(rates[index] ?? [], rates[0] ?? []),
-        spread(
-          (results[index] ?? []).map(({ p50 }) => p50),
-          2,
-        ),
-        Number.isNaN(tails[index]?.[0]) ? '' : spread(tails[index] ?? [], 1),
+        spread(tails[index] ?? [], 1),
       ])
     }
   }
   printTable(
     `${title} (${rounds} rounds of ${seconds} s, in turns)`,
-    ['connections', 'way', 'stored/s', 'ratio to the first way', 'median, ms', 'p99, ms'],
+    ['connections', 'way', 'stored/s', 'ratio to the first way', 'p99, ms'],
     rows,
   )
 }
@@ -134,7 +125,7 @@ async function load(url: string, connections: number, environment: Record<string
     { env: { PATH: process.env['PATH'] ?? '', SALT: randomUUID(), ...environment } },
   )
   const result = JSON.parse(stdout.slice(stdout.lastIndexOf('{'))) as Record<
-    'microseconds' | 'requests' | 'refused' | 'failed' | 'p50' | 'p99',
+    'microseconds' | 'requests' | 'refused' | 'failed' | 'p99',
     number
   >
   const mayBeRefused = 'REPEATED' in environment
@@ -142,44 +133,12 @@ async function load(url: string, connections: number, environment: Record<string
     throw new Error(`${result.refused} requests were refused and ${result.failed} failed`)
   }
   const perSecond = ((result.requests - result.refused) * 1e6) / result.microseconds
-  return { perSecond, p50: result.p50 / 1000, p99: result.p99 / 1000 }
+  return { perSecond, p99: result.p99 / 1000 }
 }
 
-/** Inserts with pgbench as a visitor: one row in each statement, and one commit for each. */
-async function pgbench(dataDir: string, connections: number): Promise<Round> {
-  const script = join(dataDir, 'insert.sql')
-  await writeFile(
-    script,
-    `\\set n random(1, 9000000000000000000)
-insert into public.retreat_applications
-  (first_name, last_name, email, phone, linkedin, company, paid_solution, team_size, reason, consent)
-values ('Ada', 'Lovelace', :n || '@example.com', '+44 (20) 7946 0958', 'in/ada', 'Analytical Engines', 'travel', '3-10',
-  'To think. Without a screen.', true);\n`,
-  )
-  // The embedded database allows 60 connections, and the server uses some of them.
-  const clients = Math.min(connections, 30)
-  const { stdout } = await run(
-    'pgbench',
-    ['-n', '-M', 'prepared', '-f', script, '-c', String(clients), '-j', '1', '-T', String(seconds)],
-    {
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        PGHOST: dataDir,
-        PGUSER: 'postgres',
-        PGDATABASE: 'postgres',
-        PGOPTIONS: '-c role=anon',
-      },
-    },
-  )
-  const [, perSecond] = /tps = ([\d.]+)/.exec(stdout) ?? []
-  const [, latency] = /latency average = ([\d.]+)/.exec(stdout) ?? []
-  // pgbench reports no percentiles, so its average is shown in place of the median.
-  return { perSecond: Number(perSecond), p50: Number(latency), p99: Number.NaN }
-}
-
-async function isInstalled(program: string, ...args: string[]) {
+async function isWrkInstalled() {
   try {
-    await run(program, args)
+    await run('wrk', ['-v'])
     return true
   } catch (error) {
     return !(error instanceof Error && 'code' in error && error.code === 'ENOENT')

@@ -1,24 +1,27 @@
 // Makes deliberate breaks of the product, one after another, in copies of the checkout. Reports which test fails with each:
-// npm run test:breaks -- door csv
+// npm run test:breaks -- door wrong-tokens-uncounted
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { breaks } from '../test/support/breaks.ts'
 import type { Break } from '../test/support/breaks/break.ts'
+import { filesWithMarks, withOnlyMarked } from '../test/support/breaks/marks.ts'
+import { placesOf, readProduct } from '../test/support/breaks/place.ts'
 
 /** The number of copies in which breaks are made in parallel. */
 const copies = 2
-/** The version of a migration that sorts after every other one. */
-const lastVersion = '99991231235959'
+/** The name of a migration that sorts after every other one. */
+const lastMigration = '99991231235959_broken.sql'
 
 /** The timeout of a test, in milliseconds. */
 const testTimeout = 60_000
 /** Vitest's options. It stops at the first failure. */
 const options = [
   '--bail=1',
+  '--allowOnly',
   `--testTimeout=${testTimeout}`,
   `--hookTimeout=${testTimeout}`,
   '--expect.poll.timeout=8000',
@@ -48,27 +51,25 @@ async function copyCheckout(): Promise<string> {
   return directory
 }
 
-/** Splits a break's file at the break's text. Throws unless the file has the text exactly once. */
-async function splitAtText({ changedFile, find }: Break, directory = '.') {
-  const whole = await readFile(join(directory, changedFile), 'utf8')
-  const parts = whole.split(find)
-  if (parts.length !== 2) throw new Error(`its text occurs in ${changedFile} ${parts.length - 1} times`)
-  return { whole, parts }
-}
-
-/** Makes a break in a copy. Returns a function that undoes it. Throws unless the file has the break's text exactly once. */
+/** Makes a break in a copy. Returns a function that undoes it. Throws unless there is exactly one place for it. */
 async function apply(breakToMake: Break, directory: string): Promise<() => Promise<void>> {
-  const { changedFile, replace, migration: statements } = breakToMake
-  const path = join(directory, changedFile)
-  const { whole, parts } = await splitAtText(breakToMake, directory)
-  const broken = parts.join(replace)
-  await writeFile(path, broken)
-  const isSchema = basename(dirname(path)) === 'schemas'
-  const migration = join(dirname(dirname(path)), 'migrations', `${lastVersion}_broken.sql`)
+  if ('statements' in breakToMake) {
+    const migration = join(directory, 'supabase/migrations', lastMigration)
+    await writeFile(migration, breakToMake.statements)
+    return () => rm(migration)
+  }
+  const [place, ...others] = placesOf(breakToMake, product)
+  if (place === undefined || others.length > 0) {
+    throw new Error(`${breakToMake.declaration} does not have ${breakToMake.find} exactly once`)
+  }
+  const { file, before, at, after } = place
+  const broken = before + breakToMake.replace + after
+  await writeFile(join(directory, file), broken)
+  const migration = join(directory, dirname(dirname(file)), 'migrations', lastMigration)
   // Databases are made from the migrations, so a broken function needs a migration.
-  if (isSchema) await writeFile(migration, statements ?? functionAt(broken, parts[0]?.length ?? 0))
+  if (file.endsWith('.sql')) await writeFile(migration, functionAt(broken, before.length))
   return async () => {
-    await writeFile(path, whole)
+    await writeFile(join(directory, file), before + at + after)
     await rm(migration, { force: true })
   }
 }
@@ -76,40 +77,37 @@ async function apply(breakToMake: Break, directory: string): Promise<() => Promi
 /** Returns a statement that replaces the function whose declaration contains this position. */
 function functionAt(sql: string, position: number): string {
   const begin = sql.lastIndexOf('\ncreate function', position) + 1
-  const end = sql.indexOf('\n$$;', begin) + '\n$$;'.length
-  const statement = sql.slice(begin, end)
-  if (begin === 0 || end < position || statement.includes('\ncreate ')) {
-    throw new Error('no function with a body between $$ is declared around its text')
-  }
-  return `${statement.replace('create function', 'create or replace function')}\n`
+  const end = sql.indexOf('\n$$;', position) + '\n$$;'.length
+  return sql.slice(begin, end).replace('create function', 'create or replace function')
 }
 
-/** Makes a break, runs its test, and undoes the break. Returns the name of the failing test, if any. */
+/** Makes a break, runs the tests that have its id, and undoes the break. Returns the name of a failing test, if any. */
 async function failingTestOf(breakToMake: Break, directory: string): Promise<string | undefined> {
+  const { id } = breakToMake
+  const files = marks.get(id) ?? []
+  if (files.length === 0) throw new Error(`no test has the comment “// break: ${id}”`)
   const undo = await apply(breakToMake, directory)
   try {
-    return await runTest(directory, breakToMake)
+    for (const file of files) {
+      await writeFile(join(directory, file), withOnlyMarked(await readFile(file, 'utf8'), id))
+    }
+    return await runTests(directory, files)
   } finally {
     await undo()
+    for (const file of files) await cp(file, join(directory, file))
   }
-}
-
-/** Makes a pattern for a test's name. The variables of `test.each` match any text. */
-function patternOf(name: string): string {
-  return name.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll(/%[a-z]|\\\$\\\{\w+\\\}/g, '.*')
 }
 
 /**
- * Runs the test that has to fail. Returns the full name of a test that failed, or undefined if all passed. Throws if no test ran,
- * or if one timed out.
+ * Runs the tests that have to fail. Returns the full name of a test that failed, or undefined if all passed. Throws if no test
+ * ran, or if one timed out.
  */
-async function runTest(directory: string, { testFile, testTitle }: Break): Promise<string | undefined> {
+async function runTests(directory: string, files: string[]): Promise<string | undefined> {
   const output = join(directory, 'report.json')
   await rm(output, { force: true })
-  const pattern = ['-t', patternOf(testTitle)]
   const child = spawn(
     'npx',
-    ['vitest', 'run', testFile, ...pattern, ...options, '--reporter', 'json', '--outputFile', output],
+    ['vitest', 'run', ...files, ...options, '--reporter', 'json', '--outputFile', output],
     { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] },
   )
   let printed = ''
@@ -133,21 +131,16 @@ async function runTest(directory: string, { testFile, testTitle }: Break): Promi
 }
 
 const words = process.argv.slice(2).map((word) => word.toLowerCase())
-const chosenBreaks = breaks.filter(({ effect, changedFile, testFile }) =>
-  words.every((word) => `${effect} ${changedFile} ${testFile}`.toLowerCase().includes(word)),
+const marks = await filesWithMarks()
+const product = await readProduct()
+const chosenBreaks = breaks.filter(
+  ({ id, effect }) =>
+    words.length === 0 ||
+    words.some((word) => [id, effect, ...(marks.get(id) ?? [])].join(' ').toLowerCase().includes(word)),
 )
 const queue = [...chosenBreaks]
 const count = chosenBreaks.length
 const survivors: string[] = []
-
-// If only some breaks are made, the others are still checked: those whose file no longer has
-// their text exactly once are reported.
-for (const other of breaks.filter((each) => !chosenBreaks.includes(each))) {
-  await splitAtText(other).catch((error: Error) => {
-    console.log(`${other.effect} (${other.changedFile}), not asked for\n  CANNOT BE TRIED: ${error.message}`)
-    process.exitCode = 1
-  })
-}
 
 /** Makes breaks of the queue in a copy of the checkout, until the queue is empty. */
 async function makeBreaks() {
@@ -157,15 +150,17 @@ async function makeBreaks() {
       const began = performance.now()
       const report = (what: string) => {
         const seconds = Math.round((performance.now() - began) / 1_000)
-        console.log(`${next?.effect} (${next?.changedFile}), ${seconds} s\n  ${what}`)
+        console.log(`${next?.id}: ${next?.effect}, ${seconds} s\n  ${what}`)
       }
       try {
         const test = await failingTestOf(next, directory)
-        report(test === undefined ? `NOT DETECTED by ${next.testFile}` : `detected by: ${test}`)
-        if (test === undefined) survivors.push(next.effect)
+        report(
+          test === undefined ? `NOT DETECTED by ${marks.get(next.id)?.join(', ')}` : `detected by: ${test}`,
+        )
+        if (test === undefined) survivors.push(next.id)
       } catch (error) {
         report(`NOT TRIED: ${error instanceof Error ? error.message : String(error)}`)
-        survivors.push(next.effect)
+        survivors.push(next.id)
       }
     }
   } finally {

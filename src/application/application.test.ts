@@ -32,6 +32,7 @@ test('an application is read from a sent form as it was typed', () => {
   })
 })
 
+// break: any-value-is-consent
 test.each(['false', 'on', '', '1', 'TRUE'])('consent is what the checkbox sends, and not "%s"', (consent) => {
   expect(applicationFrom(new URLSearchParams({ consent })).consent).toBe(false)
   expect(applicationFrom([['consent', true]]).consent).toBe(false)

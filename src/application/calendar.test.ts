@@ -136,6 +136,7 @@ const expectedWith = (name: string, venue: string) => ({
   splitCharacter: null,
 })
 
+// break: venue-line-end-kept
 test.each(hostileTexts)('a name or a venue stays text: %j', (each) => {
   expect(readWith(each, each)).toEqual(expectedWith(each, each))
 })

@@ -203,6 +203,7 @@ const signIn = async ({ auth }: Awaited<ReturnType<typeof sessionAt>>, account: 
   if (error) throw error
 }
 
+// break: call-sent-as-next-person
 test('a call of one person is never sent with the token of the next person', async () => {
   const sentBy: string[] = []
   const session = await sessionForAnyToken(async (request, response) => {

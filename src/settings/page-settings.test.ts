@@ -10,6 +10,7 @@ test.each(['sb_publishable_abc-DEF_1', jwtOf('anon')])('a page may contain the k
   expect(readPageSettings({ VITE_SUPABASE_ANON_KEY: key }).anonKey).toBe(key)
 })
 
+// break: page-has-secret-key
 test.each(['sb_secret_abc', ' sb_secret_abc', jwtOf('service_role')])(
   'a page is not built with the secret key %s, and the error does not show the key',
   (key) => {

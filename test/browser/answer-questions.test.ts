@@ -396,6 +396,7 @@ test('a refresh does not disturb a guest who types, and another window shows the
   await expect.poll(() => field(other, 'When do you arrive?').inputValue()).toBe('Friday')
 })
 
+// break: private-answer-stored-in-tab
 test('typed text survives a reload in this tab and for this link, except private answers', async ({
   visitor,
 }) => {

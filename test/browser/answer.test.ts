@@ -209,6 +209,7 @@ test('repeated presses of a button send one RSVP', async ({ visitor }) => {
   expect(await rsvpsOf(sql, guest)).toEqual(['coming'])
 })
 
+// break: opening-link-answers
 test('a client that opens a link, runs the page’s script and follows the page’s links gives no RSVP', async ({
   visitor,
 }) => {
@@ -322,6 +323,7 @@ test('an RSVP from another window appears when this window becomes active, and a
   await expect.poll(() => page.getByRole('button').count()).toBe(0)
 })
 
+// break: letter-page-indexed
 test('the token of a link is never in a log, a requested address, a referrer or a title', async ({
   visitor,
 }) => {

@@ -215,6 +215,7 @@ test('over http from another machine, where browsers have fewer features, the de
   await page.getByText('This site has no mail server yet').waitFor()
 })
 
+// break: unsent-text-kept-after-sign-out
 test('typed text survives Back and a reload, and is gone after its author signs out', async ({ visitor }) => {
   visitor.allowConsoleError(/Failed to load resource/)
   await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])

@@ -161,6 +161,7 @@ test('a row shows the name, company, team size, first line of the reason, time a
     .toEqual(['', 'Nana & Sons', '3-10', 'To think. …', '5 Mar 2024', 'New'])
 })
 
+// break: search-in-url
 test('search covers names, email, company, LinkedIn, reason and custom solution, ignores accents, and is in no requested URL', async ({
   visitor,
 }) => {

@@ -210,6 +210,7 @@ test('a webhook that fails is only logged', async ({ visitor }) => {
   await logged
 })
 
+// break: error-shown-as-html
 test("the server's error message is shown as text, and every form answer is kept", async ({ visitor }) => {
   visitor.allowConsoleError(/Failed to load resource/)
   const message = '<img src=x onerror=alert(1)> is not for sale'
@@ -236,6 +237,7 @@ test("the server's error message is shown as text, and every form answer is kept
   await expect.poll(() => form.failure.count()).toBe(0)
 })
 
+// break: form-sent-natively
 test('without JavaScript the page says that JavaScript is needed, and no form answer leaves the page', async ({
   visitor,
 }) => {

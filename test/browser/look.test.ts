@@ -71,6 +71,7 @@ test('the default words as settings give the same bytes as no settings', async (
   expect(documents[0]?.html).not.toMatch(/privacy|success"|--word|dir="auto"/i)
 })
 
+// break: operator-words-end-script
 test("an operator's own words are shown as text, before and after an application", async ({ visitor }) => {
   const page = await visitor.open(origin)
   await expectOwnWords(page)

@@ -6,7 +6,7 @@ import { organisers } from './breaks/organisers.ts'
 import { schema } from './breaks/schema.ts'
 import { server } from './breaks/server.ts'
 
-/** At least one break for each promise of docs/security.md, and breaks of the schema's rules and of other documents' promises. */
+/** At least one break for each promise of docs/security.md, and breaks of the schema's rules. */
 export const breaks: readonly Break[] = [
   ...applications,
   ...organisers,

@@ -2,41 +2,34 @@ import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 
 import { breaks } from '../support/breaks.ts'
+import { filesWithMarks, withOnlyMarked } from '../support/breaks/marks.ts'
+import { placesOf, readProduct } from '../support/breaks/place.ts'
 
 const security = 'docs/security.md'
 
-/** A document's text on one line, without comment markers. */
-const textOf = async (file: string) =>
-  (await readFile(file, 'utf8')).replaceAll(/\s*\n\s*(?:--|\*|\/\/)?\s*/g, ' ')
+// A break is a deliberate fault in the product, with which the test below `// break: <id>` has to fail. test/support/breaks/
+// lists them.
 
-// A break is a deliberate fault in the product, with which a named test has to fail. test/support/breaks/ lists them.
-
-test('each listed break can still be made', async () => {
-  const outdated = []
-  for (const { effect, changedFile, find } of breaks) {
-    const times = (await readFile(changedFile, 'utf8')).split(find).length - 1
-    if (times !== 1) outdated.push(`${effect}: ${times} times in ${changedFile}`)
-  }
+test('each listed break can still be made: its declaration has its expression exactly once', async () => {
+  const product = await readProduct()
+  const outdated = breaks.filter((each) => 'find' in each && placesOf(each, product).length !== 1)
   expect(outdated).toEqual([])
 })
 
-test('each break names an existing test, by file and title', async () => {
-  const missing = []
-  for (const { effect, testFile: file, testTitle } of breaks) {
-    const source = await readFile(file, 'utf8').catch(() => '')
-    if (!["'", '"', '`'].some((quote) => source.includes(quote + testTitle + quote)))
-      missing.push(`${effect}: ${file} has no “${testTitle}”`)
+test('each break has a test below a comment with its id, and no comment has another id', async () => {
+  const marks = await filesWithMarks()
+  expect([...marks.keys()].toSorted()).toEqual(breaks.map(({ id }) => id).toSorted())
+  for (const [id, files] of marks) {
+    for (const file of files) {
+      const source = await readFile(file, 'utf8')
+      expect(() => withOnlyMarked(source, id)).not.toThrow()
+    }
   }
-  expect(missing).toEqual([])
 })
 
-test('each break names an existing promise', async () => {
-  const unknown = []
-  for (const { effect, promise, document = security } of breaks) {
-    if (!(await textOf(document)).includes(promise))
-      unknown.push(`${effect}: ${document} has no “${promise}”`)
-  }
-  expect(unknown).toEqual([])
+test('each promise of a break is one of docs/security.md', async () => {
+  const text = (await readFile(security, 'utf8')).replaceAll(/\s+/g, ' ')
+  expect(breaks.filter(({ promise }) => promise !== undefined && !text.includes(promise))).toEqual([])
 })
 
 test('each promise of docs/security.md has a break: every table row, and every bullet about letters', async () => {
@@ -45,5 +38,7 @@ test('each promise of docs/security.md has a break: every table row, and every b
   const [, letters = ''] = /^## Letters\n(.*?)^## /ms.exec(text) ?? []
   const bullets = Array.from(letters.matchAll(/^- \*\*(.+?)\*\*/gm), ([, words = '']) => words)
   const promises = [...rows.filter((cell) => !/^(promise|against|---)$/.test(cell)), ...bullets]
-  expect(promises.filter((each) => breaks.every(({ promise }) => !promise.includes(each)))).toEqual([])
+  expect(promises.filter((each) => breaks.every(({ promise }) => promise?.includes(each) !== true))).toEqual(
+    [],
+  )
 })

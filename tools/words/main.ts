@@ -17,7 +17,9 @@ const messages = files
     sentencesOf(file, readFileSync(file, 'utf8'))
       .filter(({ words }) => !isException(`${file}: ${words}`))
       .flatMap((sentence) =>
-        problemsOf(sentence).map((problem) => `${file}:${sentence.line}: ${problem}\n    ${sentence.words}`),
+        problemsOf(sentence.words).map(
+          (problem) => `${file}:${sentence.line}: ${problem}\n    ${sentence.words}`,
+        ),
       ),
   )
 if (messages.length > 0) {

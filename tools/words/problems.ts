@@ -1,5 +1,3 @@
-import type { Sentence } from './sentences.ts'
-
 /** The largest number of words in a sentence. */
 const maxWords = 30
 
@@ -16,10 +14,10 @@ const wrongWords: [wrong: RegExp, right: string][] = [
  *
  * @returns One message for each problem.
  */
-export function problemsOf({ words: sentence, isTitle }: Pick<Sentence, 'words' | 'isTitle'>): string[] {
+export function problemsOf(sentence: string): string[] {
   const problems: string[] = []
   // A heading or a cell of a table may begin with a clause, because it is not a sentence.
-  if (clause.test(sentence) && (isTitle || sentence.endsWith('.')))
+  if (clause.test(sentence) && sentence.endsWith('.'))
     problems.push('it begins with a clause: begin with the subject')
   for (const [wrong, right] of wrongWords) {
     const [found] = wrong.exec(sentence.replaceAll(/`[^`]*`/g, '')) ?? []

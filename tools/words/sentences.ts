@@ -1,73 +1,57 @@
-/** The prose of a source file or a document, sentence by sentence. */
+/** The sentences of documents and screens. */
 
-/** A sentence, the number of the line on which its comment, title or paragraph begins, and whether it is a test's title. */
+/** A sentence, and the number of the line on which its paragraph or text begins. */
 export interface Sentence {
   line: number
   words: string
-  isTitle: boolean
 }
 
 /** A piece of prose, and its offset in the file in characters. */
 interface Piece {
   at: number
   text: string
-  isTitle?: true
 }
 
 /**
- * Finds the sentences of a file that people read.
+ * Finds the sentences of a file that users and readers of the documents see.
  *
- * @param file The file's name. Its extension decides what is read: comments and test titles of TypeScript and JavaScript,
- *   comments of CSS and SQL, paragraphs of Markdown. Other files have no sentences.
+ * @param file The file's name, which decides what is read: paragraphs of Markdown, the texts of the pages and of the
+ *   application, and the errors that functions of the schema raise. Other files have no sentences.
  */
 export function sentencesOf(file: string, content: string): Sentence[] {
   const lineAt = (at: number) => content.slice(0, at).split('\n').length
-  return piecesOf(file, content).flatMap(({ at, text, isTitle = false }) =>
-    split(text).map((words) => ({ line: lineAt(at), words, isTitle })),
+  return piecesOf(file, content).flatMap(({ at, text }) =>
+    split(text).map((words) => ({ line: lineAt(at), words })),
   )
 }
 
 function piecesOf(file: string, content: string): Piece[] {
-  if (/\.tsx?$|\.js$/.test(file)) {
-    const titles = piecesMatching(content, /\b(?:test|describe)(?:\.\w+)*\(\s*(['"`])(.+?)\1/g, 2).map(
-      (title) => ({
-        ...title,
-        isTitle: true as const,
-      }),
-    )
-    return [...blocks(content), ...lineComments(content, '//'), ...titles]
-  }
-  if (file.endsWith('.css')) return blocks(content)
-  if (file.endsWith('.sql')) return lineComments(content, '--')
-  return file.endsWith('.md') ? paragraphs(content) : []
+  if (file.endsWith('.md')) return paragraphs(content)
+  if (/^src\/(?:pages|application)\/.*(?<!\.test)\.tsx?$/.test(file)) return texts(content)
+  return /\/schemas\/.*\.sql$/.test(file)
+    ? piecesMatching(content, /raise exception '((?:[^'\n]|'')+)'/g, 1)
+    : []
 }
 
-/** Finds block comments. Each tag of a docstring is a separate piece, without the tag. */
-function blocks(content: string): Piece[] {
-  return piecesMatching(content, /(?:^|[\s({])\/\*\*?(?=\s)([\s\S]*?)\*\//gm, 1).flatMap(({ at, text }) =>
-    text
-      .replaceAll(/\n\s*\* ?/g, '\n')
-      .split(/\n(?=@)|\n\s*\n|\n(?=- )/)
-      .map((part) => ({ at, text: part.replace(/^\s*@\w+ *(?:\{.*?\})?.*? (?=[A-Z])/, '') }))
-      .filter((part) => !/^\s*@/.test(part.text)),
-  )
-}
-
-/** Finds line comments. Consecutive lines are one comment. */
-function lineComments(content: string, mark: '//' | '--'): Piece[] {
-  const lines = mark === '//' ? /((?:^[ \t]*\/\/ .*\n)+)/gm : /((?:^[ \t]*-- .*\n)+)/gm
-  return piecesMatching(content, lines, 1).map(({ at, text }) => ({
-    at,
-    text: text.replaceAll(new RegExp(`^[ \\t]*${mark} `, 'gm'), ''),
-  }))
+/** Finds the texts of TypeScript and JSX, without comments. A text begins with a capital letter and has a space. */
+function texts(content: string): Piece[] {
+  const code = content.replaceAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*/g, blank)
+  return [
+    ...piecesMatching(code, /(['"`])([A-Z](?:\\.|(?!\1)[^\\\n])* (?:\\.|(?!\1)[^\\\n])*)\1/g, 2),
+    ...piecesMatching(code, /(?<!=)>\s*([A-Z][^<>{}=;]* [^<>{}=;]*)(?=[<{])/g, 1),
+  ]
 }
 
 /** Finds paragraphs, list items and cells of tables, without code blocks. */
 function paragraphs(content: string): Piece[] {
-  const blank = (match: string) => match.replaceAll(/[^\n]/g, ' ')
   return piecesMatching(content.replaceAll(/```[\s\S]*?```/g, blank), /(?:^|\n)((?:.+\n?)+)/g, 1).flatMap(
     ({ at, text }) => text.split(/\n(?=\s*(?:[-*|#]|\d+\.) ?)|\|/).map((part) => ({ at, text: part })),
   )
+}
+
+/** Keeps only the line ends of a text, so that offsets stay the same. */
+function blank(text: string) {
+  return text.replaceAll(/[^\n]/g, ' ')
 }
 
 function piecesMatching(content: string, pattern: RegExp, group: number): Piece[] {

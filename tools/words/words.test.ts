@@ -3,16 +3,12 @@ import { expect, test } from 'vitest'
 import { problemsOf } from './problems.ts'
 import { sentencesOf } from './sentences.ts'
 
-const problems = (words: string, isTitle = false) => problemsOf({ words, isTitle })
-
-test.each([
-  ['What it holds is deleted.', false],
-  ['Whoever signs in waits.', false],
-  ['That an application was erased stays.', false],
-  ['who signs in waits', true],
-])('a sentence that begins with a clause is a problem: %s', (words, isTitle) => {
-  expect(problems(words, isTitle)).toEqual(['it begins with a clause: begin with the subject'])
-})
+test.each(['What it holds is deleted.', 'Whoever signs in waits.', 'That an application was erased stays.'])(
+  'a sentence that begins with a clause is a problem: %s',
+  (words) => {
+    expect(problemsOf(words)).toEqual(['it begins with a clause: begin with the subject'])
+  },
+)
 
 test.each([
   'What is this?',
@@ -21,46 +17,47 @@ test.each([
   'The server starts.',
   'Nobody waits.',
 ])('a question, a heading, or a sentence that begins with its subject is no problem: %s', (words) => {
-  expect(problems(words)).toEqual([])
+  expect(problemsOf(words)).toEqual([])
 })
 
 test('a word on the list of wrong words is a problem, except in code', () => {
-  expect(problems('It is read anew, by itself.')).toEqual([
+  expect(problemsOf('It is read anew, by itself.')).toEqual([
     '“anew”: write “again”',
     '“by itself”: write “automatically”',
   ])
-  expect(problems('The table `mails` has a row.')).toEqual([])
+  expect(problemsOf('The table `mails` has a row.')).toEqual([])
 })
 
 test('a sentence with more than thirty words is a problem', () => {
   const words = (count: number) => `${'a '.repeat(count - 1)}word.`
-  expect(problems(words(30))).toEqual([])
-  expect(problems(words(31))).toEqual(['it has 31 words: write two sentences'])
+  expect(problemsOf(words(30))).toEqual([])
+  expect(problemsOf(words(31))).toEqual(['it has 31 words: write two sentences'])
 })
 
-const code = `/** Reads a file. It may be missing. */
-const address = 'https://example.org/*' // not this
-  // One comment
-  // of two lines.
-/**
- * Writes a file.
- *
- * @param name Its name.
- * @returns The size.
- */
-test('a file is read', () => {})
+const screen = `// What a comment says is not read.
+const label = 'Save it'
+const code = 'what-is-no-text'
+export function Note({ count }: { count: number }) {
+  /* Nor here. */
+  return (
+    <p title="Shown beside it.">
+      Your changes are not saved. Saving now
+      replaces {count} of theirs.
+    </p>
+  )
+}
 `
 
-test('in code, comments, docstring tags and test titles have sentences, with their line numbers', () => {
-  expect(sentencesOf('a.ts', code).map(({ line, words, isTitle }) => [line, words, isTitle])).toEqual([
-    [1, 'Reads a file.', false],
-    [1, 'It may be missing.', false],
-    [5, 'Writes a file.', false],
-    [5, 'Its name.', false],
-    [5, 'The size.', false],
-    [3, 'One comment of two lines.', false],
-    [11, 'a file is read', true],
+test('on screens, texts of strings and elements have sentences, with their line numbers, and comments have none', () => {
+  const sentences = sentencesOf('src/pages/desk/Note.tsx', screen)
+  expect(sentences.map(({ line, words }) => [line, words])).toEqual([
+    [2, 'Save it'],
+    [7, 'Shown beside it.'],
+    [8, 'Your changes are not saved.'],
+    [8, 'Saving now replaces'],
   ])
+  expect(sentencesOf('src/pages/desk/Note.test.tsx', screen)).toEqual([])
+  expect(sentencesOf('src/server/note.ts', screen)).toEqual([])
 })
 
 test('in documents, paragraphs, table cells and list items have sentences, and code has none', () => {
@@ -76,10 +73,11 @@ test('in documents, paragraphs, table cells and list items have sentences, and c
   ])
 })
 
-test('in SQL and CSS, comments have sentences, and other files have none', () => {
-  const words = (file: string, content: string) =>
-    sentencesOf(file, content).map((sentence) => sentence.words)
-  expect(words('a.sql', '-- A table.\ncreate table a ();\n')).toEqual(['A table.'])
-  expect(words('a.css', '/* A rule. */\na {}\n')).toEqual(['A rule.'])
-  expect(words('a.json', '{"a": "What it is."}')).toEqual([])
+test("in the schema's SQL, raised errors have sentences", () => {
+  const sql =
+    "-- What a comment says.\nraise exception 'This isn''t saved. Try again.' using errcode = 'PT409';\n"
+  expect(sentencesOf('supabase/schemas/01_a.sql', sql).map(({ words }) => words)).toEqual([
+    "This isn''t saved.",
+    'Try again.',
+  ])
 })

@@ -15,6 +15,7 @@ async function createPipe() {
   return path
 }
 
+// break: unresponsive-disk-blocks-threads
 test('work that hangs times out, no other work begins until it ends, and later work succeeds', async () => {
   const path = await createPipe()
   const runFileWork = createFileWork('/backups', 100)

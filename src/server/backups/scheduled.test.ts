@@ -226,6 +226,7 @@ test('a missing folder is reported once, and a backup is made when the folder is
   expect(server.logged.filter((line) => line === 'the backup failed')).toHaveLength(1)
 })
 
+// break: backup-blocks-applicants
 test('applications are stored while a server holds the lock of backups', async () => {
   await database.owner.begin(async (sql) => {
     await sql`select pg_advisory_xact_lock(${backupLock})`

@@ -45,6 +45,7 @@ test('an IPv6 address is one host, with and without a port', () => {
 const tlsCase = (name: string, parameters: string) =>
   [name, () => parseAddress(`postgres://u@h/d?${parameters.replaceAll('FILE', file)}`).address.tls] as const
 
+// break: required-tls-skipped
 test.each([
   [...tlsCase('nothing', ''), false],
   [...tlsCase('disable', 'sslmode=disable'), false],

@@ -49,6 +49,7 @@ async function startCuttingProxy(bytes: number) {
   return server.url().replace(/:\d+\//, `:${(proxy.address() as AddressInfo).port}/`)
 }
 
+// break: connection-shared
 test('concurrent statements have a connection each, and the next statement reuses one of them', async () => {
   const pool = poolOf({ size: 2 })
   const both = await Promise.all([pid(pool), pid(pool)])
@@ -58,6 +59,7 @@ test('concurrent statements have a connection each, and the next statement reuse
   expect(new Set(await Promise.all([pid(pool), pid(pool)])).size).toBe(2)
 })
 
+// break: timed-out-statement-continues
 test('a statement that misses its deadline fails and is cancelled in the database, and no other statement is', async () => {
   const pool = poolOf({ size: 2, deadline: 1_000 })
   const [first] = await Promise.all([pid(pool), pid(pool)])
@@ -149,6 +151,7 @@ test('waiting callers fail at once if no connection can be opened', async () => 
     expect(result).toMatchObject({ status: 'rejected', reason: { code: 'ECONNREFUSED' } })
 })
 
+// break: failed-transaction-counts-as-committed
 test('a transaction is committed as a whole or not at all, and a savepoint in it can fail alone', async () => {
   const pool = poolOf({ size: 1 })
   await pool`create temp table kept (n int)`

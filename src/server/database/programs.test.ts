@@ -18,6 +18,7 @@ test('the newest supported PostgreSQL is the version from npm, or a newer minor 
   expect(supported.minor).toBeGreaterThanOrEqual(minor ?? 0)
 })
 
+// break: open-programs-accepted
 test('programs that are missing, open to changes by others, or of another version are refused with the reason', async () => {
   const directory = await temporaryDirectory()
   const programs = join(directory.path, 'bin')

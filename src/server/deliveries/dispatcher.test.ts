@@ -113,6 +113,7 @@ async function runUntil(message: string, url: string) {
   return lines
 }
 
+// break: webhook-replayable
 test('the signature is the one that the Standard Webhooks library makes', async () => {
   await store()
   const receiver = await startReceiver()
@@ -246,6 +247,7 @@ test('a claimed delivery can be claimed again after a lease of thirty seconds, a
   expect(await claimDue(database.owner, 10)).toMatchObject([{ id: claim?.id, attempt: 2 }])
 })
 
+// break: late-response-recorded
 test('a server with an expired lease records nothing, and gives nothing back', async () => {
   await store()
   const [expiredClaim] = await claimDue(database.owner, 1)
@@ -394,6 +396,7 @@ test('two servers on one database send each delivery once', async () => {
   expect(new Set(ids).size).toBe(60)
 })
 
+// break: delivery-claimed-twice
 test('a server skips deliveries that another server is claiming, without waiting', async () => {
   await store()
   await store()

@@ -38,6 +38,7 @@ test('the sentence of our own functions reaches the caller, whatever its status'
   })
 })
 
+// break: failure-tells-postgres-message
 test("a failure of the database has this server's own message, not PostgreSQL's", () => {
   const failure = Object.assign(databaseError('53100'), {
     message: 'could not extend file: ada@example.org',

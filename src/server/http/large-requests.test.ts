@@ -27,6 +27,7 @@ test('requests whose bodies nobody reads take no room of large ones', async () =
   await app.close()
 })
 
+// break: large-bodies-unqueued
 test('large bodies are queued for a second at most, or else refused; small ones do not wait', async () => {
   const queueParsing = createParseQueue()
   const order: string[] = []

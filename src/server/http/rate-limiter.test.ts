@@ -87,6 +87,7 @@ test('setting the clock forward or back does not change a limit', () => {
   }
 })
 
+// break: array-counts-as-one
 test('each row of an array counts against the limit', () => {
   const allow = createAllowance(3, () => 0)
   expect(outcomeOf(() => allow('a', 2))).toBe('allowed')

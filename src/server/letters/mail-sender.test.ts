@@ -152,6 +152,7 @@ test('a letter waits for the result of an earlier one to the same person, even i
   expect(server.received.map(({ raw }) => header(raw, 'Subject'))).toEqual(['First', 'Second'])
 })
 
+// break: letter-log-quotes-mail-server
 test.each(['RCPT TO', 'DATA'])(
   'a letter that is refused at %s is not retried, and the reply is saved but not logged',
   async (command) => {
@@ -310,6 +311,7 @@ test('handing over a letter times out even while the mail server slowly sends pa
   await expect.poll(letters).toMatchObject([{ state: 'waiting', attempts: 0, may_have_arrived: 0 }])
 })
 
+// break: two-letters-at-once
 test('while a letter is being sent to a person, no other letter is sent to any spelling of their address', async () => {
   const [first] = [await releaseTo('Ada.L@gmail.com'), await releaseTo(' ada.l@GMAIL.com')]
   await database.owner`

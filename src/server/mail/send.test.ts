@@ -35,6 +35,7 @@ test('an email to a mail server on this machine is encrypted if the server offer
   expect(server.received).toMatchObject([{ secure: true }])
 })
 
+// break: email-unencrypted
 test('nothing is sent to another machine without TLS, or with an untrusted certificate', async () => {
   const [plain, unsigned] = [await startMailServer(), await startMailServer({ startTls: true })]
   expect(await send(mail, settingsFor(plain, elsewhere))).toMatchObject({

@@ -12,6 +12,7 @@ async function sourceIn(query: string) {
   return response.json<{ source: string }>().source
 }
 
+// break: any-text-is-source
 test.for<[string, string]>([
   ['', ''],
   ['from=', ''],
@@ -105,6 +106,8 @@ function startCounting() {
 /** Lets this many batches become due. */
 const wait = (batches: number) => vi.advanceTimersByTimeAsync(batches * 10_000)
 
+// break: visit-has-user-agent
+// break: sources-in-memory-unlimited
 test('10,000 different sources become a thousand and `other`, and nothing but counts is saved', async () => {
   const { batches, visits, countVisit } = startCounting()
   for (let number = 0; number < 10_000; number += 1)

@@ -144,6 +144,7 @@ test('a missing form answer gets its default if the client asks for that, and ot
 
 const textColumns = columns.filter((name) => !['paid_solution', 'team_size', 'consent'].includes(name))
 
+// break: answer-limit-doubled
 test.each(textColumns)(
   '%s accepts as many characters as its limit, regardless of their bytes; the error for a longer text names the limit',
   async (column) => {
@@ -225,6 +226,7 @@ test.each(['', '?columns=email'])(
   },
 )
 
+// break: wrong-tokens-uncounted
 test('wrong tokens of links have a separate limit per address, which blocks no valid token and no application', async () => {
   const guest = await storeAcceptedApplicant(database.owner)
   const app = await createApp({ settings: { ...settings, rateLimitPerMinute: 1 }, database })

@@ -202,6 +202,7 @@ test('slow calls of one organiser do not delay another organiser', async () => {
   expect((await slow).map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 200))
 })
 
+// break: anonymous-call-reaches-database
 test('a function that the public key may not call is refused before it reaches the database', async () => {
   const roles: string[] = []
   const { database } = server

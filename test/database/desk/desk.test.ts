@@ -324,6 +324,7 @@ test('a long form answer has a stored search vector, however well it compresses;
   expect(await countStoredVectors('so '.repeat(500))).toBe(0)
 })
 
+// break: search-folds-without-end
 test('after two hundred applications with costly texts, a search or a count folds less than ten times as much text as before', async () => {
   const newServer = await startSignIn()
   const { client: caller } = await newServer.signedIn()
@@ -726,6 +727,7 @@ test('a list reads only the rows that it needs, however many applications have a
   }
 })
 
+// break: outdated-decision-saved
 test('a decision about the current version of a status is saved; any other is refused with the current status and its author', async () => {
   const id = await store()
   const other = await server.signedIn()
@@ -764,6 +766,7 @@ test('a decision about the current version of a status is saved; any other is re
   expect(await decide([{ id, status: 'accepted', version: 4 }])).toMatchObject([{ outcome: 'stale' }])
 })
 
+// break: repeated-decision-made-twice
 test('repeating an act gives the same response and changes nothing', async () => {
   const [kept, erased] = [await store(), await store()]
   const act = crypto.randomUUID()
@@ -980,6 +983,7 @@ test('the history keeps the emails of its authors after their accounts are remov
   expect((await openDetails(id)).history).toMatchObject([{ author: other.email, kind: 'status' }])
 })
 
+// break: other-email-erased
 test("erasing requires the applicant's email, removes everything about them, and is recorded", async () => {
   const { owner } = server.database
   const email = `Erased.${aWord()}@example.com`
@@ -1191,6 +1195,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
   expect(JSON.stringify(await list({ search: word }))).toMatch(hiddenWords)
 })
 
+// break: blind-search-finds-name
 test('the search of a blind reader covers only the reason and the custom solution, even for common words', async () => {
   const word = aWord()
   const blind = await server.signedIn()

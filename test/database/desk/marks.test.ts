@@ -67,6 +67,7 @@ const summarise = (marks: Marks | null) => ({
   missing: marks?.missing ?? null,
 })
 
+// break: marks-seen-after-taking-back
 test('marks of others are hidden until an organiser has marked the application too', async () => {
   const [id = ''] = await store(1)
   await mark(grace, id, 'yes', ' Warm,\n and clear. ')
@@ -234,6 +235,7 @@ const readCalls = (id: string): Record<Exclude<DeskFunction, ActName>, object[]>
   }
 }
 
+// break: person-has-hidden-marks
 test('until an organiser may see the marks of others, all responses are the same with and without them', async () => {
   const [toMark = '', shortlisted = '', ...others] = await store(6)
   await decide(ada, shortlisted, 'shortlisted', 0)

@@ -316,6 +316,9 @@ async function callersOfProject() {
   return { refused, organiser }
 }
 
+// break: visitor-reads-applications
+// break: anybody-reads-private-table
+// break: private-function-executable
 test('on our own server and on a hosted project, the roles of the data interface have only the listed rights', async () => {
   const columns = Object.keys(anApplication()).toSorted()
   for (const [sql, accounts] of [
@@ -359,6 +362,9 @@ test('on our own server and on a hosted project, the roles of the data interface
   }
 })
 
+// break: anybody-is-organiser
+// break: anybody-adds-note
+// break: second-factor-not-asked
 test('on our own server, each function of the desk refuses everybody but organisers', async () => {
   const { refused, organiser, withFactor } = await callersOfOurServer()
   const functions = (await callable(server.database.owner)).filter(

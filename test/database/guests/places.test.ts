@@ -120,6 +120,7 @@ const passThreeDays = () =>
 const passDeadline = (id: string) =>
   sql()`update private.invitations set deadline = private.today() - 1 where application_id = ${id}`
 
+// break: stored-letter-has-link
 test('an acceptance gets its link and deadline when it is handed to the mail server, and the desk never shows the link', async () => {
   const id = await store()
   await decide(id, 'accepted')
@@ -200,6 +201,7 @@ test('the holder of the link sees the first name and the deadline, and can chang
   expect(await sql()`select from private.history where kind = 'answer'`).toHaveLength(3)
 })
 
+// break: undone-acceptance-link-works
 test('a wrong link and one that is no longer valid get the same response', async () => {
   const { id, token } = await invite()
   const invalid = { state: 'invalid' }
@@ -251,6 +253,7 @@ test('a rejection that is sent although the decision was undone meanwhile ends t
   })
 })
 
+// break: answer-placeholder-filled
 test("a placeholder in an applicant's text is not filled in; without a site the link's paragraph is left out", async () => {
   const id = await store('{{answer_link}}')
   await decide(id, 'accepted')
@@ -323,6 +326,7 @@ test('a letter cannot ask for an RSVP if its recipient is not accepted, or after
   await ask('remove_template', { occasion: 'Travel', version: 0 })
 })
 
+// break: repeated-rsvp-stored-again
 test('organisers record RSVPs that people gave another way, and the newest RSVP counts', async () => {
   const { id, token } = await invite()
   const set = (given: string | null, act: string = crypto.randomUUID()) =>
@@ -435,6 +439,7 @@ test('a letter quotes the deadline that an organiser sets while the letter is be
   expect((await details(id)).application).toMatchObject({ kept_until: day })
 })
 
+// break: deadline-overwritten-by-repeat
 test('a repeated change of a deadline after a lost response does not overwrite a later change', async () => {
   const { id } = await invite()
   const first = { act: crypto.randomUUID(), application: id, until: await dayIn(3) }
@@ -705,6 +710,7 @@ test("a letter for an organiser's own mail program contains the link, and the hi
   }
 })
 
+// break: rsvp-changed-without-limit
 test('an RSVP is changed at most twenty times an hour', async () => {
   const { token } = await invite()
   for (let time = 0; time < 20; time += 1) await sendRsvp(token, time % 2 === 0 ? 'coming' : 'not coming')

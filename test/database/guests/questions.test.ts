@@ -158,6 +158,7 @@ test('guests are asked in order, and their answers are stored, changed and remov
   ])
 })
 
+// break: questions-open-to-any-link
 test('only guests are asked: not people without an RSVP, people who cannot come, or people without the link', async () => {
   await setQuestions([arrival])
   const invited = await storeAcceptedApplicant(sql())
@@ -234,6 +235,8 @@ test('answers can be changed until the day that organisers set, or until the ret
   expect(await stored(guest)).toEqual({ [arrival.text]: 'Friday' })
 })
 
+// break: link-shows-private-answer
+// break: stamp-depends-on-private-answers
 test('the link never shows a private answer, and blind readers, the exported table and the webhook do not get it', async () => {
   await setQuestions([arrival, allergies])
   const guest = await storeGuest()
@@ -469,6 +472,7 @@ test('private answers are erased once they are due and were announced on seven d
   expect(erasing).toEqual({ author: 'server', detail: { erased: 1 } })
 })
 
+// break: clock-jump-erases-private-answers
 test('a clock that jumps ahead, and back again, erases nothing', async () => {
   await setQuestions([arrival, allergies])
   const guest = await storeGuest()

@@ -72,6 +72,7 @@ async function decide(id: string, status: string) {
 const waitingCalls = (name: string) =>
   owner`select from pg_stat_activity where wait_event_type = 'Lock' and query like ${`%desk_${name}%`}`
 
+// break: letter-acts-skip-application-lock
 test('each act on a letter locks the application before the letter, as erasing does', async () => {
   const calls: [string, (draft: Letter, receipt: Letter) => object][] = [
     ['release', ({ id, seen }) => ({ act: crypto.randomUUID(), letters: [{ id, seen }] })],

@@ -140,6 +140,7 @@ test('a confirmation that is not sent yet is dropped if the RSVP changes, and â€
   expect(await statesOf(guest)).toEqual(['cancelled', 'cancelled', 'cancelled', 'done'])
 })
 
+// break: confirmation-for-each-change
 test('a person gets at most one confirmation an hour, however often they change their mind', async () => {
   const guest = await storeAcceptedApplicant(sql())
   await give(guest, 'coming')

@@ -119,6 +119,7 @@ test('a decision that changes a hundred times leaves one draft, for the last dec
   expect(await lettersOf(id)).toEqual([])
 })
 
+// break: earlier-decision-letter-sent
 test('a released letter is withdrawn by another decision, and drafted again when that decision is undone', async () => {
   const id = await store()
   await decide(id, 'accepted')
@@ -292,6 +293,7 @@ test('an organiser who reads blind cannot release a letter that is too long once
   ).toEqual(['long'])
 })
 
+// break: changed-letter-sent
 test('a letter that changed after it was read, or that quotes a blank form answer, cannot be released', async () => {
   const id = await store({ team_size: '' })
   await decide(id, 'declined')
@@ -681,6 +683,7 @@ const failedSends: [string, (claim: LetterClaim) => Promise<unknown>][] = [
   ],
 ]
 
+// break: personal-letter-lost
 test.each(failedSends)(
   'a letter to one person %s is a draft again if a new decision was made while it was being sent',
   async (_what, end) => {
@@ -987,6 +990,7 @@ test('erasing an application erases its letters', async () => {
   expect(await server.database.owner`select from private.letter_deliveries`).toHaveLength(0)
 })
 
+// break: letter-acts-lock-unordered
 test('stopping, releasing, deciding and erasing at the same time do not deadlock', async () => {
   const ids = await Promise.all(
     Array.from({ length: 8 }, (_, number) =>

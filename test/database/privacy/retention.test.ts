@@ -162,6 +162,7 @@ test('the applications of a retreat without days are kept when those of another 
   expect(first).not.toBe(second)
 })
 
+// break: clock-jump-erases-unannounced
 test('a clock that jumps ahead, and back again, erases nothing that was not announced', async () => {
   await endRetreat(0)
   await apply()
@@ -177,6 +178,7 @@ test('a clock that jumps ahead, and back again, erases nothing that was not anno
   expect(await announceAndEraseOnDays(3)).toBe(0)
 })
 
+// break: clock-jump-makes-seventh-day
 test('a day to which the clock jumped is no seventh day of announcement, and a server that was off for days erases later', async () => {
   await endRetreat(-25)
   const id = await apply()

@@ -265,6 +265,7 @@ test('a limit that is set while many apply counts every application, without a d
   }
 })
 
+// break: limit-waits-for-vacuum
 test('a vacuum delays neither the setting of a limit nor an applicant', async () => {
   await owner.begin(async (vacuum) => {
     // The lock of a vacuum, automatic or not.
@@ -294,6 +295,7 @@ test('a call that neither opens nor closes the door is refused, and changes noth
   expect(await door()).toMatchObject({ version: 1, closed: true })
 })
 
+// break: limit-misses-arriving
 test('an application that is being stored while a limit is set is counted', async () => {
   const somebodyWaits = () =>
     vi.waitFor(async () => expect(await owner`select from pg_locks where not granted`).not.toHaveLength(0))
@@ -322,6 +324,7 @@ test('an application that is being put aside while a limit is set is not counted
   expect(await setting).toMatchObject({ received: 0, is_open: true })
 })
 
+// break: decisions-deadlock
 test('putting aside the same applications twice at once does not deadlock while a limit is set', async () => {
   const [first, second] = [await storeOne(), await storeOne()].toSorted()
   await set({ closes_after: 9 })

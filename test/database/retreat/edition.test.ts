@@ -100,6 +100,7 @@ test('organisers see the form answers, and letters can quote them, but not yet t
   )
 })
 
+// break: restore-sets-older-edition
 test('a backup contains the editions, and after its restore new applications belong to the newest', async () => {
   const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
   const folder = join((await temporaryDirectory()).path, 'backup')

@@ -98,6 +98,7 @@ test('a retreat begins at once, and applications belong to it from then on', asy
   })
 })
 
+// break: repeat-stored-twice-after-begin
 test('an application that is sent again after a lost response counts as a repeat for an hour, and later as a new one', async () => {
   const { application } = await apply()
   await begin(1)
@@ -363,6 +364,7 @@ async function storeDecided(count: number) {
   return rows.map(({ id }) => id)
 }
 
+// break: drafts-filled-behind-lock
 test('drafts are filled in before the applications are locked, except those that appear meanwhile', async () => {
   const [late, ...others] = await storeDecided(5)
   await sql()`delete from private.letters where application_id = ${late ?? ''}`

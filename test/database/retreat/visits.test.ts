@@ -65,6 +65,7 @@ test('batches of several servers add up by day and source', async () => {
   expect(lastDay(visits)).toMatchObject({ visits: 12, starts: 3, applications: 0 })
 })
 
+// break: sources-of-day-unlimited
 test('a day has at most 200 names, over all servers; the rest count as `other`', async () => {
   await count([...batchOf(names(150)), { source: '', visits: 1, starts: 1 }])
   await Promise.all(

@@ -53,6 +53,7 @@ const withFictional: readonly Migration[] = [
   },
 ]
 
+// break: owner-may-create-roles
 test('on the embedded database, all our objects belong to a role that cannot log in and has no other rights', async () => {
   const { owner } = database
   expect([...(await ownersIn(owner)).keys()]).toEqual([ownerRole])
@@ -73,6 +74,7 @@ test('on the embedded database, all our objects belong to a role that cannot log
   ])
 })
 
+// break: superuser-owns-objects
 test.each([
   ['run a program', "copy (select 1) to program 'true'"],
   ['write a file', "copy (select 1) to '/tmp/unplugged-owner-test'"],

@@ -181,6 +181,7 @@ test('a start with a missing database fails, and the error names the database', 
   )
 })
 
+// break: stored-together-delivered-once
 test('applications and their deliveries are stored together or not at all, even several in one statement', async () => {
   const database = await open(await newDatabase('outbox'))
   const { owner } = database
@@ -346,6 +347,7 @@ test('an update keeps every delivery of an existing self-hosted database, and it
   expect(await deliveriesOf(sql)).toHaveLength(5)
 })
 
+// break: schema-change-blocks-applicants
 test('applications are stored while a long read delays a change of the schema, which then succeeds', async () => {
   const url = await newDatabase('long_reader')
   await server.admin`alter database long_reader set statement_timeout = '20s'`

@@ -3,99 +3,74 @@ import type { Break } from './break.ts'
 /** Deliberate breaks of the promises about applications that were sent. */
 export const applications: readonly Break[] = [
   {
+    id: 'visitor-reads-applications',
     promise: 'nobody reads, changes or deletes an application with the public key',
     effect: 'A visitor reads applications',
-    changedFile: 'supabase/schemas/24_rights.sql',
-    find: 'revoke all on all tables in schema private from public, anon, authenticated;',
-    replace: '',
-    migration:
+    statements:
       'grant select on public.retreat_applications to anon; create policy open on public.retreat_applications for select to anon using (true);',
-    testFile: 'test/database/desk/rights.test.ts',
-    testTitle:
-      'on our own server and on a hosted project, the roles of the data interface have only the listed rights',
   },
   {
+    id: 'failure-tells-postgres-message',
     promise: 'an error reveals nothing of another row',
     effect: "The response to a failure of the server has PostgreSQL's message",
-    changedFile: 'src/server/http/errors.ts',
-    find: `return new HttpError(status, code, signedIn ? unavailableToOrganisers : unavailable, { cause: error })
-  }
-  if (error instanceof Error && 'statusCode'`,
-    replace: `return new HttpError(status, code, message, { cause: error })
-  }
-  if (error instanceof Error && 'statusCode'`,
-    testFile: 'src/server/http/errors.test.ts',
-    testTitle: "a failure of the database has this server's own message, not PostgreSQL's",
+    declaration: 'httpError',
+    find: 'code, signedIn ? unavailableToOrganisers : unavailable',
+    replace: 'code, message',
   },
   {
+    id: 'failed-transaction-counts-as-committed',
     promise: 'an acknowledged application is kept, once',
     effect: 'A transaction with a failed statement counts as committed',
-    changedFile: 'src/server/database/connection.ts',
+    declaration: 'Connection',
     find: "command === 'ROLLBACK'",
     replace: "command === 'never'",
-    testFile: 'src/server/database/pool.test.ts',
-    testTitle: 'a transaction is committed as a whole or not at all, and a savepoint in it can fail alone',
   },
   {
+    id: 'webhook-replayable',
     promise: 'a delivery is not forged or replayed unnoticed',
     effect: 'The signature covers only the body, so anybody can replay it',
-    changedFile: 'src/server/deliveries/webhook.ts',
-    find: 'sign(secret, `${id}.${timestamp}.${body}`)',
-    replace: 'sign(secret, body)',
-    testFile: 'src/server/deliveries/dispatcher.test.ts',
-    testTitle: 'the signature is the one that the Standard Webhooks library makes',
+    declaration: 'deliver',
+    find: '`${id}.${timestamp}.${body}`',
+    replace: 'body',
   },
   {
+    id: 'log-has-urls',
     promise: 'the log names no applicant',
     effect: 'The log has the URL of each request, and a visitor can write anything into a URL',
-    changedFile: 'src/server/app.ts',
-    find: `({ method, routeOptions, log }, { statusCode, elapsedTime }, done) => {
-    if (probes.includes(routeOptions.url)) return done()
-    const route = routeOptions.url ?? 'none'`,
-    replace: `({ method, routeOptions, log, url: route }, { statusCode, elapsedTime }, done) => {
-    if (probes.includes(routeOptions.url)) return done()`,
-    testFile: 'test/system/attacks/unwelcome.test.ts',
-    testTitle:
-      "neither the server's log nor the database's log contains an applicant's name or a form answer",
+    declaration: 'logRequests',
+    find: '{ method, routeOptions, log }',
+    replace: '{ method, raw: routeOptions, log }',
   },
   {
+    id: 'restore-brings-back-erased',
     promise: 'A restore erases them again by the list beside the backups',
     effect: 'A restore brings back erased applications',
-    changedFile: 'src/server/backups/restore.ts',
-    find: `  if (erased.size === 0) return 0
-`,
-    replace: `  if (erased.size >= 0) return 0
-`,
-    testFile: 'test/system/commands/backup.test.ts',
-    testTitle:
-      'a restore of an automatic backup erases again the applications that were erased after the backup, unless `--keep-erased` is given',
+    declaration: 'eraseAgain',
+    find: 'erased.size === 0',
+    replace: 'erased.size >= 0',
   },
   {
+    id: 'page-has-secret-key',
     promise: 'no page shows a secret key of a project',
     effect: 'A page is built with a secret key',
-    changedFile: 'src/settings/public-key.ts',
-    find: `key.trim().startsWith('sb_secret_') || `,
-    replace: '',
-    testFile: 'src/settings/page-settings.test.ts',
-    testTitle: 'a page is not built with the secret key %s, and the error does not show the key',
+    declaration: 'isSecret',
+    find: "key.trim().startsWith('sb_secret_')",
+    replace: 'false',
   },
   {
+    id: 'repeat-stored-twice-after-begin',
     promise: 'no application is refused, lost or stored twice when a retreat begins',
     effect: 'An application that is sent again after a retreat began is stored twice',
-    changedFile: 'supabase/schemas/08_door.sql',
-    find: "if door.repeats_until > now() and door.repeats_until <= clock_timestamp() + interval '1 hour' then",
-    replace: 'if false then',
-    testFile: 'test/database/retreat/editions.test.ts',
-    testTitle:
-      'an application that is sent again after a lost response counts as a repeat for an hour, and later as a new one',
+    declaration: 'private.refuse_when_closed',
+    find: 'door.repeats_until > now()',
+    replace: 'false',
   },
   {
+    id: 'drafts-filled-behind-lock',
     promise: 'no application is refused, lost or stored twice when a retreat begins',
     effect: 'Applicants wait while drafts are filled in',
-    changedFile: 'supabase/schemas/23_editions.sql',
-    find: 'drafts := array(select draft from private.filled_drafts() as draft)',
-    replace: "drafts := '{}'",
-    testFile: 'test/database/retreat/editions.test.ts',
-    testTitle: 'drafts are filled in before the applications are locked, except those that appear meanwhile',
+    declaration: 'public.desk_begin_edition',
+    find: 'array(select draft from private.filled_drafts() as draft)',
+    replace: "'{}'",
   },
 ]

@@ -1,19 +1,21 @@
-/** A deliberate break of the product, and the test that has to fail with it. `npm run test:breaks` makes each. */
-export interface Break {
-  /** The broken promise, in its document's words. */
-  promise: string
-  /** The document of the promise. By default docs/security.md, where the first cell of a row is a promise. */
-  document?: string
+/**
+ * A deliberate break of the product. `npm run test:breaks` makes each. The test that has to fail with it has the comment
+ * `// break: <id>` directly above.
+ */
+export type Break = {
+  /** Says in a few words of kebab-case how the broken product behaves. */
+  id: string
+  /** The broken promise, in the words of docs/security.md. The first cell of a row is a promise. */
+  promise?: string
   /** A sentence that says how the broken product behaves. */
   effect: string
-  /** The file to change. For a file of the declared schema, a migration replaces the changed function. */
-  changedFile: string
-  /** A text that occurs exactly once in the file. */
+} & (SourceChange | { statements: string })
+
+/** A change of the source. A changed function of the schema replaces the original in a migration. */
+export interface SourceChange {
+  /** The name of a function, class or constant, whose declaration begins at the beginning of a line. */
+  declaration: string
+  /** An expression that the declaration has exactly once. White space does not count. */
   find: string
   replace: string
-  /** The statements of the migration, if the break does not change a function. */
-  migration?: string
-  /** The file and the title of the test that fails. */
-  testFile: string
-  testTitle: string
 }

@@ -174,6 +174,7 @@ test.each(Object.entries(states))(
   },
 )
 
+// break: account-queried-before-response
 test.each(Object.keys(callsWithAddress).filter((what) => /^(otp|recover|resend)/.test(what)))(
   'the response to %s is sent before the account is queried',
   async (what) => {

@@ -197,6 +197,7 @@ async function memory() {
   return Number(reportedBytes()) / 2 ** 20
 }
 
+// break: nonsense-gets-500
 test(`${pipelines} connections with nonsense requests never get a 5xx, a stack trace or another applicant's data`, async () => {
   const secret = anApplication({ first_name: 'Topsecret', email: 'topsecret@example.com' })
   expect(await send(server.origin, secret)).toBe(201)
@@ -238,6 +239,7 @@ test(`${pipelines} connections with nonsense requests never get a 5xx, a stack t
   expect(server.output()).not.toMatch(/"level":"error"|topsecret/)
 }, 600_000)
 
+// break: request-without-timeout
 test('a request that is sent too slowly gets a timeout, and other requests do not wait for it', async () => {
   const { hostname, port } = new URL(server.origin)
   const socket = connect(Number(port), hostname)

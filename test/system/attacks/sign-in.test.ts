@@ -76,6 +76,7 @@ test('five wrong codes from any address invalidate a code on every server, even 
   expect(opened.headers.get('location')).toContain('#access_token=')
 })
 
+// break: password-tried-without-limit
 test('at most thirty wrong passwords for an email address are compared, with or without an account; links still sign in', async () => {
   const email = await server.organiser()
   const { client } = await server.signedIn(email)
@@ -398,6 +399,7 @@ function callDesk(token: string, origin = server.origin) {
   )
 }
 
+// break: ended-session-accepted
 test('an access token is refused at once on every server after its session, its account or its rights have ended', async () => {
   const { owner } = server.database
   const other = await server.another()

@@ -43,6 +43,7 @@ async function withServer<T>(
   return await run(freshServer)
 }
 
+// break: body-limit-doubled
 test('a body over 256 KiB is refused in the error format of the data interface', async () => {
   // These are the longest form answers that fit into the limit of a body.
   const fits = anApplication({ reason: 'é'.repeat(100_000), custom_solution: 'x'.repeat(61_000) })
@@ -105,6 +106,7 @@ test('the number of applications a minute from one IP address is limited, and th
   })
 })
 
+// break: forwarded-address-always-trusted
 test('X-Forwarded-For is trusted only if TRUST_PROXY is set, and otherwise logged once as a warning', async () => {
   const post = async (origin: string, address: string) => {
     const headers = { ...key, 'x-forwarded-for': address }
@@ -214,6 +216,8 @@ test('a request with both a content length and chunked encoding is refused', asy
   expect(both.match(/HTTP\/1\.1 /g)).toHaveLength(1)
 })
 
+// break: page-calls-any-server
+// break: page-framed-by-same-site
 test('the page allows only its own scripts and styles, by hash, and requests only to its own origin', async ({
   visitor,
 }) => {
@@ -260,6 +264,7 @@ test('responses have Strict-Transport-Security only if the request came over TLS
   })
 })
 
+// break: log-has-urls
 test("neither the server's log nor the database's log contains an applicant's name or a form answer", async () => {
   const receiver = await startReceiver((_request, response) =>
     response.writeHead(500).end('receiver says no'),

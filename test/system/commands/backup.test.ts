@@ -571,6 +571,7 @@ const readiness = async ({ origin }: { origin: string }) => {
   return { ...((await response.json()) as Record<string, unknown>), status: response.status }
 }
 
+// break: restore-brings-back-erased
 test('a restore of an automatic backup erases again the applications that were erased after the backup, unless `--keep-erased` is given', async () => {
   const directory = await temporaryDirectory()
   const settings = await prepareDatabase(join(directory.path, 'data'))

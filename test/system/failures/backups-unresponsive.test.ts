@@ -78,6 +78,7 @@ test('a server starts and stops while its backup folder is unresponsive', async 
   expect(await within(timeout, 'the stop', server.stop())).toBe('SIGTERM')
 })
 
+// break: open-backup-folder-accepted
 test('a start refuses a backup folder that others may write to, and a running server reports it', async () => {
   const { backups, settings } = await prepareServer()
   for (const mode of [0o777, 0o720, 0o1777]) {

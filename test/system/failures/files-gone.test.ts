@@ -108,6 +108,7 @@ test('a server whose database cannot be started stops properly', async () => {
   expect(await server.stop()).toBe(0)
 })
 
+// break: new-database-beside-backups
 test('only a first start makes a database and says so, and a start without a database but with its backups is refused', async () => {
   await rm(data, { recursive: true })
   const backups = join(directory.path, 'backups')

@@ -31,6 +31,7 @@ test.each([
   expect(phoneLink(phone)).toBe(link)
 })
 
+// break: linkedin-lookalike-linked
 test.each([
   ['https://www.linkedin.com/in/ada', 'https://www.linkedin.com/in/ada'],
   ['http://uk.linkedin.com/in/ada', 'http://uk.linkedin.com/in/ada'],

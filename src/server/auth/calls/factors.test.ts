@@ -279,6 +279,7 @@ test('an account with a second factor opens the desk only after using it', async
   expect((await firstLevel.rpc('desk_me')).data).toEqual({ email })
 })
 
+// break: authenticator-code-accepted-twice
 test('a code is accepted once, and no earlier code is accepted after it', async () => {
   const { email, id, secret } = await withFactor()
   const { client } = await server.signedIn(email)

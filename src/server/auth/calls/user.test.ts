@@ -789,6 +789,7 @@ test('data that cannot be stored is refused and not partly stored', async () => 
   expect((await client.auth.getUser()).data.user?.user_metadata).toEqual({ email_verified: true })
 })
 
+// break: password-changed-without-second-factor
 test('with a second factor only a session that has used it changes the password or the address', async () => {
   const { client, firstLevel, email } = await withFactor()
   const insufficient = refusal(
