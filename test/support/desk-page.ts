@@ -6,6 +6,7 @@ import type { Application } from '../../src/application/application.ts'
 import type { Status } from '../../src/application/statuses.ts'
 import { signPageIn, startDesk, type DeskServer } from './desk.ts'
 import { anApplication } from './form.ts'
+import { resetDatabase } from './reset.ts'
 import type { OpenOptions as VisitorOptions, Visitor } from './visitor.ts'
 import { valuesOf } from './sql.ts'
 
@@ -39,7 +40,7 @@ interface OpenOptions extends VisitorOptions {
 }
 
 /**
- * Starts a server for the test file that calls this. Each of its tests begins without applications.
+ * Starts a server for the test file that calls this. Each of its tests begins with the contents of a new database.
  *
  * @param checkout The folder with the built server, by default that with React's development version.
  */
@@ -59,12 +60,7 @@ export function deskForTestFile(
     const organiser = async (email: string) => ({ email, client: await server.signedIn(email) })
     parts = { server, ada: await organiser('ada@example.org'), bob: await organiser('bob@example.org') }
   })
-  beforeEach(async () => {
-    // `truncate` would lock whole tables and wait for requests of the previous test's page.
-    await desk.sql`delete from public.retreat_applications`
-    await desk.sql`delete from private.history`
-    await desk.sql`update private.organisers set blind = false where blind`
-  })
+  beforeEach(() => resetDatabase(desk.sql))
 
   const desk: TestFileDesk = {
     get origin() {
