@@ -4,6 +4,7 @@ import fastify, { LogController, type FastifyInstance, type FastifyBaseLogger } 
 import type { Settings } from '../settings/server-settings.ts'
 import { defaultCost } from './auth/accounts/passwords.ts'
 import { auth } from './auth/auth.ts'
+import { defaultMaxDelay } from './auth/mail/outgoing.ts'
 import { createSigningKeys } from './auth/sessions/keys.ts'
 import { createReadToken } from './auth/sessions/read-token.ts'
 import type { BackupState } from './backups/scheduled.ts'
@@ -45,6 +46,8 @@ export interface AppOptions {
   log?: FastifyBaseLogger
   /** The bcrypt cost of a new password. */
   passwordCost?: number
+  /** The longest random delay between a response of the sign-in and its emails, in milliseconds. */
+  maxEmailDelay?: number
 }
 
 function refuseSchema(): never {
@@ -60,6 +63,7 @@ export async function createApp({
   onStored,
   log,
   passwordCost = defaultCost,
+  maxEmailDelay = defaultMaxDelay,
 }: AppOptions): Promise<FastifyInstance> {
   const { anonKey, look, trustProxy, rateLimitPerMinute } = settings
   const app = fastify({
@@ -151,6 +155,7 @@ export async function createApp({
         allow,
         queueParsing,
         passwordCost,
+        maxEmailDelay,
         recordMail,
       })
     },

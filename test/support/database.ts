@@ -1,12 +1,21 @@
 import { openDatabase, type Database } from '../../src/server/database/database.ts'
 import { atTestEnd } from './cleanup.ts'
+import { createTestDatabase } from './worker-postgres.ts'
 import { dataDirectory } from './server.ts'
 
-/** Opens an empty embedded database with the current schema. */
+/** Opens a new database with the current schema, on the PostgreSQL that all files of a Vitest worker share. */
 export async function openTestDatabase(): Promise<Database> {
-  const directory = await dataDirectory()
+  const databaseUrl = await createTestDatabase()
+  const database = await openDatabase({ dataDir: '', databaseUrl }, { schema: 'check' })
+  atTestEnd(() => database.close())
+  return database
+}
+
+/** Opens an embedded database with the current schema, as a server does. It has a PostgreSQL of its own. */
+export async function openEmbeddedDatabase(): Promise<Database> {
+  const { path: dataDir } = await dataDirectory()
   const database = await openDatabase(
-    { dataDir: directory.path, databaseUrl: undefined },
+    { dataDir, databaseUrl: undefined },
     { schema: 'migrate', holder: 'the tests' },
   )
   atTestEnd(() => database.close())

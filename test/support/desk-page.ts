@@ -3,6 +3,7 @@ import { beforeAll, beforeEach } from 'vitest'
 
 import { applicantsOf, type Applicants, type Organiser } from './applicants.ts'
 import { signPageIn, startDesk, type DeskServer } from './desk.ts'
+import { resetDatabase } from './reset.ts'
 import type { OpenOptions as VisitorOptions, Visitor } from './visitor.ts'
 
 /** The server of a test file, with organisers and applications. */
@@ -22,7 +23,7 @@ interface OpenOptions extends VisitorOptions {
 }
 
 /**
- * Starts a server for the test file that calls this. Each of its tests begins without applications.
+ * Starts a server for the test file that calls this. Each of its tests begins with the contents of a new database.
  *
  * @param checkout The folder with the built server, by default that with React's development version.
  */
@@ -42,12 +43,7 @@ export function deskForTestFile(
     const organiser = async (email: string) => ({ email, client: await server.signedIn(email) })
     parts = { server, ada: await organiser('ada@example.org'), bob: await organiser('bob@example.org') }
   })
-  beforeEach(async () => {
-    // `truncate` would lock whole tables and wait for requests of the previous test's page.
-    await desk.sql`delete from public.retreat_applications`
-    await desk.sql`delete from private.history`
-    await desk.sql`update private.organisers set blind = false where blind`
-  })
+  beforeEach(() => resetDatabase(desk.sql))
 
   const desk: TestFileDesk = {
     get origin() {

@@ -15,6 +15,7 @@ import { applicantsOf, type Applicants, type Organiser } from './applicants.ts'
 import { atTestEnd } from './cleanup.ts'
 import { dom } from './dom.ts'
 import { interceptCalls, type Network } from './network.ts'
+import { resetDatabase } from './reset.ts'
 import { anonKey, startSignIn, type SignInServer } from './sign-in.ts'
 
 /** Milliseconds after which a wait fails. */
@@ -59,7 +60,7 @@ interface DeskScreens extends Applicants {
 const knownMessages = [/<search> is unrecognized/]
 
 /**
- * Starts a server in this process for the test file that calls this. Each of its tests begins without applications.
+ * Starts a server in this process for the test file that calls this. Each of its tests begins with the contents of a new database.
  *
  * @param settings The server's settings.
  */
@@ -81,11 +82,7 @@ export function deskScreensForTestFile(settings: Parameters<typeof startSignIn>[
       bob: await server.signedIn('bob@example.org'),
     }
   })
-  beforeEach(async () => {
-    await sql()`delete from public.retreat_applications`
-    await sql()`delete from private.history`
-    await sql()`update private.organisers set blind = false where blind`
-  })
+  beforeEach(() => resetDatabase(sql()))
   // This hook runs before the desk is closed.
   afterEach(({ task }) => {
     if (task.result?.state === 'fail') console.log(prettyDOM(document.body, 30_000, { highlight: false }))

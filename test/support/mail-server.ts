@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { SMTPServer } from 'smtp-server'
+import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 
 import { atTestEnd } from './cleanup.ts'
 
@@ -38,6 +39,11 @@ export interface MailServer {
   close(): Promise<void>
 }
 
+/** Greets at once. The package waits 100 ms for clients that speak before the greeting. */
+SMTPConnection.prototype.init = function (this: SMTPConnection) {
+  this._setListeners(() => this.connectionReady())
+}
+
 /**
  * Starts an SMTP server on a free port of the loopback address.
  *
@@ -73,6 +79,7 @@ export async function startMailServer({
   const server = new SMTPServer({
     authOptional: user === undefined,
     allowInsecureAuth: true,
+    disableReverseLookup: true,
     disabledCommands: startTls ? [] : ['STARTTLS'],
     onAuth({ username, password }, _session, done) {
       if (username === user?.name && password === user?.password) done(null, { user: username })

@@ -71,7 +71,8 @@ export async function prepareDatabase(path: string): Promise<{ DATA_DIR: string 
   return { DATA_DIR: path }
 }
 
-async function copyPrepared(kind: 'database' | 'cluster', path: string) {
+/** Copies the prepared database, if there is one, into a folder. */
+export async function copyPrepared(kind: 'database' | 'cluster', path: string): Promise<void> {
   const prepared = process.env[kind === 'database' ? 'PREPARED_DATABASE' : 'PREPARED_CLUSTER']
   if (prepared !== undefined) await promisify(execFile)('cp', ['-a', `${prepared}/.`, path])
 }

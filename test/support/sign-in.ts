@@ -82,6 +82,8 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
       database: usedDatabase,
       // With the default cost, each password check takes 50 ms.
       passwordCost: 4,
+      // Emails are sent at once.
+      maxEmailDelay: 0,
     })
     await app.listen({ host: '127.0.0.1', port: 0 })
     const { port } = app.server.address() as AddressInfo

@@ -3,7 +3,7 @@ import { defineConfig, mergeConfig } from 'vitest/config'
 
 import tests from '../../vitest.config.ts'
 
-const replacedModule = resolve('test/support/database.ts')
+const replacedModule = resolve('test/support/worker-postgres.ts')
 
 /** The tests with V8's coverage. Their databases are on the profiled PostgreSQL, if Debian's PostgreSQL is installed. */
 export default mergeConfig(

@@ -1,6 +1,4 @@
-/** Replaces test/support/database.ts while coverage counts the statements of the database's functions. */
-import { openDatabase, type Database } from '../../src/server/database/database.ts'
-import { atTestEnd } from '../../test/support/cleanup.ts'
+/** Replaces test/support/worker-postgres.ts while coverage counts the statements of the database's functions. */
 import { connectTo } from '../../test/support/sql.ts'
 import { databaseNamePlaceholder, prefix, template } from './profiled-postgres.ts'
 
@@ -9,19 +7,15 @@ const address = (database: string) =>
 let databaseCount = 0
 
 /**
- * Opens an empty database of the profiled PostgreSQL with the current schema. The database is not dropped, because its
- * counts are read later.
+ * Creates a database with the current schema on the profiled PostgreSQL. It is not dropped, because its counts are read later.
+ *
+ * @returns Its address.
  */
-export async function openTestDatabase(): Promise<Database> {
+export async function createTestDatabase(): Promise<string> {
   databaseCount += 1
   const name = `${prefix}${process.pid}_${databaseCount}`
   const admin = connectTo(address('postgres'))
   await admin.unsafe(`create database ${name} template ${template}`)
   await admin.end()
-  const database = await openDatabase(
-    { dataDir: '', databaseUrl: address(name) },
-    { schema: 'migrate', holder: 'the tests' },
-  )
-  atTestEnd(() => database.close())
-  return database
+  return address(name)
 }

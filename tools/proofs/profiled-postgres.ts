@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { openDatabase } from '../../src/server/database/database.ts'
 import { commandRunner, debianPrograms, initdbOptions } from '../../test/support/other-postgres.ts'
 import { freePort } from '../../test/support/ports.ts'
+import { installReset } from '../../test/support/reset.ts'
 import { connectTo } from '../../test/support/sql.ts'
 
 /** The folders that declare the functions. */
@@ -59,7 +60,9 @@ export async function startProfiledPostgres(): Promise<ProfiledPostgres> {
   const admin = connectTo(url('postgres'))
   await admin.unsafe(`create database ${template}`)
   await admin.end()
-  await (await openDatabase({ dataDir: '', databaseUrl: url(template) }, { schema: 'migrate' })).close()
+  const database = await openDatabase({ dataDir: '', databaseUrl: url(template) }, { schema: 'migrate' })
+  await installReset(database.owner)
+  await database.close()
   return {
     url,
     profile: () => profileOf(url),

@@ -33,6 +33,8 @@ export interface AuthOptions {
   queueParsing: ParseQueue
   /** The bcrypt cost of a password. */
   passwordCost: number
+  /** The longest random delay between a response and its emails, in milliseconds. */
+  maxEmailDelay: number
   /** Records whether the mail server accepted an email. */
   recordMail: (isAccepted: boolean) => Promise<void>
 }
@@ -51,7 +53,7 @@ const openCalls = ['GET /verify', 'GET /.well-known/jwks.json', 'GET /health']
  */
 export async function auth(
   app: FastifyInstance,
-  { settings, database, keys, allow, queueParsing, passwordCost, recordMail }: AuthOptions,
+  { settings, database, keys, allow, queueParsing, passwordCost, maxEmailDelay, recordMail }: AuthOptions,
 ) {
   acceptBodies(app, queueParsing)
   app.setErrorHandler(sendError)
@@ -76,7 +78,7 @@ export async function auth(
     keys,
     site: () => siteOf(siteUrl, listenAddress),
     emailRateLimit: createEmailRateLimit(sql, app.log),
-    outgoing: createOutgoing(mailServer, look.title, app.log, recordMail),
+    outgoing: createOutgoing(mailServer, look.title, app.log, recordMail, maxEmailDelay),
     passwordCost,
   }
   app.addHook('onRequest', (request, reply, done) => {

@@ -1,24 +1,97 @@
-import { appendFile, rm } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import { appendFile, mkdir, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 import { ensureCluster } from '../../../src/server/database/cluster.ts'
 import { openDatabase } from '../../../src/server/database/database.ts'
-import { dataDirectory, temporaryDirectory } from '../server.ts'
+import { programsPackage } from '../../../src/server/database/programs.ts'
+import { installReset } from '../reset.ts'
+import { copyPrepared, temporaryDirectory } from '../server.ts'
 
-/** Runs before tests of the database. Makes an empty database and one with the schema, which tests copy. */
+/** The prepared databases of former runs, by the digest of the files that they were made from. */
+const cache = 'node_modules/.cache/unplugged-databases'
+/** The number of prepared databases to keep. Each takes 90 MB. */
+const kept = 4
+/** The files and folders that decide what a prepared database contains. */
+const sources = [
+  'supabase/migrations',
+  'src/server/database',
+  'test/support/reset.ts',
+  'test/support/setup/databases.ts',
+  `node_modules/${programsPackage}/package.json`,
+]
+
+/**
+ * Runs before tests of the database. Provides an empty database and one with the schema, which tests copy. Both are kept for later
+ * runs, and copied from there: another run may remove them at any time.
+ */
 export default async function setup(): Promise<void> {
   if (process.env['PREPARED_DATABASE'] !== undefined) return
-  const cluster = await temporaryDirectory()
-  await (await ensureCluster(cluster.path, true)).stop()
-  await rm(join(cluster.path, 'postgres.log'))
-  // A database that is killed and never started again would leave its shared memory in /dev/shm.
-  await appendFile(join(cluster.path, 'pgdata', 'postgresql.conf'), 'dynamic_shared_memory_type = mmap\n')
-  process.env['PREPARED_CLUSTER'] = cluster.path
+  const entry = join(cache, await digestOfSources())
+  const { path } = await temporaryDirectory()
+  const [cluster, database] = [join(path, 'cluster'), join(path, 'database')]
+  process.env['PREPARED_CLUSTER'] = cluster
+  try {
+    await copy(entry, path)
+    await utimes(entry, new Date(), new Date())
+  } catch {
+    await rm(path, { recursive: true })
+    await mkdir(path, { mode: 0o755 })
+    await prepare(cluster, database)
+    await save(path, entry)
+  }
+  process.env['PREPARED_DATABASE'] = database
+}
 
-  const database = await dataDirectory('cluster')
-  await (
-    await openDatabase({ dataDir: database.path, databaseUrl: undefined }, { schema: 'migrate' })
-  ).close()
-  await rm(join(database.path, 'postgres.log'))
-  process.env['PREPARED_DATABASE'] = database.path
+async function prepare(cluster: string, database: string) {
+  await (await ensureCluster(cluster, true)).stop()
+  await rm(join(cluster, 'postgres.log'))
+  // A database that is killed and never started again would leave its shared memory in /dev/shm.
+  await appendFile(join(cluster, 'pgdata', 'postgresql.conf'), 'dynamic_shared_memory_type = mmap\n')
+
+  await copyPrepared('cluster', database)
+  const opened = await openDatabase({ dataDir: database, databaseUrl: undefined }, { schema: 'migrate' })
+  await installReset(opened.owner)
+  await opened.close()
+  await rm(join(database, 'postgres.log'))
+}
+
+async function save(path: string, entry: string) {
+  const temporary = join(cache, randomUUID())
+  await mkdir(temporary, { recursive: true })
+  await copy(path, temporary)
+  // Another run may have saved the same.
+  await rename(temporary, entry).catch(() => remove(temporary))
+  const entries = (await readdir(cache)).map(async (name) => {
+    const stats = await stat(join(cache, name)).catch(() => undefined)
+    return { name, usedAt: stats?.mtimeMs ?? 0 }
+  })
+  const oldest = (await Promise.all(entries)).toSorted((a, b) => b.usedAt - a.usedAt).slice(kept)
+  for (const { name } of oldest) await remove(join(cache, name))
+}
+
+/** Removes a folder under another name, so that a copy that has begun fails and is not incomplete. */
+async function remove(path: string) {
+  const renamed = join(cache, randomUUID())
+  await rename(path, renamed).catch(() => {})
+  await rm(renamed, { recursive: true, force: true })
+}
+
+async function copy(from: string, to: string) {
+  await promisify(execFile)('cp', ['-a', `${from}/.`, to])
+}
+
+/** A digest of all that decides what a prepared database contains, and of the user, whom PostgreSQL's files belong to. */
+async function digestOfSources() {
+  const digest = createHash('sha256').update(`${process.getuid?.()}`)
+  for (const source of sources) {
+    const isFolder = (await stat(source)).isDirectory()
+    const names = isFolder ? await readdir(source, { recursive: true }) : ['']
+    for (const name of names.filter((each) => !isFolder || /(?<!\.test)\.(sql|ts)$/.test(each)).toSorted()) {
+      digest.update(`\0${join(source, name)}\0`).update(await readFile(join(source, name)))
+    }
+  }
+  return digest.digest('hex').slice(0, 32)
 }

@@ -21,6 +21,7 @@ async function sendTo(port: number, addresses: string[]) {
     async (isAccepted) => {
       recorded.push(isAccepted)
     },
+    0,
   )
   const app = Fastify()
   app.get('/', (_request, reply) => {

@@ -28,10 +28,10 @@ const maxPending = 5_000
 /** Milliseconds that a stop waits for a mail server. */
 const grace = 5_000
 /**
- * The longest random delay between a response and its emails, in milliseconds. It keeps the timing of the next response from
- * revealing anything about them.
+ * The default of the longest random delay between a response and its emails, in milliseconds. It keeps the timing of the next
+ * response from revealing anything about them.
  */
-const maxDelay = 250
+export const defaultMaxDelay = 250
 
 /**
  * Sends emails and tracks the pending ones, so that a stop can wait for them.
@@ -39,12 +39,14 @@ const maxDelay = 250
  * @param siteTitle The page's title, which the emails name.
  * @param record Records whether the mail server accepted an email. Not called if the server refused or deferred only this
  *   email.
+ * @param maxDelay The longest random delay between a response and its emails, in milliseconds.
  */
 export function createOutgoing(
   mailServer: MailServer | undefined,
   siteTitle: string,
   log: Log,
   record: (isAccepted: boolean) => Promise<void>,
+  maxDelay: number,
 ): Outgoing {
   const pending = new Set<Promise<void>>()
 
