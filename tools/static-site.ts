@@ -27,8 +27,21 @@ export function staticAnswerData({ backendUrl, anonKey }: PageSettings): Omit<An
   return { backend: { url: backendUrl, anonKey } }
 }
 
-/** Writes the documents and the headers of the static site into `dist/`. */
-export async function writeStaticSite(settings: PageSettings): Promise<void> {
+/** The folders of a build: `build` has the renderers, and `dist` is the site. By default they are those that the build writes. */
+interface Folders {
+  build: string
+  dist: string
+}
+
+const nextFolders: Folders = { build: nextFolder('build'), dist: nextFolder('dist') }
+
+/** Writes the documents and the headers of the static site into `dist/`, which has the assets already. */
+export async function writeStaticSite(
+  settings: PageSettings,
+  { build, dist }: Folders = nextFolders,
+): Promise<void> {
+  const importBuilt = async <Module>(page: string) =>
+    (await import(pathToFileURL(resolve(build, `${page}.js`)).href)) as Module
   const { renderApply } = await importBuilt<typeof import('../src/pages/apply/render.tsx')>('apply')
   const { renderDesk } = await importBuilt<typeof import('../src/pages/desk/render.tsx')>('desk')
   const { renderAnswer } = await importBuilt<typeof import('../src/pages/answer/render.tsx')>('answer')
@@ -36,24 +49,20 @@ export async function writeStaticSite(settings: PageSettings): Promise<void> {
   const apply = renderApply(staticApplyData(settings), { siteUrl, look, policyInDocument: true })
   const desk = renderDesk(staticDeskData(settings), { look, root: '../', policyInDocument: true })
   const answer = renderAnswer(staticAnswerData(settings), { look, policyInDocument: true })
-  await writeFile(join(nextFolder('dist'), 'index.html'), apply.html)
+  await writeFile(join(dist, 'index.html'), apply.html)
   for (const [folder, { html }] of Object.entries({ desk, answer })) {
-    await mkdir(join(nextFolder('dist'), folder))
-    await writeFile(join(nextFolder('dist'), folder, 'index.html'), html)
+    await mkdir(join(dist, folder))
+    await writeFile(join(dist, folder, 'index.html'), html)
   }
   const policies = { apply: apply.policy, desk: desk.policy, answer: answer.policy }
-  await writeFile(join(nextFolder('dist'), '_headers'), headersFile(policies))
+  await writeFile(join(dist, '_headers'), headersFile(policies))
 }
 
-async function importBuilt<Module>(page: string) {
-  return (await import(pathToFileURL(resolve(nextFolder('build'), `${page}.js`)).href)) as Module
-}
-
-/** Writes compressed copies beside the text files of the new build. Static hosts and our own server send these copies. */
-export async function compressSite(): Promise<void> {
-  const files = await readdir(nextFolder('dist'), { recursive: true })
-  const texts = files.filter((file) => /\.(js|css|html|svg)$/.test(file))
-  await Promise.all(texts.map((file) => compress(join(nextFolder('dist'), file))))
+/** Writes the compressed copies that are missing beside the text files. Static hosts and our own server send these copies. */
+export async function compressSite({ dist }: Pick<Folders, 'dist'> = nextFolders): Promise<void> {
+  const files = await readdir(dist, { recursive: true })
+  const texts = files.filter((file) => /\.(js|css|html|svg)$/.test(file) && !files.includes(`${file}.br`))
+  await Promise.all(texts.map((file) => compress(join(dist, file))))
 }
 
 /** A host sends the headers of every rule that matches, so each document's policy has a separate rule. */

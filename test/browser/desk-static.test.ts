@@ -14,7 +14,7 @@ import { send } from '../support/client.ts'
 import { anApplication, getForm } from '../support/form.ts'
 import { startServer, temporaryDirectory, type RunningServer } from '../support/server.ts'
 import { anonKey } from '../support/sign-in.ts'
-import { buildStaticSite, staticHost } from '../support/static-site.ts'
+import { writeSite, staticHost } from '../support/static-site.ts'
 import { disableBackOff } from '../support/back-off.ts'
 import { waitForHydration, test, type Visitor } from '../support/visitor.ts'
 
@@ -51,7 +51,7 @@ beforeAll(async () => {
   })
   gateway = await startHostedGateway({ origin: server.origin, key: anonKey })
   backend = gateway.origin
-  site = await buildStaticSite(join(directory.path, 'checkout'), {
+  site = await writeSite(directory.path, {
     VITE_SUPABASE_URL: backend,
     VITE_SUPABASE_ANON_KEY: publishableKey,
   })

@@ -6,7 +6,7 @@ import { anApplication, getForm } from '../support/form.ts'
 import { readLinkPreview } from '../support/link-preview.ts'
 import { startReceiver, type Receiver } from '../support/receiver.ts'
 import { temporaryDirectory } from '../support/server.ts'
-import { buildStaticSite, staticHost } from '../support/static-site.ts'
+import { writeSite, staticHost } from '../support/static-site.ts'
 import { accessibilityProblems, waitForHydration, test } from '../support/visitor.ts'
 
 // A stand-in for the hosted backend, which cannot run here. It records requests and returns the responses that a test sets.
@@ -35,7 +35,7 @@ beforeAll(async () => {
     if (hookResponds) response.writeHead(200, cors).end('thanks')
   })
   await mkdir(directory.path, { recursive: true })
-  site = await buildStaticSite(join(directory.path, 'checkout'), {
+  site = await writeSite(directory.path, {
     VITE_SUPABASE_URL: backend.origin,
     VITE_SUPABASE_ANON_KEY: jwt,
     VITE_WEBHOOK_URL: `${hook.origin}/hook`,

@@ -16,7 +16,7 @@ import { cannotRun } from '../support/requirements.ts'
 import { freePort } from '../support/ports.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { runCommand, startServer, temporaryDirectory } from '../support/server.ts'
-import { buildStaticSite, staticHost } from '../support/static-site.ts'
+import { writeSite, staticHost } from '../support/static-site.ts'
 import { fetchSupabaseLite, noLite, startSupabaseLite, type SupabaseLite } from '../support/supabase-lite.ts'
 import { test } from '../support/visitor.ts'
 
@@ -69,7 +69,7 @@ beforeAll(async () => {
     cwd: directory.path,
   })
   const gateway = await startHostedGateway({ origin: started.origin, key: started.publicKey })
-  const root = await buildStaticSite(join(directory.path, 'checkout'), {
+  const root = await writeSite(directory.path, {
     VITE_SUPABASE_URL: gateway.origin,
     VITE_SUPABASE_ANON_KEY: publishableKey,
   })

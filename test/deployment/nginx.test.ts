@@ -9,7 +9,7 @@ import { startNginx } from '../support/nginx.ts'
 import { freePort } from '../support/ports.ts'
 import { readRecipe } from '../support/recipe.ts'
 import { dataDirectory, startServer, temporaryDirectory } from '../support/server.ts'
-import { buildStaticSite } from '../support/static-site.ts'
+import { writeSite } from '../support/static-site.ts'
 import { waitForHydration, test } from '../support/visitor.ts'
 
 /** The page as `deploy/nginx-static.conf` serves it, its files, and the settings of its backend. */
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const backend = { DATA_DIR: data.path }
   // Our server stands in for a hosted project. Its data interface is the same, and allows any origin.
   const server = await startServer(backend)
-  const files = await buildStaticSite(join(directory.path, 'checkout'), { VITE_SUPABASE_URL: server.origin })
+  const files = await writeSite(directory.path, { VITE_SUPABASE_URL: server.origin })
   const scripts = (await readdir(join(files, 'assets'))).filter((name) => name.endsWith('.js'))
   const port = await freePort()
   await startNginx(

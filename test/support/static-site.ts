@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process'
-import { cp, symlink } from 'node:fs/promises'
+import { cp, rm, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import fastifyStatic from '@fastify/static'
 import fastify, { type FastifyInstance } from 'fastify'
 
+import { readPageSettings } from '../../src/settings/page-settings.ts'
+import { compressSite, writeStaticSite } from '../../tools/static-site.ts'
 import { atTestEnd } from './cleanup.ts'
 
 /** Copies this checkout into an empty directory, for a build there. Returns the directory. */
@@ -26,14 +28,18 @@ export async function buildCopy(directory: string, settings: Record<string, stri
 }
 
 /**
- * Builds the static site for a hosted project from a copy of this checkout, with these `VITE_` settings.
+ * Writes the static site that `npm run build` with these `VITE_` settings would write, from the build that the test run has made.
  *
- * @param directory An empty directory for the copy.
+ * @param directory An existing directory.
  * @returns The folder of the static files.
  */
-export async function buildStaticSite(directory: string, settings: Record<string, string>): Promise<string> {
-  await buildCopy(await copyCheckout(directory), settings)
-  return join(directory, 'dist')
+export async function writeSite(directory: string, settings: Record<string, string>): Promise<string> {
+  const dist = join(directory, 'dist')
+  await rm(dist, { recursive: true, force: true })
+  await cp('dist', dist, { recursive: true })
+  await writeStaticSite(readPageSettings(settings), { build: 'build', dist })
+  await compressSite({ dist })
+  return dist
 }
 
 /**
