@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 
-import { breaks } from '../support/breaks.ts'
-import { filesWithMarks, withOnlyMarked } from '../support/breaks/marks.ts'
-import { placesOf, readProduct } from '../support/breaks/place.ts'
+import { breaks } from '../test/support/breaks.ts'
+import { filesWithMarks, withOnlyMarked } from '../test/support/breaks/marks.ts'
+import { placesOf, readProduct } from '../test/support/breaks/place.ts'
 
 const security = 'docs/security.md'
 
