@@ -20,28 +20,12 @@ import { versionOf } from './tools/version.js'
 
 /** The mode in which `npm start` builds, without the static site and its settings. */
 const selfHosted = 'self-hosted'
-/**
- * The mode of the build for browser tests. It writes into a separate folder and contains React's development version, because
- * StrictMode does nothing in production.
- */
-const strict = 'strict'
-/**
- * Replaces one module of React's development version. That module records where each element was created, which takes an eighth
- * of a test's time.
- */
-const productionElements = {
-  'react/jsx-runtime': join(import.meta.dirname, 'node_modules/react/cjs/react-jsx-runtime.production.js'),
-}
-
 export default defineConfig(({ command, mode }) => {
   // Tests set NODE_ENV to another value, with which the page would have React's development version.
   if (command === 'build') process.env.NODE_ENV = 'production'
   const version = versionOf(import.meta.dirname)
-  const folderOf = (name: string) => (mode === strict ? join('build.strict', name) : nextFolder(name))
-  const define = mode === strict ? { 'process.env.NODE_ENV': '"development"' } : {}
   return {
     base: './',
-    resolve: { alias: mode === strict ? productionElements : {} },
     define: { 'import.meta.env.VERSION': JSON.stringify(version) },
     appType: 'custom',
     plugins: [react(), pageScripts(), pageImages(), inlineScript(), plainImports(), devPage()],
@@ -50,10 +34,9 @@ export default defineConfig(({ command, mode }) => {
       sharedConfigBuild: true,
       sharedPlugins: true,
       async buildApp(builder) {
-        const settings = [selfHosted, strict].includes(mode) ? undefined : readSettings(mode)
+        const settings = mode === selfHosted ? undefined : readSettings(mode)
         for (const page of scriptedPages) await builder.build(findEnvironment(builder, environmentOf(page)))
         await builder.build(findEnvironment(builder, 'server'))
-        if (mode === strict) return
         if (settings) await writeStaticSite(settings)
         await compressSite()
         // `start.js` reads this file before it runs anything.
@@ -63,10 +46,7 @@ export default defineConfig(({ command, mode }) => {
     },
     environments: {
       ...Object.fromEntries(
-        scriptedPages.map((page, index) => [
-          environmentOf(page),
-          { define, ...pageBuild(page, folderOf('dist'), index === 0) },
-        ]),
+        scriptedPages.map((page, index) => [environmentOf(page), pageBuild(page, index === 0)]),
       ),
       server: {
         consumer: 'server',
@@ -74,7 +54,7 @@ export default defineConfig(({ command, mode }) => {
         // Packages are bundled: with few files to look for, the programs start in two thirds of the time.
         resolve: { noExternal: true, external: installedBeside },
         build: {
-          outDir: folderOf('build'),
+          outDir: nextFolder('build'),
           license: { fileName: packageListOf('server') },
           copyPublicDir: false,
           cssMinify: true,
@@ -98,11 +78,11 @@ export default defineConfig(({ command, mode }) => {
  * The settings of the build of a page's script. Each page has a separate build, so that no other page can add a byte to the
  * script. The first build empties the folder.
  */
-function pageBuild(page: string, outDir: string, isFirst: boolean) {
+function pageBuild(page: string, isFirst: boolean) {
   return {
     consumer: 'client' as const,
     build: {
-      outDir,
+      outDir: nextFolder('dist'),
       emptyOutDir: isFirst,
       modulePreload: false as const,
       license: { fileName: packageListOf(page) },

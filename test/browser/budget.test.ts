@@ -8,7 +8,7 @@ import { waitForHydration, test, type Visitor } from '../support/visitor.ts'
 const kilobyte = 1_000
 
 // This is the shipped build, without React’s development version.
-const server = serverForTestFile('.')
+const server = serverForTestFile()
 
 /** Opens a page and counts the transferred bytes. */
 async function openCounted(visitor: Visitor, address: string) {

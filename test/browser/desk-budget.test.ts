@@ -5,8 +5,7 @@ import { people } from '../support/applicants.ts'
 import { recordCalls, deskForTestFile, getDesk } from '../support/desk-page.ts'
 import { test } from '../support/visitor.ts'
 
-// The tests use the shipped build, because a StrictMode build makes more requests.
-const desk = deskForTestFile(undefined, '.')
+const desk = deskForTestFile()
 /** The largest number of bytes of compressed script for the first list. */
 const maxScriptBytes = 90_000
 

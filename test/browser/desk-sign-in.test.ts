@@ -7,13 +7,7 @@ import { newProject } from '../support/hosted-project.ts'
 import { startMailServer, type MailServer } from '../support/mail-server.ts'
 import { clientOf } from '../support/organiser.ts'
 import { startPostgres } from '../support/postgres.ts'
-import {
-  dataDirectory,
-  runCommand,
-  startServer,
-  type RunningServer,
-  strictCheckout,
-} from '../support/server.ts'
+import { dataDirectory, runCommand, startServer, type RunningServer } from '../support/server.ts'
 import { unusedIpAddress, anonKey, codeOf } from '../support/sign-in.ts'
 import { disableBackOff } from '../support/back-off.ts'
 import { holdRequests } from '../support/held-requests.ts'
@@ -38,7 +32,7 @@ beforeAll(async () => {
     // Each visitor has their own IP address, since rate limits count by address.
     TRUST_PROXY: '1',
   }
-  server = await startServer(settings, strictCheckout())
+  server = await startServer(settings)
   sql = connectToEmbedded(directory.path)
 })
 
@@ -714,7 +708,7 @@ test('if a hosted project has the accounts, the page says that the desk is elsew
 }) => {
   const postgres = await startPostgres()
   const project = await newProject(postgres, 'desk')
-  const ownServer = await startServer({ DATABASE_URL: project.url }, strictCheckout())
+  const ownServer = await startServer({ DATABASE_URL: project.url })
   const page = await open(visitor, `${ownServer.origin}/desk`)
   await on(page).heading('The desk is elsewhere').waitFor()
   expect(await page.locator('main').innerText()).toContain('npm run build')

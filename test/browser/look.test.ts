@@ -7,7 +7,7 @@ import { anApplication, getForm } from '../support/form.ts'
 import { readLinkPreview } from '../support/link-preview.ts'
 import { overflow } from '../support/overflow.ts'
 import { startReceiver, type Receiver } from '../support/receiver.ts'
-import { dataDirectory, runCommand, startServer, strictCheckout } from '../support/server.ts'
+import { dataDirectory, runCommand, startServer } from '../support/server.ts'
 import { accessibilityProblems, test, waitForHydration } from '../support/visitor.ts'
 
 const siteUrl = 'https://slow.example/'
@@ -30,9 +30,9 @@ const longest = {
 let privacy: Receiver
 let origin: string
 
-async function serverWith(settings: Record<string, string>, checkout = strictCheckout()) {
+async function serverWith(settings: Record<string, string>) {
   const { path } = await dataDirectory()
-  return (await startServer({ DATA_DIR: path, ...settings }, checkout)).origin
+  return (await startServer({ DATA_DIR: path, ...settings })).origin
 }
 
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { send } from '../support/client.ts'
 import { anApplication, getForm } from '../support/form.ts'
 import { holdRequests } from '../support/held-requests.ts'
 import { startReceiver, type Receiver } from '../support/receiver.ts'
-import { startServer, dataDirectory, type RunningServer, strictCheckout } from '../support/server.ts'
+import { startServer, dataDirectory, type RunningServer } from '../support/server.ts'
 import { connectToEmbedded } from '../support/sql.ts'
 import { disableBackOff } from '../support/back-off.ts'
 import { waitForHydration, test } from '../support/visitor.ts'
@@ -17,7 +17,7 @@ let sql: Sql
 beforeAll(async () => {
   const directory = await dataDirectory()
   receiver = await startReceiver()
-  server = await startServer({ DATA_DIR: directory.path, WEBHOOK_URL: receiver.origin }, strictCheckout())
+  server = await startServer({ DATA_DIR: directory.path, WEBHOOK_URL: receiver.origin })
   sql = connectToEmbedded(directory.path)
 })
 

@@ -4,13 +4,7 @@ import { beforeAll, expect } from 'vitest'
 import { anApplication, getForm } from '../support/form.ts'
 import { readLinkPreview } from '../support/link-preview.ts'
 import { startReceiver, type Receiver } from '../support/receiver.ts'
-import {
-  runCommand,
-  startServer,
-  dataDirectory,
-  type RunningServer,
-  strictCheckout,
-} from '../support/server.ts'
+import { runCommand, startServer, dataDirectory, type RunningServer } from '../support/server.ts'
 import { waitForHydration, test } from '../support/visitor.ts'
 
 // Without a slash at the end of its path.
@@ -27,7 +21,7 @@ beforeAll(async () => {
     WEBHOOK_URL: `${receiver.origin}/hook`,
     VITE_SITE_URL: siteUrl,
   }
-  server = await startServer(settings, strictCheckout())
+  server = await startServer(settings)
 })
 
 async function storedApplications() {

@@ -24,12 +24,9 @@ interface OpenOptions extends VisitorOptions {
 
 /**
  * Starts a server for the test file that calls this. Each of its tests begins with the contents of a new database.
- *
- * @param checkout The folder with the built server, by default that with React's development version.
  */
 export function deskForTestFile(
   settings: () => Promise<Record<string, string>> = async () => ({}),
-  checkout?: string,
 ): TestFileDesk {
   let parts: { server: DeskServer; ada: Organiser; bob: Organiser } | undefined
   const running = () => {
@@ -39,7 +36,7 @@ export function deskForTestFile(
   }
 
   beforeAll(async () => {
-    const server = await startDesk(await settings(), undefined, checkout)
+    const server = await startDesk(await settings())
     const organiser = async (email: string) => ({ email, client: await server.signedIn(email) })
     parts = { server, ada: await organiser('ada@example.org'), bob: await organiser('bob@example.org') }
   })

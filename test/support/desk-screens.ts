@@ -1,5 +1,3 @@
-import { format } from 'node:util'
-
 import { configure, prettyDOM, waitFor } from '@testing-library/dom'
 import { userEvent, type UserEvent } from '@testing-library/user-event'
 import { createRoot } from 'react-dom/client'
@@ -13,6 +11,7 @@ import { sessionKey } from '../../src/client/stored-session.ts'
 import type { Sql } from '../../src/server/database/sql.ts'
 import { applicantsOf, type Applicants, type Organiser } from './applicants.ts'
 import { atTestEnd } from './cleanup.ts'
+import { recordProblems } from './console.ts'
 import { dom } from './dom.ts'
 import { interceptCalls, type Network } from './network.ts'
 import { resetDatabase } from './reset.ts'
@@ -55,9 +54,6 @@ interface DeskScreens extends Applicants {
   /** Opens the desk, by default as Ada and at the list. Testing Library's `screen` finds its parts. */
   open(path?: string, options?: { as?: Organiser | null }): Promise<OpenedDesk>
 }
-
-/** Console messages of the DOM that a browser does not write. */
-const knownMessages = [/<search> is unrecognized/]
 
 /**
  * Starts a server in this process for the test file that calls this. Each of its tests begins with the contents of a new database.
@@ -122,18 +118,16 @@ export function deskScreensForTestFile(settings: Parameters<typeof startSignIn>[
 /** Opens the desk with what the browser has stored. It is closed at the end of the test. */
 function openWindow(origin: string): OpenedDesk {
   const { network, restore } = interceptCalls()
-  const { problems, allowed, restoreConsole } = recordProblems()
+  const allowConsoleError = recordProblems()
   let unmount = mount(origin)
   atTestEnd(() => {
     network.setOffline(false)
     unmount()
     restore()
-    restoreConsole()
     localStorage.clear()
     sessionStorage.clear()
     forgetUnsentText()
     announce('')
-    expect(problems.filter((problem) => !allowed.some((pattern) => pattern.test(problem)))).toEqual([])
   })
   const user = userEvent.setup({ document, delay: null, pointerEventsCheck: 0 })
   return {
@@ -156,7 +150,7 @@ function openWindow(origin: string): OpenedDesk {
         const last = document.querySelector('.announce-words')?.textContent ?? ''
         expect(last).toMatch(sentence instanceof RegExp ? sentence : exactly(sentence))
       }),
-    allowConsoleError: (message) => allowed.push(message),
+    allowConsoleError,
   }
 }
 
@@ -171,16 +165,6 @@ function mount(origin: string) {
   const root = createRoot(document.querySelector('main') ?? document.body)
   root.render(desk)
   return () => root.unmount()
-}
-
-/** Records errors and warnings of the console. */
-function recordProblems() {
-  const problems: string[] = []
-  const allowed = [...knownMessages]
-  const { error, warn } = console
-  console.error = (...words: unknown[]) => problems.push(format(...words))
-  console.warn = console.error
-  return { problems, allowed, restoreConsole: () => Object.assign(console, { error, warn }) }
 }
 
 function exactly(sentence: string) {

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { addOrganiser, operatorSecret } from '../../src/server/auth/organisers.ts'
 import { atTestEnd, currentScope } from './cleanup.ts'
 import { clientOf } from './organiser.ts'
-import { dataDirectory, startServer, strictCheckout } from './server.ts'
+import { dataDirectory, startServer } from './server.ts'
 import { connectToEmbedded } from './sql.ts'
 import type { Sql } from '../../src/server/database/sql.ts'
 import type { Pool } from '../../src/server/database/pool.ts'
@@ -24,12 +24,12 @@ export interface DeskServer {
  * Starts a server as `npm start` does, with these settings and an empty database.
  *
  * @param existing The directory of the database, by default a new one.
- * @param checkout The folder with the built server, by default that with React's development version.
+ * @param checkout The folder with the built server, by default this checkout.
  */
 export async function startDesk(
   settings: Record<string, string> = {},
   existing?: { path: string },
-  checkout = strictCheckout(),
+  checkout?: string,
 ): Promise<DeskServer> {
   const created = existing ? undefined : await dataDirectory()
   const path = existing?.path ?? created?.path ?? ''

@@ -14,7 +14,7 @@ const names = `
   document location history navigator localStorage sessionStorage innerHeight
   addEventListener removeEventListener dispatchEvent matchMedia scrollTo
   requestAnimationFrame cancelAnimationFrame getComputedStyle getSelection
-  MutationObserver Node Text Comment DocumentFragment Element Event CustomEvent`
+  FormData MutationObserver Node Text Comment DocumentFragment Element Event CustomEvent`
   .trim()
   .split(/\s+/)
 const classes = Object.getOwnPropertyNames(dom).filter((name) =>

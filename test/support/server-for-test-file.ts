@@ -1,17 +1,15 @@
 import { beforeAll } from 'vitest'
 
-import { dataDirectory, startServer, strictCheckout, type RunningServer } from './server.ts'
+import { dataDirectory, startServer, type RunningServer } from './server.ts'
 
 /**
  * Starts a server with a separate database for the test file that calls this.
- *
- * @param checkout The folder with the built server, by default that with React's development version.
  */
-export function serverForTestFile(checkout = strictCheckout()): { readonly origin: string } {
+export function serverForTestFile(): { readonly origin: string } {
   let server: RunningServer | undefined
   beforeAll(async () => {
     const directory = await dataDirectory()
-    server = await startServer({ DATA_DIR: directory.path }, checkout)
+    server = await startServer({ DATA_DIR: directory.path })
   })
   return {
     get origin() {

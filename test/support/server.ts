@@ -78,14 +78,6 @@ export async function copyPrepared(kind: 'database' | 'cluster', path: string): 
 }
 
 /**
- * The folder with a built server whose pages have React's development version, in which StrictMode mounts each page twice.
- * Outside of tests it is this checkout.
- */
-export function strictCheckout(): string {
-  return process.env['STRICT_CHECKOUT'] ?? '.'
-}
-
-/**
  * Starts the server with these settings. By default it takes a free port and has no rate limit.
  *
  * @param checkout The folder with the built server, by default this checkout.

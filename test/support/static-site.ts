@@ -12,8 +12,8 @@ import { atTestEnd } from './cleanup.ts'
 /** Copies this checkout into an empty directory, for a build there. Returns the directory. */
 export async function copyCheckout(directory: string): Promise<string> {
   const excluded = new Set(
-    ['.git', 'node_modules', 'dist', 'build', 'build.strict', 'data', 'release', 'screenshots', '.env'].map(
-      (name) => resolve(name),
+    ['.git', 'node_modules', 'dist', 'build', 'data', 'release', 'screenshots', '.env'].map((name) =>
+      resolve(name),
     ),
   )
   await cp('.', directory, { recursive: true, filter: (source) => !excluded.has(resolve(source)) })

@@ -4,7 +4,7 @@ import { beforeAll, expect } from 'vitest'
 import { textFields } from '../../../src/application/fields.ts'
 import { anApplication, getForm } from '../../support/form.ts'
 import { brokenWords, overflow } from '../../support/overflow.ts'
-import { startServer, dataDirectory, type RunningServer, strictCheckout } from '../../support/server.ts'
+import { startServer, dataDirectory, type RunningServer } from '../../support/server.ts'
 import { formStates } from '../../support/form-states.ts'
 import { waitForHydration, test } from '../../support/visitor.ts'
 
@@ -14,7 +14,7 @@ let server: RunningServer
 
 beforeAll(async () => {
   const directory = await dataDirectory()
-  server = await startServer({ DATA_DIR: directory.path, RATE_LIMIT_PER_MINUTE: '0' }, strictCheckout())
+  server = await startServer({ DATA_DIR: directory.path, RATE_LIMIT_PER_MINUTE: '0' })
 })
 
 /** The result of `overflow` if the page does not scroll sideways and no element is too wide. */
