@@ -43,6 +43,27 @@ export async function screenReaderText(page: Page): Promise<string> {
   return `${placeholders.reduce((text, [pattern, placeholder]) => text.replaceAll(pattern, placeholder), lines.join('\n'))}\n`
 }
 
+const controls = 'button|checkbox|combobox|dialog|link|navigation|radio|searchbox|spinbutton|switch|textbox'
+
+/**
+ * Finds what every screen has to have for a screen reader: one main heading, a name for each control, and a live region, which must
+ * exist before its text changes. A step of the sign-in has none: its notice is a new element, and is read out as such.
+ *
+ * @returns A sentence for each problem.
+ */
+export async function structureProblems(page: Page): Promise<string[]> {
+  const lines = (await page.locator('body').ariaSnapshot()).split('\n')
+  const unnamed = lines.filter((line) => new RegExp(`^\\s*- (?:${controls})\\b(?! ["/])`).test(line))
+  // An open dialog hides the rest of the page, and with it the heading, from screen readers.
+  const mainHeadings = await page.locator('h1').count()
+  const liveRegions = await page.locator('[role=status], [role=alert], [aria-live], .session-step').count()
+  return [
+    ...(mainHeadings === 1 ? [] : [`It has ${mainHeadings} main headings.`]),
+    ...unnamed.map((line) => `This has no name: ${line.trim()}`),
+    ...(liveRegions > 0 ? [] : ['It has no live region.']),
+  ]
+}
+
 /** The result of {@link screenReaderText}, once it has not changed for two seconds. */
 export async function settledText(page: Page): Promise<string> {
   let previous = ''
