@@ -5,11 +5,10 @@ import {
   type MailSender,
   type MailSenderOptions,
 } from '../../src/server/letters/mail-sender.ts'
-import { setRetreat } from './calendars.ts'
 import { openTestDatabase } from './database.ts'
 import { atTestEnd } from './cleanup.ts'
-import { rememberTemplates } from './letters.ts'
 import type { MailServer } from './mail-server.ts'
+import { resetDatabase } from './reset.ts'
 import { mailServerAt } from './sign-in.ts'
 
 interface LogLine {
@@ -42,7 +41,6 @@ export function recordLog() {
 
 export async function startMailSenderFixture(): Promise<MailSenderFixture> {
   const database = await openTestDatabase()
-  const restoreTemplates = await rememberTemplates(database.owner)
   return {
     database,
     startSender(server, options) {
@@ -75,13 +73,8 @@ export async function startMailSenderFixture(): Promise<MailSenderFixture> {
         set paused_until = paused_until ${earlier}, hour_began_at = hour_began_at ${earlier}`
     },
     async reset() {
-      await database.owner`delete from public.retreat_applications`
+      await resetDatabase(database.owner)
       await database.owner`delete from auth.users`
-      await database.owner`delete from private.postman`
-      await database.owner`insert into private.postman default values`
-      await database.owner`update private.letter_settings set reply_to = '', receipts = false, confirmations = false`
-      await setRetreat(database.owner, { starts_on: null, ends_on: null, venue: '', calendar_sequence: 0 })
-      await restoreTemplates()
     },
   }
 }

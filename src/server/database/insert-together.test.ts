@@ -3,6 +3,7 @@ import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 
 import { openTestDatabase } from '../../../test/support/database.ts'
 import { anApplication } from '../../../test/support/form.ts'
+import { resetDatabase } from '../../../test/support/reset.ts'
 import { columns } from '../../application/application.ts'
 import { visitor } from './pools.ts'
 import type { Database } from './database.ts'
@@ -21,7 +22,7 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  await database.owner`delete from public.retreat_applications`
+  await resetDatabase(database.owner)
   // Time passes only as the test says, on a machine of any speed.
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
 })

@@ -93,7 +93,8 @@ export const tablesCopiedBy = ({ sql }: Pick<Migration, 'sql'>): string[] =>
  * the Supabase CLI records statements one by one.
  */
 export function isEdited({ version, sql }: Migration, applied: string): boolean {
-  if (normalised(applied) === normalised(sql)) return false
+  // Normalising all texts takes 50 ms, and most are equal.
+  if (applied === sql || normalised(applied) === normalised(sql)) return false
   return editedBeforeFreeze[version]?.includes(digestOf(applied)) !== true
 }
 

@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { openTestDatabase } from '../../../test/support/database.ts'
 import { anApplication } from '../../../test/support/form.ts'
+import { resetDatabase } from '../../../test/support/reset.ts'
 import { startReceiver } from '../../../test/support/receiver.ts'
 import { visitor } from '../database/pools.ts'
 import type { Database } from '../database/database.ts'
@@ -25,9 +26,7 @@ beforeAll(async () => {
   database = await openTestDatabase()
 })
 
-beforeEach(async () => {
-  await database.owner`delete from public.retreat_applications`
-})
+beforeEach(() => resetDatabase(database.owner))
 
 /** Collects the log; `written` resolves when this many lines with this message have been written. */
 function collectLog() {

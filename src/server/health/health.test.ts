@@ -6,6 +6,7 @@ import { defaultLook } from '../../design/look.ts'
 import { openTestDatabase } from '../../../test/support/database.ts'
 import { anApplication } from '../../../test/support/form.ts'
 import { storeDueLetters } from '../../../test/support/letters.ts'
+import { resetDatabase } from '../../../test/support/reset.ts'
 import { createApp } from '../app.ts'
 import { visitor } from '../database/pools.ts'
 import type { Database } from '../database/database.ts'
@@ -24,10 +25,7 @@ beforeAll(async () => {
   database = await openTestDatabase()
 })
 
-beforeEach(async () => {
-  await database.owner`truncate public.retreat_applications cascade`
-  await database.owner`update private.postman set failing_since = null, paused_until = '-infinity'`
-})
+beforeEach(() => resetDatabase(database.owner))
 
 const settings = {
   anonKey: 'key',

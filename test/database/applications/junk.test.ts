@@ -2,6 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../support/form.ts'
+import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import { valuesOf } from '../../support/sql.ts'
 import type { Application } from '../../../src/application/application.ts'
@@ -16,11 +17,7 @@ beforeAll(async () => {
   ;({ client } = await server.signedIn())
 })
 
-beforeEach(async () => {
-  await server.database.owner`delete from public.retreat_applications`
-  await server.database.owner`
-    update private.door set closed = false, closes_after = null, received = 0, opened_at = '-infinity'`
-})
+beforeEach(() => resetDatabase(server.database.owner))
 
 async function ask<Result>(name: string, args: object = {}): Promise<Result> {
   const { data, error } = await client.rpc(`desk_${name}`, args)

@@ -2,6 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../support/form.ts'
+import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import {
   closedSentence,
@@ -29,12 +30,15 @@ let client: SupabaseClient
 beforeAll(async () => {
   server = await startSignIn()
   ;({ client } = await server.signedIn())
-  const { owner } = server.database
-  const rows = Array.from({ length: pageSize + 1 }, () => ({ ...anApplication() }))
-  await owner`insert into public.retreat_applications ${valuesOf(rows)}`
 })
 
-beforeEach(() => server.database.owner`update private.postman set seen_at = now()`)
+beforeEach(async () => {
+  const { owner } = server.database
+  await resetDatabase(owner)
+  const rows = Array.from({ length: pageSize + 1 }, () => ({ ...anApplication() }))
+  await owner`insert into public.retreat_applications ${valuesOf(rows)}`
+  await owner`update private.postman set seen_at = now()`
+})
 
 /** Calls a function of the desk as an organiser. Returns its response. */
 async function ask<Result>(name: string, args: object = {}): Promise<Result> {

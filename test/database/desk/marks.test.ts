@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { seedsOf } from '../../support/extent.ts'
 import { anApplication } from '../../support/form.ts'
+import { resetDatabase } from '../../support/reset.ts'
 import { randomFrom } from '../../support/random.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import { valuesOf } from '../../support/sql.ts'
@@ -30,9 +31,7 @@ beforeAll(async () => {
   ).map(({ client }) => client) as [SupabaseClient, SupabaseClient, SupabaseClient]
 })
 
-beforeEach(async () => {
-  await server.database.owner`delete from public.retreat_applications`
-})
+beforeEach(() => resetDatabase(server.database.owner))
 
 async function ask<Result>(client: SupabaseClient, name: string, args: object = {}): Promise<Result> {
   const { data, error } = await client.rpc(`desk_${name}`, args)

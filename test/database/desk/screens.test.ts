@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { setRetreat } from '../../support/calendars.ts'
 import { resetRetention } from '../../support/retention.ts'
 import { anApplication } from '../../support/form.ts'
+import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import type { Application } from '../../../src/application/application.ts'
 import type {
@@ -29,8 +30,8 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  await server.database.owner`delete from public.retreat_applications`
-  await server.database.owner`update private.postman set seen_at = now(), stopped = false`
+  await resetDatabase(server.database.owner)
+  await server.database.owner`update private.postman set seen_at = now()`
 })
 
 /** Calls a function of the desk as an organiser. Returns its response. */

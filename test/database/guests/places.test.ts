@@ -6,6 +6,7 @@ import { actOf, playRandomActs } from '../../support/acts.ts'
 import { claimLetter } from '../../support/claims.ts'
 import { extent } from '../../support/extent.ts'
 import { anApplication } from '../../support/form.ts'
+import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import type { ApplicationDetails } from '../../../src/client/desk/applications.ts'
 import type { Letter, ReleaseOutcome } from '../../../src/client/desk/letters.ts'
@@ -29,13 +30,11 @@ beforeAll(async () => {
   ;({ client, email: me } = await server.signedIn())
 })
 
-/** Restores the settings of the retreat, and removes all applications. */
+/** Restores a new database, with a site and a mail sender. */
 async function resetRetreat() {
-  await sql()`delete from public.retreat_applications`
-  await sql()`delete from private.places`
-  await sql()`insert into private.places (zone) values ('UTC')`
+  await resetDatabase(sql())
   await sql()`update private.letter_settings set hold = '0', reply_to = 'answers@example.org'`
-  await sql()`update private.postman set seen_at = now(), next_at = '-infinity'`
+  await sql()`update private.postman set seen_at = now()`
   await writeSite(sql(), { siteUrl: `${site}/`, mailServer: undefined })
 }
 

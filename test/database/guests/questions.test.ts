@@ -4,34 +4,31 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { storeAcceptedApplicant, type AcceptedApplicant } from '../../support/accepted.ts'
 import { setRetreat } from '../../support/calendars.ts'
 import { claimLetter } from '../../support/claims.ts'
+import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import { writeSite } from '../../../src/server/database/places.ts'
 
 let server: SignInServer
 let client: SupabaseClient
 let blind: SupabaseClient
+let blindEmail: string
 let me: string
 
 beforeAll(async () => {
   server = await startSignIn()
   ;({ client, email: me } = await server.signedIn())
-  ;({ client: blind } = await server.signedIn())
-  await blind.rpc('desk_set_blind', { blind: true }).throwOnError()
-  await writeSite(sql(), { siteUrl: 'https://unplugged.example/', mailServer: undefined })
+  ;({ client: blind, email: blindEmail } = await server.signedIn())
 })
 
 const sql = () => server.database.owner
 
 beforeEach(async () => {
-  await sql()`delete from private.history`
-  await sql()`delete from public.retreat_applications`
-  await sql()`delete from private.questions`
-  await setRetreat(sql(), { starts_on: null, ends_on: null, calendar_sequence: 0 })
+  await resetDatabase(sql())
   await sql()`
-    update private.editions set questions_version = 0, questions_until = null, private_days = null`
-  await sql()`delete from private.announcements`
+    update private.organisers set blind = true from auth.users where account_id = id and email = ${blindEmail}`
+  await writeSite(sql(), { siteUrl: 'https://unplugged.example/', mailServer: undefined })
   await sql()`update private.letter_settings set hold = '0'`
-  await sql()`update private.postman set seen_at = now(), next_at = '-infinity'`
+  await sql()`update private.postman set seen_at = now()`
 })
 
 /** A question as an organiser writes it. */

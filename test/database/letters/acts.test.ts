@@ -5,6 +5,7 @@ import { seedsOf } from '../../support/extent.ts'
 import { findFaults } from '../../support/letters.ts'
 import { claimLetter, claimReceipt } from '../../support/claims.ts'
 import { anApplication } from '../../support/form.ts'
+import { resetDatabase } from '../../support/reset.ts'
 import { randomFrom } from '../../support/random.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import type { Letter } from '../../../src/client/desk/letters.ts'
@@ -35,12 +36,12 @@ beforeAll(async () => {
   clients = await Promise.all([server.signedIn(), server.signedIn()]).then((signedIn) =>
     signedIn.map(({ client }) => client),
   )
-  await owner`update private.letter_settings set receipts = true, hold = '0'`
-  await owner`update private.organisers set notices = 'daily'`
 })
 
 beforeEach(async () => {
-  await owner`delete from public.retreat_applications`
+  await resetDatabase(owner)
+  await owner`update private.letter_settings set receipts = true, hold = '0'`
+  await owner`update private.organisers set notices = 'daily'`
   await owner`update private.postman set seen_at = now() + interval '1 day', automation_seen_at = now() + interval '1 day'`
 })
 

@@ -7,6 +7,7 @@ import { atTestEnd } from '../../support/cleanup.ts'
 import { claimLetter } from '../../support/claims.ts'
 import { anApplication } from '../../support/form.ts'
 import { recordLog } from '../../support/mail-sender.ts'
+import { resetDatabase } from '../../support/reset.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import type { Letter, LettersOverview } from '../../../src/client/desk/letters.ts'
@@ -32,9 +33,7 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  await sql()`delete from public.retreat_applications`
-  await sql()`delete from private.postman`
-  await sql()`insert into private.postman default values`
+  await resetDatabase(sql())
   await sql()`update private.letter_settings set hold = '0'`
 })
 

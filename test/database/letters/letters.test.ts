@@ -2,8 +2,8 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../support/form.ts'
-import { rememberTemplates } from '../../support/letters.ts'
 import { claimLetter } from '../../support/claims.ts'
+import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import { columns, paidSolutions, teamSizes, type Application } from '../../../src/application/application.ts'
 import type { ApplicationDetails } from '../../../src/client/desk/applications.ts'
@@ -16,21 +16,16 @@ import { valuesOf } from '../../support/sql.ts'
 let server: SignInServer
 let client: SupabaseClient
 let me: string
-let restoreTemplates: () => Promise<void>
 
 beforeAll(async () => {
   server = await startSignIn()
   ;({ client, email: me } = await server.signedIn())
-  restoreTemplates = await rememberTemplates(server.database.owner)
 })
 
 beforeEach(async () => {
-  await server.database.owner`delete from public.retreat_applications`
+  await resetDatabase(server.database.owner)
   // A mail sender is running.
-  await server.database.owner`update private.postman set seen_at = now(), stopped = false`
-  await restoreTemplates()
-  // Otherwise the test letters of earlier tests would count against their limit.
-  await server.database.owner`delete from private.deliveries where kind in ('notice', 'test')`
+  await server.database.owner`update private.postman set seen_at = now()`
 })
 
 interface Page {

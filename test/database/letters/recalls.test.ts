@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../support/form.ts'
 import { claimLetter, claimNotice } from '../../support/claims.ts'
+import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import { valuesOf } from '../../support/sql.ts'
 import type { Letter } from '../../../src/client/desk/letters.ts'
@@ -26,13 +27,12 @@ beforeAll(async () => {
   server = await startSignIn()
   ;({ client, email: me } = await server.signedIn())
   owner = server.database.owner
-  await owner`update private.letter_settings set hold = '0'`
 })
 
 beforeEach(async () => {
-  await owner`delete from public.retreat_applications`
-  await owner`delete from private.templates where kind = 'other'`
-  await owner`update private.postman set seen_at = now(), automation_seen_at = '-infinity'`
+  await resetDatabase(owner)
+  await owner`update private.letter_settings set hold = '0'`
+  await owner`update private.postman set seen_at = now()`
   await ask('set_template', {
     occasion: 'Travel',
     version: null,

@@ -2,6 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../support/form.ts'
+import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import { valuesOf } from '../../support/sql.ts'
 import { questions } from '../../../src/application/fields.ts'
@@ -21,10 +22,8 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  await sql.unsafe(`
-    delete from public.retreat_applications; delete from private.questions; delete from private.acts;
-    delete from private.deliveries; update private.organisers set blind = false;
-    delete from auth.users where email <> 'grace@example.org'`)
+  await resetDatabase(sql)
+  await sql`delete from auth.users where email <> 'grace@example.org'`
 })
 
 const person = 'ada@example.com'

@@ -3,9 +3,9 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { storeAcceptedApplicant } from '../../support/accepted.ts'
 import { setRetreat } from '../../support/calendars.ts'
-import { beginEdition, removeEditions } from '../../support/editions.ts'
+import { beginEdition } from '../../support/editions.ts'
 import { anApplication } from '../../support/form.ts'
-import { resetRetention } from '../../support/retention.ts'
+import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import { valuesOf } from '../../support/sql.ts'
 import type { ApplicationDetails } from '../../../src/client/desk/applications.ts'
@@ -15,24 +15,21 @@ import type { HistoryPage, Places } from '../../../src/client/desk/retreat.ts'
 let server: SignInServer
 let client: SupabaseClient
 let blind: SupabaseClient
+let blindEmail: string
 let me: string
 
 beforeAll(async () => {
   server = await startSignIn()
   ;({ client, email: me } = await server.signedIn())
-  ;({ client: blind } = await server.signedIn())
-  await blind.rpc('desk_set_blind', { blind: true }).throwOnError()
+  ;({ client: blind, email: blindEmail } = await server.signedIn())
 })
 
 const sql = () => server.database.owner
 
 beforeEach(async () => {
-  await sql()`delete from public.retreat_applications`
-  await sql()`delete from private.erasures`
-  await sql()`delete from private.history`
-  await resetRetention(sql())
-  await removeEditions(sql())
-  await setRetreat(sql(), { starts_on: null, ends_on: null, calendar_sequence: 0 })
+  await resetDatabase(sql())
+  await sql()`
+    update private.organisers set blind = true from auth.users where account_id = id and email = ${blindEmail}`
 })
 
 async function ask<Result>(name: string, args: object = {}, as = client): Promise<Result> {

@@ -2,6 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest'
 
 import { anApplication } from '../../support/form.ts'
+import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import { valuesOf } from '../../support/sql.ts'
 import type { Application } from '../../../src/application/application.ts'
@@ -19,11 +20,7 @@ beforeAll(async () => {
   ;({ client: organiser, email } = await server.signedIn())
 })
 
-/** Restores the state of a new database. */
-beforeEach(async () => {
-  await owner`truncate public.retreat_applications, private.history, private.deliveries, private.door cascade`
-  await owner`insert into private.door default values`
-})
+beforeEach(() => resetDatabase(owner))
 
 interface HistoryEntry {
   author: string

@@ -1,9 +1,11 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { storeAcceptedApplicant } from '../../support/accepted.ts'
+import { atTestEnd } from '../../support/cleanup.ts'
 import { anApplication } from '../../support/form.ts'
 import { startRepeating } from '../../support/load.ts'
+import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import { valuesOf } from '../../support/sql.ts'
 import { isDuplicate, type Application } from '../../../src/application/application.ts'
@@ -13,13 +15,14 @@ let server: SignInServer
 let client: SupabaseClient
 let me: string
 
-// An edition that has begun stays, so each test has a server of its own.
-beforeEach(async () => {
+beforeAll(async () => {
   server = await startSignIn()
   ;({ client, email: me } = await server.signedIn())
 })
 
 const sql = () => server.database.owner
+
+beforeEach(() => resetDatabase(sql()))
 
 async function ask<Result>(name: string, args: object = {}): Promise<Result> {
   const { data, error } = await client.rpc(`desk_${name}`, args)
@@ -384,6 +387,11 @@ test('drafts are filled in before the applications are locked, except those that
       insert into private.letters (application_id, template) values ('${late}', 'accepted') on conflict do nothing;
       return private.original_filled(subject, body, application, blind, invitation_values);
     end $$`)
+  atTestEnd(() =>
+    sql().unsafe(`
+      drop function private.filled; alter function private.original_filled rename to filled;
+      drop sequence private.before_lock, private.under_lock`),
+  )
   await begin(1)
   const [counts] = await sql()`
     select before.last_value::integer as before, under.last_value::integer as under

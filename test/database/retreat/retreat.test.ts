@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { storeAcceptedApplicant } from '../../support/accepted.ts'
 import { setRetreat } from '../../support/calendars.ts'
+import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import type { Retreat } from '../../../src/application/calendar.ts'
 import type { Invitation } from '../../../src/client/invitation.ts'
@@ -19,11 +20,7 @@ beforeAll(async () => {
 
 const sql = () => server.database.owner
 
-beforeEach(async () => {
-  await sql()`delete from private.history`
-  await sql()`delete from public.retreat_applications`
-  await setRetreat(sql(), { starts_on: null, ends_on: null, calendar_sequence: 0 })
-})
+beforeEach(() => resetDatabase(sql()))
 
 const days = { starts_on: '2027-03-12', ends_on: '2027-03-15', venue: 'Hof Sonnenau' }
 

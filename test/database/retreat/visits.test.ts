@@ -2,6 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../support/form.ts'
+import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import { valuesOf } from '../../support/sql.ts'
 import { until } from '../../support/until.ts'
@@ -15,12 +16,7 @@ beforeAll(async () => {
   ;({ client } = await server.signedIn())
 })
 
-beforeEach(async () => {
-  const { owner } = server.database
-  await owner`delete from private.visits`
-  await owner`delete from public.retreat_applications`
-  await owner`update private.places set zone = 'UTC'`
-})
+beforeEach(() => resetDatabase(server.database.owner))
 
 async function read(): Promise<PageVisits> {
   const { data, error } = await client.rpc('desk_visits')
