@@ -1,4 +1,4 @@
-import { configure, prettyDOM, waitFor } from '@testing-library/dom'
+import { configure, prettyDOM, screen, waitFor } from '@testing-library/dom'
 import { userEvent, type UserEvent } from '@testing-library/user-event'
 import { createRoot } from 'react-dom/client'
 import { afterEach, beforeAll, beforeEach, expect } from 'vitest'
@@ -19,6 +19,8 @@ import { anonKey, startSignIn, type SignInServer } from './sign-in.ts'
 
 /** Milliseconds after which a wait fails. */
 const timeout = 20_000
+/** Reads and decisions are retried without delay. Unit tests cover the back-off (`src/client/retry.test.ts`). */
+const retryDelays = [0, 0]
 
 configure({
   asyncUtilTimeout: timeout,
@@ -31,6 +33,10 @@ export interface OpenedDesk {
   /** Presses keys and clicks, with all the events of a real one. */
   user: UserEvent
   network: Network
+  /** Presses the button with this name, once it is shown. */
+  press: (name: string | RegExp) => Promise<void>
+  /** Follows the link with this name, once it is shown. */
+  follow: (name: string | RegExp) => Promise<void>
   /** Replaces the text of a field, as pasting does. */
   fill: (field: Element, text: string) => Promise<void>
   /** Goes to an address of the desk, as a link or the address bar does. */
@@ -110,6 +116,8 @@ export function deskScreensForTestFile(settings: Parameters<typeof startSignIn>[
       // As for a returning organiser, the hints for the first visit are closed.
       localStorage.setItem('unplugged-desk-welcome', 'off')
       dom.happyDOM.setURL(`${origin}/desk#${path}`)
+      // Back returns to this address.
+      history.replaceState(null, '', location.href)
       return openWindow(origin)
     },
   }
@@ -133,6 +141,8 @@ function openWindow(origin: string): OpenedDesk {
   return {
     user,
     network,
+    press: async (name) => user.click(await screen.findByRole('button', { name })),
+    follow: async (name) => user.click(await screen.findByRole('link', { name })),
     async fill(field, text) {
       await user.clear(field)
       await user.click(field)
@@ -156,12 +166,15 @@ function openWindow(origin: string): OpenedDesk {
 
 function mount(origin: string) {
   document.body.innerHTML = '<main id="page"></main>'
-  const { desk } = createDeskPage({
-    backend: { url: origin, anonKey },
-    isSignInElsewhere: false,
-    title: 'Unplugged.',
-    version: '1.2.3',
-  })
+  const { desk } = createDeskPage(
+    {
+      backend: { url: origin, anonKey },
+      isSignInElsewhere: false,
+      title: 'Unplugged.',
+      version: '1.2.3',
+    },
+    retryDelays,
+  )
   const root = createRoot(document.querySelector('main') ?? document.body)
   root.render(desk)
   return () => root.unmount()

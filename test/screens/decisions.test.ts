@@ -1,0 +1,163 @@
+import { screen, waitFor } from '@testing-library/dom'
+import { expect, test } from 'vitest'
+
+import { people } from '../support/applicants.ts'
+import { box, button, pill, problems, rowStatus, tabs } from '../support/desk-parts.ts'
+import { deskScreensForTestFile } from '../support/desk-screens.ts'
+import { disconnect, refusal } from '../support/network.ts'
+
+const desk = deskScreensForTestFile()
+
+/** Waits for the button that undoes the last decisions, whose text names them. */
+const undo = (text: string) => screen.findByRole('button', { name: text })
+
+test('five buttons decide; each decision is announced, shown and saved, and can be undone', async () => {
+  const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'L' }])
+  const { user, press, announced, reload } = await desk.open(`/applications/${id}`)
+  for (const [label, name] of [
+    ['Shortlist', 'Shortlisted'],
+    ['Accept', 'Accepted'],
+    ['Waitlist', 'Waitlisted'],
+    ['Decline', 'Declined'],
+    ['Back to new', 'New'],
+  ] as const) {
+    await press(label)
+    await announced(`Ada L: ${name}`)
+    expect(pill()).toBe(name)
+    const attribute = label === 'Back to new' ? 'aria-disabled' : 'aria-pressed'
+    expect((await button(label)).getAttribute(attribute)).toBe('true')
+    expect(await desk.statusOf(id)).toBe(name.toLowerCase())
+  }
+  await user.click(await undo('Undo: Ada L, back to new'))
+  await announced('Undone: Ada L is Declined again')
+  expect(await desk.statusOf(id)).toBe('declined')
+  reload()
+  await waitFor(() => expect(pill()).toBe('Declined'))
+})
+
+test('several applications are decided at once, each row shows its result, and all are undone together', async () => {
+  const stored = await desk.store(people(4))
+  await desk.setStatus(stored.slice(1, 2), 'shortlisted')
+  const { user, press, announced, reload } = await desk.open('/?status=all')
+  const rowStatuses = () => [1, 2, 3, 4].map((number) => rowStatus(`Person ${number}`))
+  for (const name of ['Person 1', 'Person 2', 'Person 4']) await user.click(await box(name))
+  await screen.findByText('3 selected', { selector: 'bdi' })
+  await press('Accept')
+  await announced('3 applications: Accepted (before: 2 New, 1 Shortlisted)')
+  expect(rowStatuses()).toEqual(['Accepted', 'Accepted', 'New', 'Accepted'])
+  expect(await Promise.all(stored.map(({ id }) => desk.statusOf(id)))).toEqual([
+    'accepted',
+    'accepted',
+    'new',
+    'accepted',
+  ])
+  await waitFor(() => expect(tabs()[2]).toBe('Accepted 3'))
+  await user.click(await undo('Undo: 3 accepted'))
+  await announced('Undone: 3 applications are as they were before')
+  expect(rowStatuses()).toEqual(['New', 'Shortlisted', 'New', 'New'])
+  reload()
+  await waitFor(() => expect(rowStatuses()).toEqual(['New', 'Shortlisted', 'New', 'New']))
+})
+
+test('a decision is shown at once as being saved, and is confirmed by the response', async () => {
+  const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'L' }])
+  const { network, press, announced } = await desk.open(`/applications/${id}`)
+  const release = network.hold('desk_decide')
+  await press('Accept')
+  expect(pill()).toBe('Accepted (saving)')
+  expect(document.querySelector('.application-head .decisions-pill')?.getAttribute('aria-busy')).toBe('true')
+  expect((await button('Accept')).getAttribute('aria-pressed')).toBe('true')
+  await waitFor(() => expect(network.calls).toContain('desk_decide'))
+  expect(screen.getByRole('status').textContent).toBe('')
+  expect(await desk.statusOf(id)).toBe('new')
+  release()
+  await announced('Ada L: Accepted')
+  expect(pill()).toBe('Accepted')
+  expect(await desk.statusOf(id)).toBe('accepted')
+})
+
+test('a decision that the server refuses is shown as not saved, and the former status returns', async () => {
+  const [first] = await desk.store(people(2))
+  await desk.setStatus([{ id: first?.id ?? '' }], 'shortlisted')
+  const { user, network, press, announced } = await desk.open('/?status=all')
+  const end = network.route('desk_decide', async () => refusal('The disk is full.'))
+  await user.click(await box('Person 1'))
+  await press('Accept')
+  await announced('Person 1: not saved')
+  expect(rowStatus('Person 1')).toBe('Shortlisted')
+  expect(problems()).toEqual(['Person 1: “Accepted” was not saved. The disk is full.'])
+  expect((await undo('Undo')).getAttribute('aria-disabled')).toBe('true')
+  end()
+  await press('Try again')
+  await announced('Person 1: Accepted')
+  await waitFor(() => expect(problems()).toEqual([]))
+  expect(await desk.statusOf(first?.id ?? '')).toBe('accepted')
+})
+
+test('after a failed second decision the first one remains, and a third is not reported as a conflict', async () => {
+  const [{ id } = { id: '' }] = await desk.store(people(1))
+  const { user, network, press, announced } = await desk.open()
+  let calls = 0
+  network.route('desk_decide', async ({ send }) => {
+    calls += 1
+    return calls === 2 ? refusal('The disk is full.') : send()
+  })
+  await user.click(await box('Person 1'))
+  // Presses both buttons at once, so that the second decision is pending before the first response.
+  const [accept, decline] = await Promise.all([button('Accept'), button('Decline')])
+  accept.click()
+  decline.click()
+  await announced('Person 1: not saved')
+  expect(rowStatus('Person 1')).toBe('Accepted')
+  await press('Waitlist')
+  await announced('Person 1: Waitlisted')
+  await waitFor(() => expect(problems()).toEqual([]))
+  expect(await desk.statusOf(id)).toBe('waitlisted')
+})
+
+test('a decision without a response is retried, then shown as not confirmed; offline it is refused at once', async () => {
+  const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'L' }])
+  const { network, press, announced } = await desk.open(`/applications/${id}`)
+  await button('Accept')
+  let tries = 0
+  const end = network.route('desk_decide', () => {
+    tries += 1
+    return disconnect()
+  })
+  await press('Accept')
+  expect(pill()).toBe('Accepted (saving)')
+  await waitFor(() => expect(problems()).toHaveLength(1))
+  expect(problems()[0]).toContain('“Accepted” was not confirmed. The server could not be reached.')
+  expect(tries).toBeGreaterThan(1)
+  end()
+  network.setOffline(true)
+  await press('Try again')
+  await waitFor(() => expect(problems()[0]).toContain('“Accepted” was not saved. You were offline.'))
+  await announced('Ada L: not saved')
+  expect(pill()).toBe('New')
+  network.setOffline(false)
+  await press('Try again')
+  await announced('Ada L: Accepted')
+  expect(await desk.statusOf(id)).toBe('accepted')
+})
+
+test('fifty decisions that one call could not save show one message, and are retried together', async () => {
+  const stored = await desk.store(people(50))
+  const { user, network, press, announced } = await desk.open('/?status=all')
+  const end = network.route('desk_decide', async () => refusal('The disk is full.'))
+  await user.click(await screen.findByLabelText('Select all shown'))
+  await press('Decline')
+  await announced('50 not saved')
+  expect(problems()).toEqual(['Person 1 and 49 others: “Declined” was not saved. The disk is full.'])
+  end()
+  await desk.setStatus(stored.slice(0, 20), 'waitlisted')
+  await press('Try again')
+  await announced('30 applications: Declined; 20 not saved')
+  expect(problems()).toEqual([expect.stringContaining('bob@example.org set them to Waitlisted meanwhile')])
+  await press('Leave them Waitlisted')
+  await waitFor(() => expect(problems()).toEqual([]))
+  expect(await desk.sql`select status, count(*)::int from private.statuses group by 1 order by 1`).toEqual([
+    { status: 'declined', count: 30 },
+    { status: 'waitlisted', count: 20 },
+  ])
+})

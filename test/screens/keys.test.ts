@@ -1,0 +1,117 @@
+import { screen, waitFor } from '@testing-library/dom'
+import { expect, test } from 'vitest'
+
+import { people } from '../support/applicants.ts'
+import { box, focusedWords, heading, link, names, pill, rowStatus } from '../support/desk-parts.ts'
+import { deskScreensForTestFile } from '../support/desk-screens.ts'
+
+const desk = deskScreensForTestFile()
+
+const focused = (words: string) => waitFor(() => expect(focusedWords()).toBe(words))
+
+test('in the list, keys move between rows, decide, undo, select and open', async () => {
+  await desk.store(people(3))
+  const { user, announced } = await desk.open()
+  await link('Person 1')
+  await user.keyboard('j')
+  await focused('Person 1')
+  await user.keyboard('jj')
+  await focused('Person 3')
+  await user.keyboard('k')
+  await focused('Person 2')
+  // The current row is announced, also when the focus is elsewhere.
+  expect(document.querySelector('tr[aria-current] a')?.textContent).toBe('Person 2')
+  screen.getByRole('table', { name: /j and k move between rows/ })
+  for (const [key, statusName] of [
+    ['s', 'Shortlisted'],
+    ['a', 'Accepted'],
+    ['w', 'Waitlisted'],
+    ['d', 'Declined'],
+    ['r', 'New'],
+  ] as const) {
+    await user.keyboard(key)
+    await announced(`Person 2: ${statusName}`)
+    expect(rowStatus('Person 2')).toBe(statusName)
+  }
+  await user.keyboard('z')
+  await announced('Undone: Person 2 is Declined again')
+  await user.keyboard('xkx')
+  await screen.findByText('2 selected', { exact: false, selector: 'bdi' })
+  await user.keyboard('a')
+  await announced('2 applications: Accepted (before: 1 New, 1 Declined)')
+  await user.keyboard('{Escape}')
+  expect((await box('Person 1')).checked).toBe(false)
+  await user.keyboard('{Enter}')
+  await heading('Person 1')
+})
+
+test('in an application, keys move to the next one, decide, undo, go to the note and back, but not while typing in it', async () => {
+  await desk.store(people(3))
+  const { user, follow, announced } = await desk.open()
+  await follow('Person 1')
+  await heading('Person 1')
+  await user.keyboard('j')
+  await heading('Person 2')
+  await user.keyboard('k')
+  await heading('Person 1')
+  await user.keyboard('w')
+  await announced('Person 1: Waitlisted')
+  await user.keyboard('z')
+  await announced('Undone: Person 1 is New again')
+  await user.keyboard('n')
+  await focused('Note')
+  await user.keyboard('sawdrjkxz?/n')
+  expect(screen.getByLabelText<HTMLTextAreaElement>('Note').value).toBe('sawdrjkxz?/n')
+  await user.keyboard('{Escape}')
+  await focused('Person 1')
+  await user.keyboard('?')
+  await screen.findByRole('dialog', { name: 'Keys' })
+  await user.keyboard('d')
+  await user.click(screen.getByRole('button', { name: 'Close' }))
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+  expect(pill()).toBe('New')
+  await user.keyboard('a')
+  await announced('Person 1: Accepted')
+  await user.keyboard('{Escape}')
+  // Accepted people are not in this list, and the row that took the position has the focus.
+  await waitFor(() => expect(names()).toEqual(['Person 2', 'Person 3']))
+  await focused('Person 2')
+})
+
+test('/ goes to the search from the list and from an application', async () => {
+  await desk.store(people(3))
+  const { user, follow } = await desk.open()
+  await link('Person 3')
+  await user.keyboard('/person 3')
+  const search = () => screen.getByLabelText<HTMLInputElement>('Search')
+  expect(search().value).toBe('person 3')
+  await waitFor(() => expect(names()).toEqual(['Person 3']))
+  await follow('Person 3')
+  await heading('Person 3')
+  await user.keyboard('/')
+  await waitFor(() => expect(document.activeElement).toBe(search()))
+})
+
+test('the switch turns single-key shortcuts off and on again', async () => {
+  const [{ id } = { id: '' }] = await desk.store(people(1))
+  const { user, press, announced, reload } = await desk.open(`/applications/${id}`)
+  await heading('Person 1')
+  await user.keyboard('?')
+  await user.click(await screen.findByLabelText('Use single-key shortcuts'))
+  await press('Close')
+  const pressAll = async () => {
+    await user.keyboard('az?n/')
+    expect(screen.queryByRole('dialog')).toBeNull()
+  }
+  await pressAll()
+  reload()
+  await heading('Person 1')
+  await pressAll()
+  expect(pill()).toBe('New')
+  expect(await desk.sql`select from private.history`).toHaveLength(0)
+  await press('Keys')
+  await user.click(await screen.findByLabelText('Use single-key shortcuts'))
+  await press('Close')
+  await user.keyboard('a')
+  await announced('Person 1: Accepted')
+})
