@@ -1,4 +1,4 @@
-import type { Page, Request, Route } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { beforeEach, expect } from 'vitest'
 
 import { operatorSecret } from '../../src/server/auth/organisers.ts'
@@ -7,6 +7,7 @@ import { deskForTestFile, focused, getDesk } from '../support/desk-page.ts'
 import { anApplication, getForm } from '../support/form.ts'
 import { clientOf } from '../support/organiser.ts'
 import { disableBackOff } from '../support/back-off.ts'
+import { settle } from '../support/refresh.ts'
 import { test } from '../support/visitor.ts'
 
 const desk = deskForTestFile()
@@ -49,36 +50,20 @@ const malformedResponses = [
   ['/history', 'history', { happenings: [null], next: null }, 'History'],
 ] as const
 
-/** The requests of a page that got no response yet. */
-function pendingIn(page: Page) {
-  const pending = new Set<Request>()
-  page.on('request', (request) => pending.add(request))
-  page.on('requestfinished', (request) => pending.delete(request))
-  page.on('requestfailed', (request) => pending.delete(request))
-  return pending
-}
-
 test('a broken screen affects nothing else, and Try again loads it again', async ({ visitor }) => {
   visitor.allowConsoleError(/TypeError|RangeError/)
   const [application] = await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
   const page = await desk.open(visitor, '/account')
   const { heading, button, link } = getDesk(page)
-  const pending = pendingIn(page)
   for (const [path, name, json, title] of malformedResponses) {
     await link('Account').click()
     await heading('Account').waitFor()
     // A screen would use the response of a pending request instead of the malformed one.
-    await expect.poll(() => pending.size).toBe(0)
+    await settle(page)
     await expect.poll(() => page.title()).toBe('Account · Unplugged.')
     await page.route(addressOf(name), (route) => route.fulfill({ json }))
     await page.evaluate((to) => (location.hash = to), path.replace('/1', `/${application?.id}`))
-    // On a slow machine, a response that arrives during the first rendering is shown only at the next event.
-    await expect
-      .poll(async () => {
-        await page.evaluate(() => dispatchEvent(new Event('visibilitychange')))
-        return heading('This could not be shown').isVisible()
-      })
-      .toBe(true)
+    await heading('This could not be shown').waitFor()
     await expect.poll(() => focused(page)).toBe('H1: This could not be shown')
     await expect.poll(() => page.title()).toBe('This could not be shown · Unplugged.')
     await button('Try again').click()

@@ -7,6 +7,7 @@ import { deskForTestFile, focused, getDesk } from '../support/desk-page.ts'
 import { anApplication } from '../support/form.ts'
 import { test } from '../support/visitor.ts'
 import { resize } from '../support/resize.ts'
+import { refresh, settle } from '../support/refresh.ts'
 
 const desk = deskForTestFile()
 
@@ -131,7 +132,7 @@ test('new applications are offered, and no row moves until they are requested', 
     expect(await send(desk.origin, anApplication({ first_name, last_name: 'One' }))).toBe(201)
   }
   const before = await row('Person 3').boundingBox()
-  await page.clock.fastForward(20_000)
+  await refresh(page)
   await button('3 new').waitFor()
   expect((await names()).slice(0, 2)).toEqual(['Person 1', 'Person 2'])
   expect(await row('Person 3').boundingBox()).toEqual(before)
@@ -140,7 +141,7 @@ test('new applications are offered, and no row moves until they are requested', 
     .poll(async () => (await names()).slice(0, 4))
     .toEqual(['Latest One', 'Later One', 'Late One', 'Person 1'])
   await expect.poll(() => button('3 new').count()).toBe(0)
-  await page.clock.fastForward(20_000)
+  await refresh(page)
   await expect.poll(names).toHaveLength(50)
 })
 
@@ -266,8 +267,105 @@ test('the decision buttons keep their position when Undo changes its text, so a 
   }
 })
 
+<<<<<<< HEAD
 test('the row that keys act on is highlighted, also when the focus is elsewhere', async ({ visitor }) => {
   await desk.store(people(2))
+=======
+test('a decision without a response is retried, then shown as not confirmed; offline it is refused at once', async ({
+  visitor,
+}) => {
+  visitor.allowConsoleError(failedRequest)
+  const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'L' }])
+  const page = await desk.open(visitor, `/applications/${id}`, {
+    prepare: (opened) => opened.clock.install(),
+  })
+  const { button, status, pill, alert } = getDesk(page)
+  await pill.waitFor()
+  await page.route('**/rpc/desk_decide', (route) => route.abort())
+  await button('Accept').click()
+  await expect.poll(() => pill.textContent()).toBe('Accepted (saving)')
+  await expect
+    .poll(async () => {
+      // A call that is still pending would time out.
+      await settle(page)
+      await page.clock.fastForward(1_000)
+      return alert.count()
+    })
+    .toBe(1)
+  expect(await alert.textContent()).toContain(
+    '“Accepted” was not confirmed. The server could not be reached.',
+  )
+  await page.unroute('**/rpc/desk_decide')
+  await page.context().setOffline(true)
+  await button('Try again').click()
+  await alert.getByText('“Accepted” was not saved. You were offline.').waitFor()
+  expect(await status.textContent()).toBe('Ada L: not saved')
+  expect(await pill.textContent()).toBe('New')
+  await page.context().setOffline(false)
+  await button('Try again').click()
+  await expect.poll(() => status.textContent()).toBe('Ada L: Accepted')
+  expect(await desk.statusOf(id)).toBe('accepted')
+})
+
+test('a reveal lasts until the screen is left, and is recorded once despite repeated requests', async ({
+  visitor,
+}) => {
+  visitor.allowConsoleError(failedRequest)
+  const [{ id } = { id: '' }] = await desk.store([
+    { first_name: 'Ada', last_name: 'L', email: 'ada@example.com' },
+  ])
+  await desk.sql`update private.organisers set blind = true`
+  const revealed = () => desk.sql`select author from private.history where application_id = ${id}`
+  const page = await desk.open(visitor, `/applications/${id}`)
+  const { button, heading, link, note, timeline } = getDesk(page)
+  const reveals = timeline.filter({ hasText: 'Revealed name, ' })
+  await page.route(
+    '**/rpc/desk_reveal',
+    async (route) => {
+      await route.fetch()
+      await refuse(route)
+    },
+    { times: 1 },
+  )
+  await button('Reveal').click()
+  await page.getByText('The disk is full.').waitFor()
+  await button('Reveal').click()
+  await heading('Ada L').waitFor()
+  await link('ada@example.com').waitFor()
+  await expect.poll(() => focused(page)).toBe('H1: Ada L')
+  await expect.poll(() => reveals.allTextContents()).toEqual([expect.stringContaining('ada@example.org')])
+  await expect.poll(() => page.getByText('The disk is full.').count()).toBe(0)
+  await expect.poll(() => button('Reveal').count()).toBe(0)
+  expect(await revealed()).toEqual([{ author: 'ada@example.org' }])
+
+  await link('Back').click()
+  await heading('Applications').waitFor()
+  await page.goBack()
+  await page.getByRole('heading', { name: hiddenName }).waitFor()
+  // The focus stays where the organiser has moved it meanwhile.
+  const release = await holdRequests(page, '**/rpc/desk_reveal')
+  await Promise.all([page.waitForRequest('**/rpc/desk_reveal'), button('Reveal').click()])
+  await note.focus()
+  release()
+  await heading('Ada L').waitFor()
+  await expect.poll(() => reveals.count()).toBe(2)
+  await expect.poll(() => focused(page)).toBe('TEXTAREA: Note')
+  expect(await revealed()).toHaveLength(2)
+})
+
+test('typing the email address erases an application for good, together with a ticked one of the same address', async ({
+  visitor,
+}) => {
+  const sameEmail = { email: 'ada@example.com' }
+  const [first, , third] = await desk.store([
+    { first_name: 'Ada', last_name: 'L', ...sameEmail, company: 'Engines' },
+    { first_name: 'Grace', last_name: 'H' },
+    { first_name: 'Ada', last_name: 'B', ...sameEmail, company: 'Looms' },
+    { first_name: 'Ada', last_name: 'C', ...sameEmail, company: 'Cards' },
+  ])
+  // The server refuses a wrong email address.
+  visitor.allowConsoleError(failedRequest)
+>>>>>>> trust
   const page = await desk.open(visitor)
   const { link, search } = getDesk(page)
   await link('Person 1').waitFor()

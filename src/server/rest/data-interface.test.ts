@@ -280,12 +280,14 @@ test('`onStored` is called after each insert that stored an application, and aft
   ])
 })
 
-test('a form that a browser posts twice without JavaScript succeeds both times', async () => {
-  const body = new URLSearchParams({ ...anApplication(), consent: 'true' })
+test('a form that a browser posts twice without JavaScript succeeds both times, and is stored once', async () => {
+  const application = anApplication()
+  const body = new URLSearchParams({ ...application, consent: 'true' })
   for (let round = 0; round < 2; round += 1) {
     const response = await fetch(origin, { method: 'POST', body })
     expect(response.status).toBe(200)
     expect(await response.text()).toContain('Application Submitted Successfully!')
+    expect(await readStored(application.email)).toHaveLength(1)
   }
 })
 

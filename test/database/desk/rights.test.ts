@@ -2,6 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { readdir, readFile } from 'node:fs/promises'
 import { beforeAll, expect, test } from 'vitest'
 
+import { removeEditions } from '../../support/editions.ts'
 import { anApplication } from '../../support/form.ts'
 import { newProject } from '../../support/hosted-project.ts'
 import { startPostgres, type TestPostgres } from '../../support/postgres.ts'
@@ -132,6 +133,15 @@ const expectedCodes: Record<string, string> = {
   desk_hold: 'PT404',
   desk_hand_over: 'PT409',
 } satisfies Partial<Record<DeskFunction, string>>
+
+/** Undoes what calls with valid arguments changed, so that each call finds what it expects. */
+async function resetChanges(sql: Sql) {
+  await sql`update private.organisers set blind = false, reads_only = false`
+  await sql`update private.door set version = 0`
+  await sql`update private.places set version = 0`
+  await sql`update private.editions set calendar_sequence = 0`
+  await removeEditions(sql)
+}
 
 /** The functions for visitors. */
 const visitorFunctions = ['answer_place', 'answer_questions', 'door_is_open', 'place_by_token']
@@ -389,9 +399,12 @@ test('on our own server, each function of the desk refuses everybody but organis
   }
   for (const { name } of functions) {
     for (const client of [organiser.client, withFactor]) {
-      expect({ name, code: (await client.rpc(name, validArguments[name])).error?.code }).not.toEqual({
+      await resetChanges(server.database.owner)
+      const args = validArguments[name] ?? {}
+      const { error } = await client.rpc(name, args['act'] ? { ...args, act: crypto.randomUUID() } : args)
+      expect({ name, code: error?.code ?? 'success' }).toEqual({
         name,
-        code: '42501',
+        code: expectedCodes[name] ?? 'success',
       })
     }
   }

@@ -42,6 +42,12 @@ const freshDuration = 1_000
 /** The options of a query that is refetched regularly while it is shown. */
 export const polled = { refetchInterval: defaultInterval, refetchOnWindowFocus: 'always' } as const
 
+/**
+ * Whether a mail check runs. A response that lacks this must not throw here: the query would then not tell the screens that it
+ * arrived, and they would show the former one.
+ */
+const isCheckingMail = (overview: Partial<LettersOverview> | undefined) => overview?.postman?.is_checking
+
 /** The queries of the desk, each with its key. Screens whose script loads later have the queries that only they use. */
 export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryClient) {
   const read = <Name extends keyof Calls>(queryKey: QueryKey, name: Name, args: Arguments<Name>) =>
@@ -50,7 +56,7 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
     ...read(['letters', 'overview'], 'desk_letters', {}),
     // The overview that came with an application or a page of letters is not read again.
     staleTime: freshDuration,
-    refetchInterval: ({ state }) => (state.data?.postman.is_checking ? mailCheckInterval : defaultInterval),
+    refetchInterval: ({ state }) => (isCheckingMail(state.data) ? mailCheckInterval : defaultInterval),
     refetchOnWindowFocus: true,
   })
   /** Makes a call whose response includes the overview of letters. Stores the overview unless a newer one is stored. */
