@@ -7,6 +7,7 @@ import { dataDirectory, startServer, type RunningServer } from '../support/serve
 import { connectToEmbedded } from '../support/sql.ts'
 import { test, type Visitor } from '../support/visitor.ts'
 import type { Pool } from '../../src/server/database/pool.ts'
+import { settle } from '../support/refresh.ts'
 
 const failedRequest = /Failed to load resource/
 
@@ -273,6 +274,8 @@ test('answers are sent again with the same id after a lost connection, and with 
   const calls = await recordCalls(page)
   await page.clock.install()
   const focusedLater = async () => {
+    // A call that is still pending would time out.
+    await settle(page)
     await page.clock.runFor(1_000)
     return focused(page)
   }

@@ -11,6 +11,7 @@ import { dataDirectory, startServer, type RunningServer } from '../support/serve
 import { test, type Visitor } from '../support/visitor.ts'
 import { connectToEmbedded } from '../support/sql.ts'
 import type { Pool } from '../../src/server/database/pool.ts'
+import { settle } from '../support/refresh.ts'
 
 const failedRequest = /Failed to load resource/
 
@@ -249,6 +250,8 @@ test('an RSVP is retried with the same id after a lost connection, is saved once
   )
   await page.clock.install()
   const focusedLater = async () => {
+    // A call that is still pending would time out.
+    await settle(page)
     await page.clock.runFor(1_000)
     return focused(page)
   }

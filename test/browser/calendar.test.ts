@@ -8,6 +8,7 @@ import { calendarIn, setRetreat } from '../support/calendars.ts'
 import { deskForTestFile, getDesk } from '../support/desk-page.ts'
 import { startMailServer, type MailServer } from '../support/mail-server.ts'
 import { test } from '../support/visitor.ts'
+import { activateWindow } from '../support/refresh.ts'
 
 let mailServer: MailServer
 const desk = deskForTestFile(async () => {
@@ -91,7 +92,7 @@ test('a guest gets the days that were set at the desk for their calendar, from t
   await page.getByLabel('Venue').fill('Davos')
   await button('Save retreat').click()
   await status.getByText(/Davos\.$/).waitFor()
-  await answer.evaluate(() => dispatchEvent(new Event('focus')))
+  await activateWindow(answer)
   await answer.getByText('Davos').waitFor()
   expect(eventIn(await download(answer))).toEqual({ ...event, uid, sequence: '2', location: 'Davos' })
   expect(mailServer.received.filter(({ to }) => to.includes('ada@example.com'))).toHaveLength(1)

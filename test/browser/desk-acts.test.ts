@@ -6,6 +6,7 @@ import { removeEditions } from '../support/editions.ts'
 import { extent, seed } from '../support/extent.ts'
 import { releaseDrafts, rememberTemplates, storeLetter } from '../support/letters.ts'
 import { randomFrom } from '../support/random.ts'
+import { refresh } from '../support/refresh.ts'
 import { test } from '../support/visitor.ts'
 import { actCases, type ActCase } from '../support/act-cases.ts'
 import { resize } from '../support/resize.ts'
@@ -266,14 +267,18 @@ test('stopping all letters hides their countdown, and resuming gives them a new 
 }) => {
   await prepareData({ ...withoutPreparation, prepare: (sql) => releaseDrafts(sql, { dueIn: 3_600 }) })
   const page = await desk.open(visitor, '/letters')
-  const other = await desk.open(visitor, '/letters', { as: desk.bob })
+  const other = await desk.open(visitor, '/letters', {
+    as: desk.bob,
+    prepare: (opened) => opened.clock.install(),
+  })
   const { button, status } = getDesk(page)
   await button('Stop 1 letter').waitFor()
   const releaseCalls = await holdOtherCalls(page, 'desk_stop')
   await button('Stop all letters').click()
   await button('Stop 1 letter').waitFor({ state: 'detached' })
   await releaseCalls()
-  await getDesk(other).button('Send the stopped letter').waitFor({ timeout: 30_000 })
+  await refresh(other)
+  await getDesk(other).button('Send the stopped letter').waitFor()
   expect(await getDesk(other).button('Stop 1 letter').count()).toBe(0)
   await button('Send the stopped letter').click()
   await status.getByText('1 letter will be sent in 1:00.').waitFor()

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 
 import { people } from '../support/applicants.ts'
 import { recordCalls, deskForTestFile, getDesk } from '../support/desk-page.ts'
+import { settle } from '../support/refresh.ts'
 import { test } from '../support/visitor.ts'
 
 const desk = deskForTestFile()
@@ -41,6 +42,7 @@ test('the first list needs little script, and is requested once, before the scri
   const page = await opening
   await getDesk(page).link('Person 1').waitFor()
   await expect.poll(() => calledFunctions).toContain('desk_refresh')
+  await settle(page)
   expect(calledFunctions.filter((name) => ['desk_me', 'desk_list'].includes(name))).toEqual([
     'desk_list',
     'desk_me',
@@ -69,6 +71,7 @@ test('an application opened by its link takes one call, and the list takes three
   const page = await desk.open(visitor, `/applications/${second?.id}`, { prepare, viewport })
   const { position, heading, keyboard } = { ...getDesk(page), keyboard: page.keyboard }
   await expect.poll(() => position.textContent()).toBe('2 of 3, 3 to read')
+  await settle(page)
   expect(calls).toEqual(['desk_application'])
   // A decision keeps the position in the list, and counts.
   await keyboard.press('a')
@@ -85,5 +88,7 @@ test('an application opened by its link takes one call, and the list takes three
   const listed = await desk.open(visitor, '', { prepare, viewport })
   await expect.poll(getDesk(listed).names).toHaveLength(2)
   // After the list, the desk requests the counts, the number of letters for the navigation, and what looks like junk.
-  await expect.poll(() => calls).toEqual(['desk_list', 'desk_refresh', 'desk_letters', 'desk_junk'])
+  await expect.poll(() => calls).toContain('desk_junk')
+  await settle(listed)
+  expect(calls).toEqual(['desk_list', 'desk_refresh', 'desk_letters', 'desk_junk'])
 })

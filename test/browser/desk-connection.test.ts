@@ -5,6 +5,7 @@ import { people } from '../support/applicants.ts'
 import { deskForTestFile, getDesk } from '../support/desk-page.ts'
 import { disableBackOff } from '../support/back-off.ts'
 import { test } from '../support/visitor.ts'
+import { activateWindow, settle } from '../support/refresh.ts'
 
 const desk = deskForTestFile()
 const failedRequest = /Failed to load resource/
@@ -166,21 +167,24 @@ test('a failed refresh is reported at once, in a single alert, until a refresh s
   visitor,
 }) => {
   visitor.allowConsoleError(failedRequest)
-  const page = await desk.open(visitor, '/places')
+  const page = await desk.open(visitor, '/places', { prepare: (opened) => opened.clock.install() })
   await disableBackOff(page)
   // A read that is still pending would not be sent again, so no read would fail.
   await page.getByRole('heading', { name: 'Waitlist' }).waitFor()
   const alerts = page.getByRole('alert').filter({ hasText: /\S/ })
   await page.route('**/rpc/*', (route) => route.abort())
-  const activateWindow = () => page.evaluate(() => dispatchEvent(new Event('focus')))
-  await activateWindow()
+  await activateWindow(page)
   await alerts.getByText('This may be out of date. The server could not be reached.').waitFor()
+  await settle(page)
+  // The clock stops, so that nothing is read regularly: the browser's report alone causes the check.
+  await page.clock.pauseAt(Date.now() + 1_000)
   await reportOffline(page)
-  await offlineMessageOn(page).waitFor({ timeout: 3_000 })
+  await offlineMessageOn(page).waitFor()
   expect(await alerts.count()).toBe(1)
+  await page.clock.resume()
   await page.unroute('**/rpc/*')
   // The browser still reports that it is offline.
-  await activateWindow()
+  await activateWindow(page)
   await expect.poll(() => alerts.count()).toBe(0)
 })
 

@@ -9,6 +9,7 @@ import { anApplication, getForm } from '../support/form.ts'
 import { clientOf } from '../support/organiser.ts'
 import { disableBackOff } from '../support/back-off.ts'
 import { waitForHydration, test, type Visitor } from '../support/visitor.ts'
+import { refresh } from '../support/refresh.ts'
 
 let server: DeskServer
 let ada: SupabaseClient
@@ -229,7 +230,7 @@ test("another organiser's change appears automatically", async ({ visitor }) => 
   await door.page.reload()
   await door.state.waitFor()
   await ada.rpc('desk_set_door', { version: 0, closed: true, sentence: 'Full.' })
-  await door.page.clock.runFor(21_000)
+  await refresh(door.page)
   await expectState(door.page, 'The door is closed. Applicants read: “Full.”')
   expect(await door.page.getByRole('radio', { name: 'Closed' }).isChecked()).toBe(true)
 })

@@ -6,6 +6,7 @@ import { readCsv } from '../support/csv.ts'
 import { deskForTestFile, focused, getDesk } from '../support/desk-page.ts'
 import { beginEdition, removeEditions } from '../support/editions.ts'
 import { test } from '../support/visitor.ts'
+import { refresh } from '../support/refresh.ts'
 
 const desk = deskForTestFile()
 
@@ -23,8 +24,6 @@ const apply = async (first_name: string, email = `${first_name.toLowerCase()}@ex
 const retreatSelect = (page: Page) => page.getByLabel('Retreat', { exact: true })
 const expectListed = (page: Page, ...names: string[]) =>
   expect.poll(() => getDesk(page).names()).toEqual(names.map((name) => `${name} N`))
-/** Reads the list, the counts and everything else that is read regularly. */
-const refresh = (page: Page) => page.clock.fastForward(30_000)
 
 test('a retreat is begun by keyboard, and applications from then on are in a list of their own', async ({
   visitor,

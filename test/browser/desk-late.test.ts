@@ -5,6 +5,7 @@ import { people } from '../support/applicants.ts'
 import { deskForTestFile, focused, getDesk } from '../support/desk-page.ts'
 import { beginEdition, removeEditions } from '../support/editions.ts'
 import { test } from '../support/visitor.ts'
+import { refresh, settle } from '../support/refresh.ts'
 
 const desk = deskForTestFile()
 
@@ -16,8 +17,6 @@ beforeEach(async () => {
 
 /** The address of a function of the desk. */
 const addressOf = (name: string) => `**/rpc/desk_${name}`
-/** Reads everything that is read regularly. */
-const refresh = (page: Page) => page.clock.fastForward(30_000)
 
 /** Holds the next response of a function. Returns a function that lets it go on once it was requested. */
 async function holdResponse(page: Page, name: string) {
@@ -148,7 +147,7 @@ test('the second click of a double click does not act on the next application or
     await alert.getByText(`Person ${index + 1}:`).waitFor()
   }
   await button('Decline anyway').first().dispatchEvent('click', { detail: 2 })
-  await page.waitForLoadState('networkidle')
+  await settle(page)
   expect(await alert.getByRole('button', { name: 'Decline anyway' }).count()).toBe(2)
 })
 
@@ -209,7 +208,7 @@ test('a double click on “Stop all letters” does not send them', async ({ vis
   await getDesk(page).button('Stop all letters').click()
   await getDesk(page).status.getByText('All letters are stopped.').waitFor()
   await getDesk(page).button('Resume sending').dispatchEvent('click', { detail: 2 })
-  await page.waitForLoadState('networkidle')
+  await settle(page)
   expect(await desk.sql`select stopped from private.postman`).toEqual([{ stopped: true }])
   await desk.sql`update private.postman set stopped = false`
 })

@@ -14,6 +14,7 @@ import { startMailChecks } from '../../src/server/mail/requested-checks.ts'
 import { accessibilityProblems, test } from '../support/visitor.ts'
 import { valuesOf } from '../support/sql.ts'
 import { resize } from '../support/resize.ts'
+import { activateWindow, settle } from '../support/refresh.ts'
 
 const desk = deskForTestFile()
 
@@ -159,6 +160,8 @@ test('the result of stopping a letter is announced, even after the minute in whi
   const { button, status } = getDesk(page)
   const bar = page.getByRole('region', { name: 'On their way' })
   await bar.waitFor()
+  // A pending read would show the countdown.
+  await settle(page)
   const stops: Route[] = []
   await page.route('**/rpc/desk_withdraw', (route) => void stops.push(route))
   const pressStop = async (callCount: number) => {
@@ -381,7 +384,7 @@ test('typed text is kept when another organiser sends the letter, and typing nev
     .throwOnError()
   const requests: string[] = []
   page.on('request', (request) => requests.push(request.url()))
-  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  await activateWindow(page)
   const endedDraft = page.locator('.drafts-draft', { hasText: 'This is no longer a draft' })
   while ((await endedDraft.count()) === 0) await page.keyboard.type('d')
   await page.keyboard.type('aswd')

@@ -5,6 +5,7 @@ import { people } from '../support/applicants.ts'
 import { deskForTestFile, getDesk } from '../support/desk-page.ts'
 import { test } from '../support/visitor.ts'
 import { resize } from '../support/resize.ts'
+import { activateWindow } from '../support/refresh.ts'
 
 const desk = deskForTestFile()
 const failedRequest = /Failed to load resource/
@@ -190,7 +191,7 @@ test('accepting the person who waited longest takes a free place, can be undone,
 
   // Without a number of places everybody can be accepted. Another organiser's decision is not overwritten.
   await desk.sql`update private.places set places = null`
-  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  await activateWindow(page)
   await page.getByText('The number of places is not set.').waitFor()
   await page.route(
     '**/rpc/desk_decide',
@@ -277,14 +278,14 @@ test('an organiser enters an RSVP given by email and moves the deadline, and the
   await desk.ada.client
     .rpc('answer_place', { token: row.token, answer: 'coming', act: crypto.randomUUID() })
     .throwOnError()
-  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  await activateWindow(page)
   await head.getByText(/^Coming, answered/).waitFor()
   await timeline.last().getByText('the applicant, new since you looked').waitFor()
   expect(await timeline.last().textContent()).toMatch(/Answer: Coming$/)
   // The server sets a deadline, too: that of a letter that is sent while somebody types one.
   await deadline.fill(await dayIn(9))
   await desk.sql`update private.invitations set deadline = ${await dayIn(7)}::date`
-  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  await activateWindow(page)
   await page
     .getByRole('alert')
     .getByText(/^The deadline is \d+ \w+ 20\d\d now\. Your change is not saved\./)

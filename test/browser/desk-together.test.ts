@@ -4,6 +4,8 @@ import { expect } from 'vitest'
 import { people } from '../support/applicants.ts'
 import { deskForTestFile, getDesk } from '../support/desk-page.ts'
 import { test } from '../support/visitor.ts'
+import { holdRequests } from '../support/held-requests.ts'
+import { activateWindow, refresh, settle } from '../support/refresh.ts'
 
 const failedRequest = /Failed to load resource/
 
@@ -174,7 +176,7 @@ test('another organiser’s acts on an open application appear, highlighted and 
   await expect.poll(() => timeline.count()).toBe(1)
   await note.fill('Half a thought')
   await desk.setStatus(stored, 'declined')
-  await page.clock.fastForward(15_000)
+  await refresh(page)
   await expect.poll(() => pill.textContent()).toBe('Declined')
   await expect.poll(() => status.textContent()).toBe('bob@example.org changed this just now')
   await page.getByText('Set by bob@example.org since you looked').waitFor()
@@ -187,7 +189,7 @@ test('another organiser’s acts on an open application appear, highlighted and 
   await desk.bob.client
     .rpc('desk_note', { act: crypto.randomUUID(), application: id, note: 'Too early.' })
     .throwOnError()
-  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  await activateWindow(page)
   await expect.poll(() => highlighted.count()).toBe(2)
 
   await button('Accept').click()
@@ -200,7 +202,7 @@ test('another organiser’s acts on an open application appear, highlighted and 
 
   visitor.allowConsoleError(failedRequest)
   await desk.bob.client.rpc('desk_erase', { applications: [id], email: stored[0]?.email }).throwOnError()
-  await page.clock.fastForward(15_000)
+  await refresh(page)
   await page.getByText('There is no such application: it may have been erased.').waitFor()
 })
 
@@ -212,11 +214,11 @@ test("another organiser's decision is highlighted in a visible list and announce
   const { names, rowStatus, status, row, button } = getDesk(page)
   await expect.poll(names).toHaveLength(4)
   await desk.setStatus(stored.slice(1, 2), 'declined')
-  await page.clock.fastForward(15_000)
+  await refresh(page)
   await expect.poll(() => status.textContent()).toBe('Person 2: Declined now, changed meanwhile')
   expect(await row('Person 2').locator('.rows-status').textContent()).toBe('Declined (changed meanwhile)')
   await desk.setStatus(stored.slice(2, 4), 'waitlisted')
-  await page.clock.fastForward(15_000)
+  await refresh(page)
   await expect.poll(() => status.textContent()).toBe('3 changed meanwhile')
   // An organiser's own decision is not highlighted.
   await row('Person 1').getByRole('link').focus()
@@ -237,13 +239,10 @@ test("a decision made before the screen shows another organiser's act is refused
   })
   const { button, status, pill, timeline, alert } = getDesk(page)
   await expect.poll(() => timeline.count()).toBe(1)
-  let release = () => {}
-  const released = new Promise<void>((resolve) => (release = resolve))
+  // A pending read would show the decision, too.
+  await settle(page)
   // The list beside the application would show the decision, too.
-  await page.route(/desk_(application|refresh)$/, async (route) => {
-    await released
-    await route.continue()
-  })
+  const release = await holdRequests(page, /desk_(application|refresh)$/)
   await desk.setStatus(stored, 'declined')
   // The screen has requested the change, but not received it.
   const readRequest = page.waitForRequest('**/rpc/desk_application')

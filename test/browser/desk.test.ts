@@ -10,6 +10,7 @@ import { holdRequests } from '../support/held-requests.ts'
 import { startReceiver, type Receiver } from '../support/receiver.ts'
 import { test } from '../support/visitor.ts'
 import { resize } from '../support/resize.ts'
+import { refresh, settle } from '../support/refresh.ts'
 
 const failedRequest = /Failed to load resource/
 
@@ -342,7 +343,7 @@ test('new applications are offered, and no row moves until they are requested', 
     expect(await send(desk.origin, anApplication({ first_name, last_name: 'One' }))).toBe(201)
   }
   const before = await row('Person 3').boundingBox()
-  await page.clock.fastForward(20_000)
+  await refresh(page)
   await button('3 new').waitFor()
   expect((await names()).slice(0, 2)).toEqual(['Person 1', 'Person 2'])
   expect(await row('Person 3').boundingBox()).toEqual(before)
@@ -351,7 +352,7 @@ test('new applications are offered, and no row moves until they are requested', 
     .poll(async () => (await names()).slice(0, 4))
     .toEqual(['Latest One', 'Later One', 'Late One', 'Person 1'])
   await expect.poll(() => button('3 new').count()).toBe(0)
-  await page.clock.fastForward(20_000)
+  await refresh(page)
   await expect.poll(names).toHaveLength(50)
 })
 
@@ -798,6 +799,8 @@ test('a decision without a response is retried, then shown as not confirmed; off
   await expect.poll(() => pill.textContent()).toBe('Accepted (saving)')
   await expect
     .poll(async () => {
+      // A call that is still pending would time out.
+      await settle(page)
       await page.clock.fastForward(1_000)
       return alert.count()
     })

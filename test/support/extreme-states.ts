@@ -7,6 +7,7 @@ import { signedInClient, type DeskServer } from './desk.ts'
 import { anApplication } from './form.ts'
 import { valuesOf } from './sql.ts'
 import { resetRetention } from './retention.ts'
+import { activateWindow } from './refresh.ts'
 
 const longName = 'Wolfeschlegelsteinhausenbergerdorff'
 
@@ -122,7 +123,7 @@ export const extremeStates: Record<string, (page: Page, desk: Desk) => Promise<v
     const [row] = await desk.sql<{ id: string }[]>`
       select id from public.retreat_applications where last_name = '1'`
     await decide(desk, [{ id: row?.id ?? '', version: 0, status: 'declined' }])
-    await page.evaluate(() => dispatchEvent(new Event('focus')))
+    await activateWindow(page)
     await page.getByText('Set by bob@example.org since you looked').waitFor()
   },
   async gone(page) {

@@ -9,7 +9,7 @@ import type { Page, Route } from 'playwright-core'
  */
 export async function holdRequests(
   page: Page,
-  url: string,
+  url: string | RegExp,
   handle: (route: Route) => Promise<void> = (route) => route.continue(),
 ): Promise<() => void> {
   let release = () => {}

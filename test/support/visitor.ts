@@ -9,6 +9,7 @@ import {
 import { expect, inject, test as base } from 'vitest'
 
 import { chromiumArguments } from './browser.ts'
+import { countRequests } from './refresh.ts'
 
 export interface OpenOptions extends BrowserContextOptions {
   /**
@@ -88,6 +89,8 @@ export const test = base.extend<Fixtures>({
         const options: BrowserContextOptions = { reducedMotion: 'reduce', ...contextOptions }
         const context = await (isNew ? createContext(options) : reuseContext(new URL(url).origin, options))
         const page = await context.newPage()
+        countRequests(page)
+        routeFromNextAct(page)
         page.on('pageerror', (error) => problems.push(error.message))
         page.on('console', (message) => {
           if (['error', 'warning'].includes(message.type())) problems.push(message.text())
@@ -108,6 +111,20 @@ export const test = base.extend<Fixtures>({
     expect(problems.filter((problem) => !allowed.some((pattern) => pattern.test(problem)))).toEqual([])
   },
 })
+
+/**
+ * Makes `page.route` return only once the page sends its requests to the route. Without this, a request of the next key or
+ * click can pass the route on a busy machine: the browser hands keys and routes to the page separately.
+ */
+function routeFromNextAct(page: Page) {
+  const route = page.route.bind(page)
+  page.route = async (...options) => {
+    const added = await route(...options)
+    // The page runs this after it received the route.
+    await page.evaluate(() => {})
+    return added
+  }
+}
 
 async function createReusableContext(
   browser: Browser,

@@ -6,6 +6,7 @@ import { deskForTestFile, focused, getDesk } from '../../support/desk-page.ts'
 import { extent } from '../../support/extent.ts'
 import { makeUnsavedDecisions, openApplication, storeExtremes } from '../../support/extreme-states.ts'
 import { test } from '../../support/visitor.ts'
+import { refresh } from '../../support/refresh.ts'
 
 const failedRequest = /Failed to load resource/
 
@@ -178,13 +179,7 @@ test('the focus moves to an opened screen, back to its row, and to the next elem
   await expectFocus('BUTTON: Undo')
 
   await desk.store([{ first_name: 'Late', last_name: 'One', created_at: new Date() }])
-  // The desk skips a refresh while an earlier one is pending.
-  await expect
-    .poll(async () => {
-      await page.clock.fastForward(20_000)
-      return button('1 new').count()
-    })
-    .toBe(1)
+  await refresh(page)
   await button('1 new').click()
   await expectFocus('H1: Applications')
 
