@@ -1,4 +1,4 @@
-import { configure, prettyDOM, waitFor } from '@testing-library/dom'
+import { configure, prettyDOM, screen, waitFor } from '@testing-library/dom'
 import { userEvent, type UserEvent } from '@testing-library/user-event'
 import { createRoot } from 'react-dom/client'
 import { afterEach, beforeAll, beforeEach, expect } from 'vitest'
@@ -31,6 +31,10 @@ export interface OpenedDesk {
   /** Presses keys and clicks, with all the events of a real one. */
   user: UserEvent
   network: Network
+  /** Presses the button with this name, once it is shown. */
+  press: (name: string | RegExp) => Promise<void>
+  /** Follows the link with this name, once it is shown. */
+  follow: (name: string | RegExp) => Promise<void>
   /** Replaces the text of a field, as pasting does. */
   fill: (field: Element, text: string) => Promise<void>
   /** Goes to an address of the desk, as a link or the address bar does. */
@@ -133,6 +137,8 @@ function openWindow(origin: string): OpenedDesk {
   return {
     user,
     network,
+    press: async (name) => user.click(await screen.findByRole('button', { name })),
+    follow: async (name) => user.click(await screen.findByRole('link', { name })),
     async fill(field, text) {
       await user.clear(field)
       await user.click(field)

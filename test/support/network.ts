@@ -14,6 +14,8 @@ export interface Network {
    * @returns A function that sends the held calls on, and holds no more.
    */
   hold(name?: string): () => void
+  /** Runs something immediately before the next call with this name is sent, such as an act of another organiser. */
+  beforeNext(name: string, act: () => PromiseLike<unknown>): void
   /** Disconnects or connects this browser. */
   setOffline(isOffline: boolean): void
 }
@@ -83,6 +85,13 @@ export function interceptCalls(): { network: Network; restore: () => void } {
           end()
           resolve()
         }
+      },
+      beforeNext(name, act) {
+        const end = route(name, async ({ send }) => {
+          end()
+          await act()
+          return send()
+        })
       },
       setOffline(isDisconnected) {
         isOffline = isDisconnected
