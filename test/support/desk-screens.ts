@@ -19,6 +19,8 @@ import { anonKey, startSignIn, type SignInServer } from './sign-in.ts'
 
 /** Milliseconds after which a wait fails. */
 const timeout = 20_000
+/** Reads and decisions are retried without delay. Unit tests cover the back-off (`src/client/retry.test.ts`). */
+const retryDelays = [0, 0]
 
 configure({
   asyncUtilTimeout: timeout,
@@ -114,6 +116,8 @@ export function deskScreensForTestFile(settings: Parameters<typeof startSignIn>[
       // As for a returning organiser, the hints for the first visit are closed.
       localStorage.setItem('unplugged-desk-welcome', 'off')
       dom.happyDOM.setURL(`${origin}/desk#${path}`)
+      // Back returns to this address.
+      history.replaceState(null, '', location.href)
       return openWindow(origin)
     },
   }
@@ -162,12 +166,15 @@ function openWindow(origin: string): OpenedDesk {
 
 function mount(origin: string) {
   document.body.innerHTML = '<main id="page"></main>'
-  const { desk } = createDeskPage({
-    backend: { url: origin, anonKey },
-    isSignInElsewhere: false,
-    title: 'Unplugged.',
-    version: '1.2.3',
-  })
+  const { desk } = createDeskPage(
+    {
+      backend: { url: origin, anonKey },
+      isSignInElsewhere: false,
+      title: 'Unplugged.',
+      version: '1.2.3',
+    },
+    retryDelays,
+  )
   const root = createRoot(document.querySelector('main') ?? document.body)
   root.render(desk)
   return () => root.unmount()

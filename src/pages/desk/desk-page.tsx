@@ -22,9 +22,13 @@ interface DeskPage {
  * Begins with the stored session, or with the session of the link that was opened.
  *
  * @param data The data that the document was rendered from.
+ * @param delays The retry delays of reads and decisions in milliseconds. Tests of screens do not wait for them.
  */
-export function createDeskPage({ backend, isSignInElsewhere, title, version }: DeskData): DeskPage {
-  const signIn = createSession({ ...backend, url: backend.url ?? siteRoot() })
+export function createDeskPage(
+  { backend, isSignInElsewhere, title, version }: DeskData,
+  delays?: readonly number[],
+): DeskPage {
+  const signIn = createSession({ ...backend, url: backend.url ?? siteRoot() }, delays)
   const { auth, callAs } = signIn
   const linkContent = takeLinkContent(backend.url !== null)
   const deskOf = (account: string) => watchConnection(createDesk(callAs(account)))

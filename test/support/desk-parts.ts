@@ -1,0 +1,69 @@
+import { screen, within } from '@testing-library/dom'
+
+/** Waits for a button with exactly this name. */
+export const button = (name: string): Promise<HTMLElement> => screen.findByRole('button', { name })
+
+/** Waits for a link with this name. */
+export const link = (name: string | RegExp): Promise<HTMLElement> => screen.findByRole('link', { name })
+
+/** Waits for the heading of a screen with this name. */
+export const heading = (name: string | RegExp): Promise<HTMLElement> =>
+  screen.findByRole('heading', { level: 1, name })
+
+/** Waits for the box that ticks an application of the list. */
+export const box = (name: string): Promise<HTMLInputElement> =>
+  screen.findByRole('checkbox', { name: `Select ${name}` })
+
+/** The words of the element that has the focus: its name, or its text. */
+export function focusedWords(): string {
+  const element = document.activeElement
+  const labels = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement
+  return (
+    element?.getAttribute('aria-label') ??
+    (labels ? element.labels?.[0]?.textContent : undefined) ??
+    element?.textContent ??
+    ''
+  )
+}
+
+/** The names of all rows of the list, in order. */
+export const names = (): string[] => textsOf('tbody .rows-name a')
+
+/** The row of an application in the list. */
+export const row = async (name: string): Promise<HTMLTableRowElement> => {
+  const found = (await link(name)).closest('tr')
+  if (found === null) throw new Error(`${name} is not in the list`)
+  return found
+}
+
+/** The status that the row of an application shows, with a word while it is being saved. */
+export const rowStatus = (name: string): string =>
+  screen.getByRole('link', { name }).closest('tr')?.querySelector('.decisions-pill')?.textContent ?? ''
+
+/** The status that the open application shows, with a word while it is being saved. */
+export const pill = (): string =>
+  document.querySelector('.application-head .decisions-pill')?.textContent ?? ''
+
+/** The tabs of the list, each with its number. */
+export const tabs = (): string[] => allTabs().map(({ textContent }) => textContent.trim())
+
+/** The tab of a status. */
+export const tab = (name: string): HTMLElement =>
+  allTabs().find(({ textContent }) => textContent.includes(name)) ??
+  raise(new Error(`There is no tab ${name}.`))
+
+/** The messages about decisions that were not saved. */
+export const problems = (): string[] => textsOf('.decisions-problems .layout-notice p:first-of-type')
+
+/** The entries of the open application's timeline. */
+export const timeline = (): string[] => textsOf('.application-timeline li')
+
+const allTabs = () =>
+  within(screen.getByRole('navigation', { name: 'Status' })).getAllByRole<HTMLElement>('link')
+
+const textsOf = (selector: string) =>
+  [...document.querySelectorAll(selector)].map(({ textContent }) => textContent)
+
+function raise(error: Error): never {
+  throw error
+}
