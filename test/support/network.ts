@@ -18,6 +18,8 @@ export interface Network {
   beforeNext(name: string, act: () => PromiseLike<unknown>): void
   /** Disconnects or connects this browser. */
   setOffline(isOffline: boolean): void
+  /** How many calls have no complete response yet. */
+  pendingCount(): number
 }
 
 /** Responds to a call in place of the server. */
@@ -52,7 +54,8 @@ export function interceptCalls(): { network: Network; restore: () => void } {
   const calls: string[] = []
   const handlers = new Map<string | undefined, Handler>()
   let isOffline = false
-  globalThis.fetch = async (input, init = {}) => {
+  let pendingCount = 0
+  const fetchThrough: typeof fetch = async (input, init = {}) => {
     const { pathname } = new URL(input instanceof Request ? input.url : input)
     const name = pathname.split('/').at(-1) ?? ''
     calls.push(name)
@@ -63,6 +66,16 @@ export function interceptCalls(): { network: Network; restore: () => void } {
     if (handler === undefined) return send()
     const args = typeof init.body === 'string' ? (JSON.parse(init.body) as Record<string, unknown>) : {}
     return Promise.race([handler({ args, signal, send }), rejectionOf(signal)])
+  }
+  globalThis.fetch = async (...request) => {
+    pendingCount += 1
+    try {
+      const response = await fetchThrough(...request)
+      await response.clone().arrayBuffer()
+      return response
+    } finally {
+      pendingCount -= 1
+    }
   }
   const route: Network['route'] = (name, handler) => {
     handlers.set(name, handler)
@@ -98,6 +111,7 @@ export function interceptCalls(): { network: Network; restore: () => void } {
         Object.defineProperty(navigator, 'onLine', { value: !isDisconnected, configurable: true })
         dispatchEvent(new Event(isDisconnected ? 'offline' : 'online'))
       },
+      pendingCount: () => pendingCount,
     },
     restore: () => (globalThis.fetch = nodeFetch),
   }
