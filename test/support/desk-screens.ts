@@ -43,6 +43,8 @@ export interface OpenedDesk {
   goTo: (path: string) => void
   /** Opens the desk again with what the browser has stored. Variables of modules keep their values, unlike in a browser. */
   reload: () => void
+  /** Makes this window the active one, once nothing is pending, so that the desk reads again what it shows. */
+  activateWindow: () => Promise<void>
   /** Waits until the last announcement is this sentence. */
   announced: (sentence: string | RegExp) => Promise<void>
   /** Declares that console errors like this one are expected. */
@@ -154,6 +156,12 @@ function openWindow(origin: string): OpenedDesk {
     reload() {
       unmount()
       unmount = mount(origin)
+    },
+    async activateWindow() {
+      // A read that is still pending would not be sent again.
+      await waitFor(() => expect(network.pendingCount()).toBe(0))
+      await new Promise((resolve) => setTimeout(resolve))
+      dispatchEvent(new Event('focus'))
     },
     announced: (sentence) =>
       waitFor(() => {

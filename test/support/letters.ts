@@ -20,6 +20,22 @@ export async function storeDueLetters(sql: Sql, count: number, first = 1): Promi
     select 'letter', application_id, id, 'How to get there', 'By train.', 'ada@example.org', gen_random_uuid() from letter`
 }
 
+/** Makes a database record that a server sends emails or calls an automation, or that no server does. */
+export async function setMailSender(sql: Sql, sendsEmails: boolean, callsAutomation = false): Promise<void> {
+  const seenAfter = (isSeen: boolean) => (isSeen ? '1 hour' : '-2 days')
+  await sql`
+    update private.postman set stopped = false, seen_at = now() + ${seenAfter(sendsEmails)}::interval,
+      automation_seen_at = now() + ${seenAfter(callsAutomation)}::interval`
+}
+
+/** The states of all drafts, and of all letters that were released and not stopped, sorted. */
+export async function letterStates(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ state: string }[]>`
+    select state from private.letter_deliveries where state <> 'withdrawn'
+    union all select state from private.letters where state = 'draft' order by state`
+  return rows.map(({ state }) => state)
+}
+
 /** The properties of a delivery that differ from the defaults. */
 interface DeliveryOptions {
   kind?: 'letter' | 'decision' | 'receipt'

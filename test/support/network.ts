@@ -14,8 +14,12 @@ export interface Network {
    * @returns A function that sends the held calls on, and holds no more.
    */
   hold(name?: string): () => void
+  /** Runs something immediately before the next call with this name is sent, such as an act of another organiser. */
+  beforeNext(name: string, act: () => PromiseLike<unknown>): void
   /** Disconnects or connects this browser. */
   setOffline(isOffline: boolean): void
+  /** How many calls have no complete response yet. */
+  pendingCount(): number
 }
 
 /** Responds to a call in place of the server. */
@@ -50,7 +54,8 @@ export function interceptCalls(): { network: Network; restore: () => void } {
   const calls: string[] = []
   const handlers = new Map<string | undefined, Handler>()
   let isOffline = false
-  globalThis.fetch = async (input, init = {}) => {
+  let pendingCount = 0
+  const fetchThrough: typeof fetch = async (input, init = {}) => {
     const { pathname } = new URL(input instanceof Request ? input.url : input)
     const name = pathname.split('/').at(-1) ?? ''
     calls.push(name)
@@ -61,6 +66,16 @@ export function interceptCalls(): { network: Network; restore: () => void } {
     if (handler === undefined) return send()
     const args = typeof init.body === 'string' ? (JSON.parse(init.body) as Record<string, unknown>) : {}
     return Promise.race([handler({ args, signal, send }), rejectionOf(signal)])
+  }
+  globalThis.fetch = async (...request) => {
+    pendingCount += 1
+    try {
+      const response = await fetchThrough(...request)
+      await response.clone().arrayBuffer()
+      return response
+    } finally {
+      pendingCount -= 1
+    }
   }
   const route: Network['route'] = (name, handler) => {
     handlers.set(name, handler)
@@ -84,11 +99,19 @@ export function interceptCalls(): { network: Network; restore: () => void } {
           resolve()
         }
       },
+      beforeNext(name, act) {
+        const end = route(name, async ({ send }) => {
+          end()
+          await act()
+          return send()
+        })
+      },
       setOffline(isDisconnected) {
         isOffline = isDisconnected
         Object.defineProperty(navigator, 'onLine', { value: !isDisconnected, configurable: true })
         dispatchEvent(new Event(isDisconnected ? 'offline' : 'online'))
       },
+      pendingCount: () => pendingCount,
     },
     restore: () => (globalThis.fetch = nodeFetch),
   }

@@ -1,5 +1,24 @@
 import type { Question } from '../../src/application/questions.ts'
 import type { Sql } from '../../src/server/database/sql.ts'
+import type { Applicants } from './applicants.ts'
+
+/** Stores people who are coming, with an address each, and returns their ids. */
+export async function storeGuests(
+  desk: Pick<Applicants, 'store' | 'setStatus'> & { readonly sql: Sql },
+  ...names: [first: string, last: string][]
+): Promise<string[]> {
+  const stored = await desk.store(
+    names.map(([first_name, last_name]) => ({
+      first_name,
+      last_name,
+      email: `${first_name.toLowerCase()}@example.com`,
+    })),
+  )
+  await desk.setStatus(stored, 'accepted')
+  await desk.sql`
+    update private.invitations set told_at = now(), deadline = private.today() + 10, rsvp = 'coming', rsvp_at = now()`
+  return stored.map(({ id }) => id)
+}
 
 /** Replaces the questions to guests, and removes all answers. Returns the ids of the questions, in order. */
 export async function storeQuestions(
