@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { firefox, webkit, type BrowserType, type Page } from 'playwright-core'
+import { chromium, firefox, webkit, type BrowserType, type LaunchOptions, type Page } from 'playwright-core'
 import { launch, type BrowserContext } from 'puppeteer-core'
 import { Builder, By, Key, until, type WebDriver } from 'selenium-webdriver'
 import { waitForServer } from 'selenium-webdriver/http/util.js'
@@ -13,6 +13,9 @@ import { within } from './within.ts'
 
 /** The timeout of each wait, in milliseconds. */
 const timeout = 30_000
+
+/** In a wider window the desk shows list and application side by side, and the focus goes elsewhere. */
+const viewport = { width: 800, height: 600 }
 
 /** A started engine. */
 export interface Engine {
@@ -44,14 +47,12 @@ export const engines: Record<string, () => (() => Promise<Engine>) | undefined> 
     const executablePath = findExecutable(['chromium', 'chromium-browser', 'google-chrome'])
     return executablePath === undefined
       ? undefined
-      : () => startWithPuppeteer({ browser: 'chrome', executablePath, args: chromiumArguments() })
+      : () => startWithPlaywright(chromium, { executablePath, args: chromiumArguments() })
   },
   firefox() {
     if (existsSync(firefox.executablePath())) return () => startWithPlaywright(firefox)
     const executablePath = findExecutable(['firefox-esr', 'firefox'])
-    return executablePath === undefined
-      ? undefined
-      : () => startWithPuppeteer({ browser: 'firefox', executablePath })
+    return executablePath === undefined ? undefined : () => startWithPuppeteer(executablePath)
   },
   webkit() {
     if (existsSync(webkit.executablePath())) return () => startWithPlaywright(webkit)
@@ -76,10 +77,10 @@ function miniBrowsers() {
   }
 }
 
-async function startWithPlaywright(type: BrowserType): Promise<Engine> {
-  const engine = await type.launch({ timeout })
+async function startWithPlaywright(type: BrowserType, options: LaunchOptions = {}): Promise<Engine> {
+  const engine = await type.launch({ timeout, ...options })
   return {
-    browser: async () => browserOfPage(await engine.newPage()),
+    browser: async () => browserOfPage(await engine.newPage({ viewport })),
     stop: () => engine.close(),
   }
 }
@@ -88,9 +89,9 @@ function browserOfPage(page: Page): EngineBrowser {
   page.setDefaultTimeout(timeout)
   return {
     open: async (url) => void (await page.goto(url)),
-    type: (selector, text) => page.locator(selector).pressSequentially(text),
+    type: (selector, text) => page.locator(selector).first().pressSequentially(text),
     // A locator tries again if the page replaces the element meanwhile.
-    click: (selector) => page.locator(selector).click(),
+    click: (selector) => page.locator(selector).first().click(),
     press: (key, shift) => page.keyboard.press(shift ? `${shift}+${key}` : key),
     waitFor: async (selector) => void (await page.waitForSelector(selector, { state: 'attached' })),
     evaluate: (expression) => page.evaluate(expression),
@@ -98,8 +99,8 @@ function browserOfPage(page: Page): EngineBrowser {
   }
 }
 
-async function startWithPuppeteer(options: Parameters<typeof launch>[0]): Promise<Engine> {
-  const engine = await launch({ headless: true, timeout, ...options })
+async function startWithPuppeteer(executablePath: string): Promise<Engine> {
+  const engine = await launch({ browser: 'firefox', executablePath, timeout, defaultViewport: viewport })
   return {
     browser: async () => browserOfContext(await engine.createBrowserContext()),
     stop: () => engine.close(),
