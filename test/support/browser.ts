@@ -39,7 +39,8 @@ export function ensureChromium(preferred: Program = 'chromium'): string {
 }
 
 function findChromium(preferred: Program) {
-  return findExecutable([preferred, ...names], [...macPaths, chromium.executablePath(), npmProgram])
+  const paths = [...macPaths, chromium.executablePath(), npmProgram]
+  return findExecutable([preferred]) ?? findExecutable(names, paths)
 }
 
 /** Finds the first of these programs that is installed, on the `PATH` or at one of these paths. */

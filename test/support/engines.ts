@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium, firefox, webkit, type BrowserType, type LaunchOptions, type Page } from 'playwright-core'
-import { launch, type BrowserContext } from 'puppeteer-core'
 import { Builder, By, Key, until, type WebDriver } from 'selenium-webdriver'
 import { waitForServer } from 'selenium-webdriver/http/util.js'
 
@@ -52,7 +51,11 @@ export const engines: Record<string, () => (() => Promise<Engine>) | undefined> 
   firefox() {
     if (existsSync(firefox.executablePath())) return () => startWithPlaywright(firefox)
     const executablePath = findExecutable(['firefox-esr', 'firefox'])
-    return executablePath === undefined ? undefined : () => startWithPuppeteer(executablePath)
+    // Playwright drives a Firefox that it did not build over WebDriver BiDi.
+    const channel = 'moz-firefox'
+    return executablePath === undefined
+      ? undefined
+      : () => startWithPlaywright(firefox, { executablePath, channel })
   },
   webkit() {
     if (existsSync(webkit.executablePath())) return () => startWithPlaywright(webkit)
@@ -96,33 +99,6 @@ function browserOfPage(page: Page): EngineBrowser {
     waitFor: async (selector) => void (await page.waitForSelector(selector, { state: 'attached' })),
     evaluate: (expression) => page.evaluate(expression),
     close: () => page.close(),
-  }
-}
-
-async function startWithPuppeteer(executablePath: string): Promise<Engine> {
-  const engine = await launch({ browser: 'firefox', executablePath, timeout, defaultViewport: viewport })
-  return {
-    browser: async () => browserOfContext(await engine.createBrowserContext()),
-    stop: () => engine.close(),
-  }
-}
-
-async function browserOfContext(context: BrowserContext): Promise<EngineBrowser> {
-  const page = await context.newPage()
-  page.setDefaultTimeout(timeout)
-  return {
-    open: async (url) => void (await page.goto(url)),
-    type: (selector, text) => page.type(selector, text),
-    // A locator tries again if the page replaces the element meanwhile.
-    click: (selector) => page.locator(selector).click(),
-    async press(key, shift) {
-      if (shift) await page.keyboard.down(shift)
-      await page.keyboard.press(key)
-      if (shift) await page.keyboard.up(shift)
-    },
-    waitFor: async (selector) => void (await page.waitForSelector(selector)),
-    evaluate: (expression) => page.evaluate(expression),
-    close: () => context.close(),
   }
 }
 
