@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { firefox, webkit, type BrowserType, type Page } from 'playwright-core'
-import { launch, type BrowserContext } from 'puppeteer-core'
+import { chromium, firefox, webkit, type BrowserType, type LaunchOptions, type Page } from 'playwright-core'
 import { Builder, By, Key, until, type WebDriver } from 'selenium-webdriver'
 import { waitForServer } from 'selenium-webdriver/http/util.js'
 
@@ -13,6 +12,9 @@ import { within } from './within.ts'
 
 /** The timeout of each wait, in milliseconds. */
 const timeout = 30_000
+
+/** In a wider window the desk shows list and application side by side, and the focus goes elsewhere. */
+const viewport = { width: 800, height: 600 }
 
 /** A started engine. */
 export interface Engine {
@@ -44,14 +46,16 @@ export const engines: Record<string, () => (() => Promise<Engine>) | undefined> 
     const executablePath = findExecutable(['chromium', 'chromium-browser', 'google-chrome'])
     return executablePath === undefined
       ? undefined
-      : () => startWithPuppeteer({ browser: 'chrome', executablePath, args: chromiumArguments() })
+      : () => startWithPlaywright(chromium, { executablePath, args: chromiumArguments() })
   },
   firefox() {
     if (existsSync(firefox.executablePath())) return () => startWithPlaywright(firefox)
     const executablePath = findExecutable(['firefox-esr', 'firefox'])
+    // Playwright drives a Firefox that it did not build over WebDriver BiDi.
+    const channel = 'moz-firefox'
     return executablePath === undefined
       ? undefined
-      : () => startWithPuppeteer({ browser: 'firefox', executablePath })
+      : () => startWithPlaywright(firefox, { executablePath, channel })
   },
   webkit() {
     if (existsSync(webkit.executablePath())) return () => startWithPlaywright(webkit)
@@ -76,10 +80,10 @@ function miniBrowsers() {
   }
 }
 
-async function startWithPlaywright(type: BrowserType): Promise<Engine> {
-  const engine = await type.launch({ timeout })
+async function startWithPlaywright(type: BrowserType, options: LaunchOptions = {}): Promise<Engine> {
+  const engine = await type.launch({ timeout, ...options })
   return {
-    browser: async () => browserOfPage(await engine.newPage()),
+    browser: async () => browserOfPage(await engine.newPage({ viewport })),
     stop: () => engine.close(),
   }
 }
@@ -88,40 +92,13 @@ function browserOfPage(page: Page): EngineBrowser {
   page.setDefaultTimeout(timeout)
   return {
     open: async (url) => void (await page.goto(url)),
-    type: (selector, text) => page.locator(selector).pressSequentially(text),
+    type: (selector, text) => page.locator(selector).first().pressSequentially(text),
     // A locator tries again if the page replaces the element meanwhile.
-    click: (selector) => page.locator(selector).click(),
+    click: (selector) => page.locator(selector).first().click(),
     press: (key, shift) => page.keyboard.press(shift ? `${shift}+${key}` : key),
     waitFor: async (selector) => void (await page.waitForSelector(selector, { state: 'attached' })),
     evaluate: (expression) => page.evaluate(expression),
     close: () => page.close(),
-  }
-}
-
-async function startWithPuppeteer(options: Parameters<typeof launch>[0]): Promise<Engine> {
-  const engine = await launch({ headless: true, timeout, ...options })
-  return {
-    browser: async () => browserOfContext(await engine.createBrowserContext()),
-    stop: () => engine.close(),
-  }
-}
-
-async function browserOfContext(context: BrowserContext): Promise<EngineBrowser> {
-  const page = await context.newPage()
-  page.setDefaultTimeout(timeout)
-  return {
-    open: async (url) => void (await page.goto(url)),
-    type: (selector, text) => page.type(selector, text),
-    // A locator tries again if the page replaces the element meanwhile.
-    click: (selector) => page.locator(selector).click(),
-    async press(key, shift) {
-      if (shift) await page.keyboard.down(shift)
-      await page.keyboard.press(key)
-      if (shift) await page.keyboard.up(shift)
-    },
-    waitFor: async (selector) => void (await page.waitForSelector(selector)),
-    evaluate: (expression) => page.evaluate(expression),
-    close: () => context.close(),
   }
 }
 

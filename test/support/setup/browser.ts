@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node'
 
-import { ensureChromium, findExecutable } from '../browser.ts'
+import { ensureChromium } from '../browser.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -11,6 +11,5 @@ declare module 'vitest' {
 
 /** Runs before browser tests. Finds or installs a browser. */
 export default function setup(project: TestProject): void {
-  // chromium-headless-shell is Chromium without windows. It opens a page in a third of the time.
-  project.provide('chromium', findExecutable(['chromium-headless-shell']) ?? ensureChromium())
+  project.provide('chromium', ensureChromium('chromium-headless-shell'))
 }
