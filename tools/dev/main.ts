@@ -26,12 +26,18 @@ await runUntilStopped(async ({ signal, stopped, atEnd }) => {
     if (settings['DATABASE_URL'] || settings['DATA_DIR']) {
       return { ...settings, HOST: '127.0.0.1', PORT: '0', SITE_URL: settings['SITE_URL'] || site }
     }
-    if (isOutdated) await demonstration?.end()
-    if (isOutdated) demonstration = undefined
-    isOutdated = false
+    if (isOutdated) {
+      await demonstration?.end()
+      demonstration = undefined
+    }
     demonstration ??= startDemonstration(site)
+    isOutdated = false
     await updates
-    return demonstration.environment
+    // After a failure, the next start tries it again.
+    return demonstration.environment.catch((error: unknown) => {
+      isOutdated = true
+      throw error
+    })
   }
   atEnd(async () => demonstration?.end())
   const server = createDevServer({

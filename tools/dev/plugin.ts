@@ -51,8 +51,11 @@ export function devPages({ server, onSchemaChange, onStart }: DevPagesOptions): 
       else if (modules.length === 0) return
       server.restart()
       const { hot, moduleGraph } = vite.environments.client
-      // Vite itself replaces, or loads again, what the page has as a module.
-      if (behindPages.test(path) || moduleGraph.getModulesByFile(file)) return []
+      // Vite itself replaces what a page has loaded as a module, or loads the page again.
+      const isLoaded = [...(moduleGraph.getModulesByFile(file) ?? [])].some(
+        ({ isSelfAccepting }) => isSelfAccepting !== undefined,
+      )
+      if (behindPages.test(path) || isLoaded) return []
       vite.config.logger.info(`page reload ${path}`, { timestamp: true })
       hot.send({ type: 'full-reload', path: '*' })
       return []

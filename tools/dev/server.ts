@@ -2,7 +2,6 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
-
 import type { HotPayload } from 'vite'
 
 import { startServer, type ServerProcess } from '../../demo/server.ts'
@@ -35,15 +34,15 @@ interface DevServerOptions {
   signal: AbortSignal
 }
 
-/** Creates the product's server. It does not run yet. */
+/** Creates the product's server. It runs from the first `restart` on. */
 export function createDevServer({ environment, invoke, signal }: DevServerOptions): DevServer {
   let current: ServerProcess | undefined
   let latest = 0
   const aborted = once(signal, 'abort').then(() => {
     throw new OperatorError('The server has been stopped.')
   })
-  let state: Promise<string> = aborted
-  state.catch(() => {})
+  aborted.catch(() => {})
+  let state = Promise.resolve('')
 
   /** Prints why the server does not run. */
   const report = ({ message }: Error) => {
