@@ -9,7 +9,6 @@ import { readPageSettings } from './src/settings/page-settings.ts'
 import { readEnvironment } from './tools/env-files.ts'
 import { installedBeside, packageListOf } from './tools/packages.ts'
 import { entryOf, environmentOf, pages, rendererOf, scriptedPages } from './tools/pages.ts'
-import { devPage } from './tools/plugins/dev-page.ts'
 import { inlineScript } from './tools/plugins/inline-script.ts'
 import { pageImages } from './tools/plugins/page-images.ts'
 import { plainImports } from './tools/plugins/plain-imports.ts'
@@ -28,8 +27,16 @@ export default defineConfig(({ command, mode }) => {
     base: './',
     define: { 'import.meta.env.VERSION': JSON.stringify(version) },
     appType: 'custom',
-    plugins: [react(), pageScripts(), pageImages(), inlineScript(), plainImports(), devPage()],
-    server: { proxy: { '/rest': 'http://127.0.0.1:3000', '/auth': 'http://127.0.0.1:3000' } },
+    plugins: [react(), pageScripts(), pageImages(), inlineScript(), plainImports()],
+    // For `npm run dev`. Without the entries, the first visit would find new packages and load again.
+    optimizeDeps: { entries: scriptedPages.map(entryOf) },
+    server: {
+      watch: {
+        ignored: ['data', 'dist', 'build', 'release', 'screenshots'].map((name) =>
+          join(import.meta.dirname, name, '**'),
+        ),
+      },
+    },
     builder: {
       sharedConfigBuild: true,
       sharedPlugins: true,
@@ -46,13 +53,16 @@ export default defineConfig(({ command, mode }) => {
     },
     environments: {
       ...Object.fromEntries(
-        scriptedPages.map((page, index) => [environmentOf(page), pageBuild(page, index === 0)]),
+        (command === 'build' ? scriptedPages : []).map((page, index) => [
+          environmentOf(page),
+          pageBuild(page, index === 0),
+        ]),
       ),
       server: {
         consumer: 'server',
-        define: { 'process.env.NODE_ENV': '"production"' },
+        define: command === 'build' ? { 'process.env.NODE_ENV': '"production"' } : {},
         // Packages are bundled: with few files to look for, the programs start in two thirds of the time.
-        resolve: { noExternal: true, external: installedBeside },
+        resolve: command === 'build' ? { noExternal: true, external: installedBeside } : {},
         build: {
           outDir: nextFolder('build'),
           license: { fileName: packageListOf('server') },

@@ -20,28 +20,12 @@ import { compare, declareSchema, readCatalogue, schemaFolders } from '../test/su
 import { startPostgres } from '../test/support/postgres.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { connectTo } from '../test/support/sql.ts'
+import { statementsOf } from './statements.ts'
 
 /** The folder of migrations for each folder of declarations. */
 const migrationsOf: Record<string, string> = {
   'supabase/schemas': 'supabase/migrations',
   'src/server/database/schemas': 'src/server/database/migrations',
-}
-
-/** Splits a file into statements, each with the comment directly above it. */
-function statementsOf(text: string): string[] {
-  const statements: string[] = []
-  let start = 0
-  for (const { 0: token, index } of text.matchAll(
-    /--.*|'(?:[^']|'')*'|\$(\w*)\$[^]*?\$\1\$|^ *begin atomic$[^]*?^ *end;|;/gm,
-  )) {
-    if (!token.endsWith(';') || token.startsWith('--')) continue
-    const end = index + token.length
-    const [, statement = ''] =
-      /(?:^|\n\n)((?:--.*\n)*(?!--)\S[^]*)$/.exec(text.slice(start, end).trim()) ?? []
-    statements.push(statement)
-    start = end
-  }
-  return statements
 }
 
 /** Reads the declared functions, by schema and name. */

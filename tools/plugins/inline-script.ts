@@ -7,7 +7,6 @@ export function inlineScript(): Plugin {
     async load(id) {
       if (!id.endsWith('?script')) return undefined
       const entry = id.slice(0, -'?script'.length)
-      this.addWatchFile(entry)
       const output = await build({
         configFile: false,
         logLevel: 'warn',
@@ -21,6 +20,7 @@ export function inlineScript(): Plugin {
       if (chunk?.type !== 'chunk') throw new Error(`${entry} did not become a script`)
       const foreign = chunk.moduleIds.find((path) => path.includes('/node_modules/'))
       if (foreign !== undefined) throw new Error(`${entry} has ${foreign} in it, whose license nothing lists`)
+      for (const path of chunk.moduleIds) this.addWatchFile(path)
       return `export default ${JSON.stringify(chunk.code.trim())}`
     },
   }

@@ -267,7 +267,9 @@ test.each(['our server', 'a hosted project'])(
   'a database of %s with an earlier text of an unreleased migration is refused, and the error says how to go back',
   async (whose) => {
     const url =
-      whose === 'our server' ? await newCurrentDatabase('opened') : (await newProject(server, 'opened_project')).url
+      whose === 'our server'
+        ? await newCurrentDatabase('opened')
+        : (await newProject(server, 'opened_project')).url
     const sql = connectTo(url, 2)
     /** All migrations, for a project only the first two, and one that is still open to edits. */
     const withOpen = (text: string) => ({
