@@ -650,6 +650,28 @@ Thank you for your application to Unplugged. We have it, and we will get back to
 The organisers of Unplugged.')
 $$;
 
+-- Locks letters, their applications, and their templates, which cannot be removed meanwhile. Takes ids of letters and of
+-- deliveries. For a receipt, which has no letter, it locks only the application.
+create or replace function private.lock_letters(ids uuid[]) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  wanted constant uuid[] := ids || array(
+    select letter_id from private.deliveries where id = any (ids) and letter_id is not null
+  );
+begin
+  perform from private.templates
+    where name in (select template from private.letters where id = any (wanted))
+    order by name for key share;
+  perform private.lock_for_letters(array(
+    select application_id from private.letters where id = any (wanted)
+    union select application_id from private.deliveries where id = any (ids)
+  ));
+  -- A server that has claimed a delivery may add another one for the same letter, which must not wait for this lock.
+  perform from private.letters where id = any (wanted) order by id for no key update;
+end
+$$;
+
 -- Erases the deliveries about an application, and that of the application itself, before the application, as in the lock order of
 -- servers. A server that claims a delivery, or records its result, locks the delivery, then the invitation and earlier RSVPs. It
 -- does not lock the application.

@@ -116,7 +116,8 @@ begin
     select application_id from private.letters where id = any (wanted)
     union select application_id from private.deliveries where id = any (ids)
   ));
-  perform from private.letters where id = any (wanted) order by id for update;
+  -- A server that has claimed a delivery may add another one for the same letter, which must not wait for this lock.
+  perform from private.letters where id = any (wanted) order by id for no key update;
 end
 $$;
 
