@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { beforeEach, expect } from 'vitest'
+import { expect } from 'vitest'
 
 import { operatorSecret } from '../../src/server/auth/organisers.ts'
 import { people } from '../support/applicants.ts'
@@ -9,11 +9,6 @@ import { clientOf } from '../support/organiser.ts'
 import { test } from '../support/visitor.ts'
 
 const desk = deskForTestFile()
-
-beforeEach(async () => {
-  await desk.sql`delete from private.door`
-  await desk.sql`insert into private.door default values`
-})
 
 /** Signs Ada in to a separate session, which a test may end. */
 async function newSession() {
