@@ -1,21 +1,14 @@
-import type { Page, Route } from 'playwright-core'
-import { beforeEach, expect } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
 
 import { operatorSecret } from '../../src/server/auth/organisers.ts'
-import { hiddenName, people } from '../support/applicants.ts'
-import { deskForTestFile, focused, getDesk } from '../support/desk-page.ts'
+import { people } from '../support/applicants.ts'
+import { deskForTestFile, getDesk } from '../support/desk-page.ts'
 import { anApplication, getForm } from '../support/form.ts'
 import { clientOf } from '../support/organiser.ts'
-import { disableBackOff } from '../support/back-off.ts'
-import { settle } from '../support/refresh.ts'
 import { test } from '../support/visitor.ts'
 
 const desk = deskForTestFile()
-
-beforeEach(async () => {
-  await desk.sql`delete from private.door`
-  await desk.sql`insert into private.door default values`
-})
 
 /** Signs Ada in to a separate session, which a test may end. */
 async function newSession() {
@@ -27,90 +20,6 @@ async function newSession() {
 
 /** The address of a function of the desk. */
 const addressOf = (name: string) => `**/rpc/desk_${name}`
-/** Lets the server act, and loses its response. */
-const loseResponse = async (route: Route) => {
-  await route.fetch()
-  await route.abort()
-}
-
-/** Screens, each with its address, the function that it calls, a malformed response, and its heading. */
-const malformedResponses = [
-  ['/?status=all', 'list', { applications: [null], letters: [], next: null }, 'Applications'],
-  [
-    '/applications/1',
-    'application',
-    { application: {}, letters: [], place: null, history: [{ kind: 'none' }] },
-    'Ada Lovelace',
-  ],
-  ['/letters', 'letters', {}, 'Letters'],
-  ['/letters/templates/accepted', 'letters', {}, 'Template: Accepted'],
-  ['/letters/drafts/accepted', 'drafts', { letters: [null], next: null }, 'Drafts: Accepted'],
-  ['/letters/outbox/refused', 'outbox', { letters: [null], next: null }, 'Refused letters'],
-  ['/door', 'door', { is_open: true, closes_after: 3 }, 'Door'],
-  ['/history', 'history', { happenings: [null], next: null }, 'History'],
-] as const
-
-test('a broken screen affects nothing else, and Try again loads it again', async ({ visitor }) => {
-  visitor.allowConsoleError(/TypeError|RangeError/)
-  const [application] = await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
-  const page = await desk.open(visitor, '/account')
-  const { heading, button, link } = getDesk(page)
-  for (const [path, name, json, title] of malformedResponses) {
-    await link('Account').click()
-    await heading('Account').waitFor()
-    // A screen would use the response of a pending request instead of the malformed one.
-    await settle(page)
-    await expect.poll(() => page.title()).toBe('Account · Unplugged.')
-    await page.route(addressOf(name), (route) => route.fulfill({ json }))
-    await page.evaluate((to) => (location.hash = to), path.replace('/1', `/${application?.id}`))
-    await heading('This could not be shown').waitFor()
-    await expect.poll(() => focused(page)).toBe('H1: This could not be shown')
-    await expect.poll(() => page.title()).toBe('This could not be shown · Unplugged.')
-    await button('Try again').click()
-    await heading('This could not be shown').waitFor()
-    await page.unroute(addressOf(name))
-    await button('Try again').click()
-    await heading(title).waitFor()
-    await expect.poll(() => page.title()).toBe(`${title} · Unplugged.`)
-  }
-})
-
-test('an unexpected failure is reported, and the button still works afterwards', async ({ visitor }) => {
-  visitor.allowConsoleError(/TypeError|null/)
-  const page = await desk.open(visitor, '/account')
-  const { button } = getDesk(page)
-  await button('Set up').waitFor()
-  await page.route('**/auth/v1/user', async (route) => {
-    const response = await route.fetch()
-    await route.fulfill({ response: response, json: { ...(await response.json()), factors: [null] } })
-  })
-  await button('Set up').click()
-  await page.getByText('Something went wrong. Please try again.').waitFor()
-  await page.unroute('**/auth/v1/user')
-  await button('Set up').click()
-  await page.getByAltText(/^A QR code/).waitFor()
-})
-
-test('a stale read does not remove a newly added note from the screen', async ({ visitor }) => {
-  const [application] = await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
-  const page = await desk.open(visitor, `/applications/${application?.id}`)
-  const { button, link, note, status, timeline } = getDesk(page)
-  await note.waitFor()
-  await link('Back').click()
-  const reads: Route[] = []
-  await page.route(addressOf('application'), (route) => void reads.push(route), { times: 1 })
-  await link('Ada Lovelace').click()
-  await expect.poll(() => reads.length).toBe(1)
-  const [read] = reads
-  const response = await read?.fetch()
-  await note.fill('A strong one.')
-  const refresh = page.waitForResponse(addressOf('application'))
-  await button('Add note').click()
-  await expect.poll(() => status.textContent()).toBe('Note added')
-  await read?.fulfill({ ...(response && { response }) })
-  await refresh
-  expect(await timeline.last().textContent()).toContain('A strong one.')
-})
 
 const forbidStorage = (page: Page) =>
   page.addInitScript(() => {
@@ -290,111 +199,6 @@ test('an announcement disappears from the page completely', async ({ visitor }) 
     region.getAnimations({ subtree: true }).forEach((animation) => animation.finish()),
   )
   expect(await visiblePartCount()).toBe(0)
-})
-
-test('the window’s title names the screen or the applicant, and shows a blind reader no name', async ({
-  visitor,
-}) => {
-  await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
-  const page = await desk.open(visitor, '', { as: await newSession() })
-  const { link, button } = getDesk(page)
-  const expectTitle = async (title: string) => {
-    await expect.poll(() => page.title()).toBe(`${title} · Unplugged.`)
-  }
-  await link('Ada Lovelace').click()
-  await expectTitle('Ada Lovelace')
-  await link('Account').click()
-  await expectTitle('Account')
-  await page.getByRole('switch', { name: 'Blind reading' }).click()
-  await expect.poll(() => getDesk(page).status.textContent()).toBe('Blind reading is on.')
-  await link('Applications').click()
-  await expectTitle('Applications')
-  await page.getByRole('link', { name: hiddenName }).click()
-  await page.getByRole('heading', { name: hiddenName }).waitFor()
-  await expect.poll(() => page.title()).toMatch(/^Application [\da-f]{4} · Unplugged\.$/)
-  await desk.ada.client.rpc('desk_set_blind', { blind: false })
-  await button('Sign out').click()
-  await expectTitle('Sign in')
-})
-
-test('an act that is retried after a lost response happens once, and is announced as usual', async ({
-  visitor,
-}) => {
-  visitor.allowConsoleError(/Failed to load resource/)
-  const person = { email: 'ada@example.com', first_name: 'Ada' }
-  await desk.store([
-    { ...person, last_name: 'L', company: 'Engines' },
-    { ...person, last_name: 'B', company: 'Looms' },
-  ])
-  const page = await desk.open(visitor, '/door')
-  const { link, button, note, status, timeline, dialog } = getDesk(page)
-  const expectAnnouncement = async (words: string) => {
-    await expect.poll(() => status.textContent()).toBe(words)
-  }
-  await disableBackOff(page)
-  for (const name of ['set_door', 'set_blind', 'reveal', 'note', 'decide', 'erase'])
-    await page.route(addressOf(name), loseResponse, { times: 1 })
-  await page.getByLabel('Sentence for applicants').fill('Later.')
-  await button('Save').click()
-  await expectAnnouncement('Saved. The door is open.')
-  await expect.poll(() => page.getByRole('alert').filter({ hasText: /./ }).count()).toBe(0)
-  await link('Account').click()
-  await page.getByRole('switch', { name: 'Blind reading' }).click()
-  await expectAnnouncement('Blind reading is on.')
-  await link('Applications').click()
-  await page.getByRole('link', { name: hiddenName }).first().click()
-  await button('Reveal').click()
-  await page.getByRole('heading', { name: 'Ada L' }).waitFor()
-  await note.fill('A strong one.')
-  await button('Add note').click()
-  await expectAnnouncement('Note added')
-  expect(await timeline.filter({ hasText: 'A strong one.' }).count()).toBe(1)
-  await button('Accept').click()
-  await expectAnnouncement('Ada L: Accepted')
-  const happened =
-    await desk.sql`select kind from private.history where application_id is not null order by id`
-  expect(happened.map(({ kind }) => kind as string)).toEqual(['revealed', 'note', 'status'])
-  await button('Erase').click()
-  await dialog.getByLabel(/^Looms, /).check()
-  await dialog.getByLabel(/^Type the email/).fill('ada@example.com')
-  await button('Erase for good').click()
-  await expectAnnouncement('Ada L: erased, 2 applications')
-  // Other events were removed with the applications.
-  expect(await desk.sql`select kind, detail from private.history order by id`).toMatchObject([
-    { kind: 'door' },
-    { kind: 'blind' },
-    { kind: 'erased', detail: { applications: 2 } },
-  ])
-  await desk.ada.client.rpc('desk_set_blind', { blind: false })
-})
-
-test('fifty decisions that one call could not save show one message, and are retried together', async ({
-  visitor,
-}) => {
-  visitor.allowConsoleError(/Failed to load resource/)
-  const stored = await desk.store(people(50))
-  const page = await desk.open(visitor, '/?status=all')
-  const { button, status, alert } = getDesk(page)
-  const refuse = { code: 'XX000', message: 'The disk is full.', details: null, hint: null }
-  await page.route(addressOf('decide'), (route) => route.fulfill({ status: 500, json: refuse }), { times: 1 })
-  await page.getByLabel('Select all shown').check()
-  await button('Decline').click()
-  await expect.poll(() => status.textContent()).toBe('50 not saved')
-  expect(await alert.locator('p').first().textContent()).toBe(
-    'Person 1 and 49 others: “Declined” was not saved. The disk is full.',
-  )
-  expect(await alert.count()).toBe(1)
-  await desk.setStatus(stored.slice(0, 20), 'waitlisted')
-  await button('Try again').click()
-  await expect.poll(() => status.textContent()).toBe('30 applications: Declined; 20 not saved')
-  expect(await alert.count()).toBe(1)
-  expect(await alert.textContent()).toContain('bob@example.org set them to Waitlisted meanwhile')
-  await button('Leave them Waitlisted').click()
-  await expect.poll(() => alert.count()).toBe(0)
-  expect(await desk.sql`select status, count(*)::int from private.statuses group by 1 order by 1`).toEqual([
-    { status: 'declined', count: 30 },
-    { status: 'waitlisted', count: 20 },
-  ])
 })
 
 test.for([

@@ -215,6 +215,8 @@ test('an application prints all its data, black on white and without buttons', a
   await desk.ada.client
     .rpc('desk_note', { act: crypto.randomUUID(), application: stored?.id, note: 'Ask her.' })
     .throwOnError()
+  const mark = { act: crypto.randomUUID(), application: stored?.id, mark: 'yes', why: 'Knows what to leave.' }
+  await desk.ada.client.rpc('desk_mark', mark).throwOnError()
   await releaseDrafts(desk.sql, { state: 'done', subject: 'Come', body: 'And bring bees.' })
   const page = await desk.open(visitor, `/applications/${stored?.id}?status=all`)
   const { note, heading, timeline } = getDesk(page)
@@ -224,7 +226,8 @@ test('an application prints all its data, black on white and without buttons', a
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ media: 'print', colorScheme })
     await heading('Ada L').waitFor()
-    for (const text of [end, 'Ask her.', 'And bring bees.', 'Looms'])
+    const mine = 'Yes ada@example.org: Knows what to leave.'
+    for (const text of [end, 'Ask her.', 'And bring bees.', 'Looms', mine])
       await page.getByText(text).filter({ visible: true }).first().waitFor()
     expect(await getDesk(page).pill.isVisible()).toBe(true)
     const controls = page.locator('button, input, textarea, select, nav a, .decisions-bar')
@@ -265,6 +268,22 @@ test('the decision buttons keep their position when Undo changes its text, so a 
     await expect.poll(() => pill.textContent()).toBe(status)
     expect(await buttonPositions()).toEqual(before)
   }
+})
+
+test('the second click of a double click does not act on the next application', async ({ visitor }) => {
+  const stored = await desk.store(people(2))
+  const page = await desk.open(visitor)
+  const { button, dialog, heading, link } = getDesk(page)
+  await link('Person 1').waitFor()
+  await page.keyboard.press('?')
+  await dialog.getByLabel('Go on after a decision').check()
+  await page.keyboard.press('Escape')
+  await link('Person 1').click()
+  await heading('Person 1').waitFor()
+  await button('Accept').dblclick()
+  await heading('Person 2').waitFor()
+  await button('Undo: Person 1, accepted').waitFor()
+  await expect.poll(() => Promise.all(stored.map(({ id }) => desk.statusOf(id)))).toEqual(['accepted', 'new'])
 })
 
 test('the row that keys act on is highlighted, also when the focus is elsewhere', async ({ visitor }) => {

@@ -2,6 +2,8 @@ import { screen, waitFor, within } from '@testing-library/dom'
 import { expect, test } from 'vitest'
 
 import { people } from '../support/applicants.ts'
+import { atTestEnd } from '../support/cleanup.ts'
+import { button, heading, link, names, settingSwitch, tab } from '../support/desk-parts.ts'
 import { deskScreensForTestFile } from '../support/desk-screens.ts'
 
 const desk = deskScreensForTestFile()
@@ -45,4 +47,69 @@ test('keys mark an application, which then shows the marks of others, and Enter 
 
   await user.keyboard('{Escape}')
   await screen.findByText('1 maybe, 1 no')
+})
+
+test('of keys that are pressed while a mark is being saved, the last one counts', async () => {
+  const [{ id } = { id: '' }] = await desk.store(people(1))
+  const { user, network } = await desk.open(`/applications/${id}`)
+  await screen.findByRole('region', { name: 'Your mark' })
+  const release = network.hold('desk_mark')
+  await user.keyboard('1203')
+  await screen.findByRole('button', { name: 'No', pressed: true })
+  release()
+  const stored = () => desk.sql`select mark from private.marks where application_id = ${id}`
+  await waitFor(async () => expect(await stored()).toEqual([{ mark: 'no' }]))
+  await network.settled()
+  expect(await stored()).toEqual([{ mark: 'no' }])
+})
+
+test('the list shows what is left to mark, and where organisers disagree', async () => {
+  const [{ id: one } = { id: '' }, { id: two } = { id: '' }] = await desk.store(people(3))
+  await Promise.all([markAs(one, 'no'), markAs(two, 'no')])
+  await desk.ada.client.rpc('desk_mark', { act: crypto.randomUUID(), application: one, mark: 'yes' })
+  const { user, press } = await desk.open()
+  await link('Person 1')
+  await press('Filters')
+  await user.selectOptions(await screen.findByLabelText('Marks'), 'Not marked by me')
+  await waitFor(() => expect(names()).toEqual(['Person 2', 'Person 3']))
+  await waitFor(() => expect(tab('New').textContent).toBe('New 2'))
+  await user.selectOptions(screen.getByLabelText('Marks'), 'We disagree')
+  await waitFor(() => expect(names()).toEqual(['Person 1']))
+  await user.selectOptions(screen.getByLabelText('Order'), 'Shuffled')
+  await waitFor(() => expect(names()).toHaveLength(2))
+  expect(location.hash).toContain('marks=none+of+mine&order=shuffled')
+})
+
+test('an organiser can choose only to read, and again to mark', async () => {
+  const { user, announced } = await desk.open('/account')
+  const onlyRead = await settingSwitch('I only read')
+  await user.click(onlyRead)
+  await announced('You only read.')
+  await waitFor(() => expect(onlyRead.getAttribute('aria-checked')).toBe('true'))
+  await user.click(onlyRead)
+  await announced('You read and mark.')
+})
+
+test('nobody waits for the marks of organisers who only read', async () => {
+  const [{ id } = { id: '' }] = await desk.store(people(1))
+  await desk.ada.client.rpc('desk_set_reads_only', { reads_only: true }).throwOnError()
+  const { user } = await desk.open(`/applications/${id}`, { as: desk.bob })
+  const marks = await screen.findByRole('region', { name: 'Your mark' })
+  await user.keyboard('2')
+  await within(marks).findByText(/^Maybe$/, { selector: 'b' })
+  await waitFor(() => expect(within(marks).queryByText(/You see other marks once/)).toBeNull())
+  expect(marks.textContent).not.toContain('ada@example.org')
+})
+
+test('marks are hidden if there is only one organiser', async () => {
+  const [{ id } = { id: '' }] = await desk.store(people(1))
+  const [{ account_id: bob }] = await desk.sql<[{ account_id: string }]>`
+    delete from private.organisers using auth.users
+    where users.id = account_id and email = 'bob@example.org' returning account_id`
+  atTestEnd(() => desk.sql`insert into private.organisers (account_id) values (${bob})`)
+  await desk.open(`/applications/${id}`)
+  await heading('Person 1')
+  await screen.findByRole('heading', { name: 'What happened' })
+  await button('Add note')
+  expect(screen.queryByRole('heading', { name: 'Your mark' })).toBeNull()
 })

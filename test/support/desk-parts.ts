@@ -1,4 +1,4 @@
-import { screen, within } from '@testing-library/dom'
+import { screen, waitFor, within } from '@testing-library/dom'
 
 /** Waits for a button with exactly this name. */
 export const button = (name: string): Promise<HTMLElement> => screen.findByRole('button', { name })
@@ -13,6 +13,15 @@ export const heading = (name: string | RegExp): Promise<HTMLElement> =>
 /** Waits for the box that ticks an application of the list. */
 export const box = (name: string): Promise<HTMLInputElement> =>
   screen.findByRole('checkbox', { name: `Select ${name}` })
+
+/** Waits for a switch of a setting, and for the setting's value. */
+export async function settingSwitch(name: string): Promise<HTMLElement> {
+  const found = await screen.findByRole<HTMLInputElement>('switch', { name })
+  await waitFor(() => {
+    if (found.disabled) throw new Error(`The value of ${name} is not loaded.`)
+  })
+  return found
+}
 
 /** The words of the element that has the focus: its name, or its text. */
 export function focusedWords(): string {

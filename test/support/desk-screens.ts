@@ -22,8 +22,19 @@ const timeout = 20_000
 /** Reads and decisions are retried without delay. Unit tests cover the back-off (`src/client/retry.test.ts`). */
 const retryDelays = [0, 0]
 
+/** Waits until React has run the effects of what it has just rendered, as a person is never faster than that. */
+const effectsHaveRun = async () => {
+  for (let task = 0; task < 2; task += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
 configure({
   asyncUtilTimeout: timeout,
+  // Wraps each wait and each act of a person.
+  asyncWrapper: async (run) => {
+    const result = await run()
+    await effectsHaveRun()
+    return result
+  },
   // Printing the document for each failed try would take most of the time. A failed test prints it once.
   getElementError: (message) => new Error(message ?? 'not found'),
 })
@@ -158,9 +169,7 @@ function openWindow(origin: string): OpenedDesk {
       unmount = mount(origin)
     },
     async activateWindow() {
-      // A read that is still pending would not be sent again.
-      await waitFor(() => expect(network.pendingCount()).toBe(0))
-      await new Promise((resolve) => setTimeout(resolve))
+      await network.settled()
       dispatchEvent(new Event('focus'))
     },
     announced: (sentence) =>

@@ -18,8 +18,11 @@ export interface Network {
   beforeNext(name: string, act: () => PromiseLike<unknown>): void
   /** Disconnects or connects this browser. */
   setOffline(isOffline: boolean): void
-  /** How many calls have no complete response yet. */
-  pendingCount(): number
+  /**
+   * Waits until the desk has received and shown all that it called, and calls nothing more. A read that is still pending is not
+   * repeated by a refresh, so the desk would miss what changed meanwhile.
+   */
+  settled(): Promise<void>
 }
 
 /** Responds to a call in place of the server. */
@@ -54,7 +57,7 @@ export function interceptCalls(): { network: Network; restore: () => void } {
   const calls: string[] = []
   const handlers = new Map<string | undefined, Handler>()
   let isOffline = false
-  let pendingCount = 0
+  const pending = new Set<Promise<unknown>>()
   const fetchThrough: typeof fetch = async (input, init = {}) => {
     const { pathname } = new URL(input instanceof Request ? input.url : input)
     const name = pathname.split('/').at(-1) ?? ''
@@ -67,15 +70,14 @@ export function interceptCalls(): { network: Network; restore: () => void } {
     const args = typeof init.body === 'string' ? (JSON.parse(init.body) as Record<string, unknown>) : {}
     return Promise.race([handler({ args, signal, send }), rejectionOf(signal)])
   }
-  globalThis.fetch = async (...request) => {
-    pendingCount += 1
-    try {
-      const response = await fetchThrough(...request)
-      await response.clone().arrayBuffer()
-      return response
-    } finally {
-      pendingCount -= 1
-    }
+  globalThis.fetch = (...request) => {
+    const response = fetchThrough(...request)
+    const complete = response
+      .then((each) => each.clone().arrayBuffer())
+      .catch(() => {})
+      .finally(() => pending.delete(complete))
+    pending.add(complete)
+    return response
   }
   const route: Network['route'] = (name, handler) => {
     handlers.set(name, handler)
@@ -111,7 +113,16 @@ export function interceptCalls(): { network: Network; restore: () => void } {
         Object.defineProperty(navigator, 'onLine', { value: !isDisconnected, configurable: true })
         dispatchEvent(new Event(isDisconnected ? 'offline' : 'online'))
       },
-      pendingCount: () => pendingCount,
+      async settled() {
+        let count: number
+        do {
+          await Promise.all(pending)
+          count = calls.length
+          // What a response brings is rendered, and then causes further calls (`afterFrame`).
+          for (let frame = 0; frame < 2; frame += 1)
+            await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+        } while (pending.size > 0 || calls.length !== count)
+      },
     },
     restore: () => (globalThis.fetch = nodeFetch),
   }

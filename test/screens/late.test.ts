@@ -1,0 +1,197 @@
+import { fireEvent, screen, waitFor, within } from '@testing-library/dom'
+import { expect, test, vi } from 'vitest'
+
+import { people } from '../support/applicants.ts'
+import { atTestEnd } from '../support/cleanup.ts'
+import { button, focusedWords, heading, pill, problems, timeline } from '../support/desk-parts.ts'
+import { deskScreensForTestFile } from '../support/desk-screens.ts'
+import { beginEdition } from '../support/editions.ts'
+import { disconnect } from '../support/network.ts'
+
+const desk = deskScreensForTestFile()
+
+test('a note that is being written keeps the focus, whatever a response that arrives meanwhile removes', async () => {
+  const [ada] = await desk.store([{ first_name: 'Ada', last_name: 'N' }])
+  await desk.setStatus(ada ? [ada] : [], 'accepted')
+  const { fill, network, press, announced } = await desk.open(`/applications/${ada?.id}`)
+  const release = network.hold('desk_discard')
+  await press('Remove: Ada N')
+  const note = screen.getByLabelText<HTMLTextAreaElement>('Note')
+  await fill(note, 'Warm')
+  release()
+  await announced('Ada N: draft removed')
+  expect(document.activeElement).toBe(note)
+  expect(note.value).toBe('Warm')
+})
+
+test('a draft that is unticked while another one is being removed stays unticked', async () => {
+  const stored = await desk.store(people(3))
+  await desk.setStatus(stored, 'accepted')
+  // Without a mail server there are no ticks.
+  await desk.sql`update private.postman set seen_at = now() + interval '1 hour'`
+  const { user, network, press, announced } = await desk.open('/letters/drafts/accepted')
+  const tick = await screen.findByRole<HTMLInputElement>('checkbox', { name: 'Send to Person 2' })
+  await user.click(screen.getByRole('radio', { name: 'Person 1' }))
+  const release = network.hold('desk_discard')
+  await press('Remove: Person 1')
+  await user.click(tick)
+  release()
+  await announced('Person 1: draft removed')
+  expect(screen.getByRole<HTMLInputElement>('checkbox', { name: 'Send to Person 2' }).checked).toBe(false)
+})
+
+test('the line about a mark that is typed while the mark is being saved stays', async () => {
+  const [ada] = await desk.store([{ first_name: 'Ada', last_name: 'N' }])
+  const { fill, network, press, announced } = await desk.open(`/applications/${ada?.id}`)
+  const release = network.hold('desk_mark')
+  await press('Yes')
+  const why = screen.getByLabelText<HTMLInputElement>('Why, in a line')
+  await fill(why, 'Knows what to leave behind.')
+  release()
+  await announced('Ada N: your mark is Yes')
+  expect(why.value).toBe('Knows what to leave behind.')
+})
+
+test('a stale read does not remove a newly added note from the screen', async () => {
+  const [application] = await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
+  const { fill, follow, network, press, announced } = await desk.open(`/applications/${application?.id}`)
+  await button('Add note')
+  await follow('Back')
+  await heading('Applications')
+  // The next read is answered at once, and its response arrives late.
+  let goOn = () => {}
+  const isLate = new Promise<void>((resolve) => (goOn = resolve))
+  const read = new Promise<void>((resolve) => {
+    const end = network.route('desk_application', async ({ send }) => {
+      end()
+      const response = await send()
+      resolve()
+      await isLate
+      return response
+    })
+  })
+  await follow('Ada Lovelace')
+  await read
+  await fill(await screen.findByLabelText('Note'), 'A strong one.')
+  await press('Add note')
+  await announced('Note added')
+  goOn()
+  await network.settled()
+  expect(timeline().at(-1)).toContain('A strong one.')
+})
+
+test('signing out asks each time while a note or a decision is being saved, and not afterwards', async () => {
+  const [stored] = await desk.store(people(1))
+  const { user, fill, follow, network, press, announced } = await desk.open(`/applications/${stored?.id}`, {
+    as: await desk.server.signedIn('grace@example.org'),
+  })
+  const confirm = vi.fn<() => boolean>(() => false)
+  vi.stubGlobal('confirm', confirm)
+  atTestEnd(() => void vi.unstubAllGlobals())
+  const releaseNote = network.hold('desk_note')
+  await fill(await screen.findByLabelText('Note'), 'Ask her.')
+  await press('Add note')
+  await press('Sign out')
+  expect(confirm.mock.calls).toEqual([['Sign out before your changes are saved?']])
+  releaseNote()
+  await announced('Note added')
+  for (const [act, key, outcome] of [
+    ['Sign out', 'a', 'Accepted'],
+    ['End all sessions', 'w', 'Waitlisted'],
+  ] as const) {
+    await heading('Person 1')
+    const release = network.hold('desk_decide')
+    await user.keyboard(key)
+    expect(pill()).toBe(`${outcome} (saving)`)
+    await follow('Account')
+    await heading('Account')
+    const [first] = await screen.findAllByRole('button', { name: act })
+    if (first) await user.click(first)
+    release()
+    await announced(`Person 1: ${outcome}`)
+    history.back()
+  }
+  expect(confirm).toHaveBeenCalledTimes(3)
+  await press('Sign out')
+  await heading('Sign in')
+  expect(confirm).toHaveBeenCalledTimes(3)
+})
+
+test('the second click of a double click does not repeat a refused decision', async () => {
+  const stored = await desk.store(people(2))
+  const { user, goTo, network } = await desk.open()
+  // Two refusals, since a colleague decided differently on each.
+  for (const [index, status] of [
+    [0, 'waitlisted'],
+    [1, 'shortlisted'],
+  ] as const) {
+    goTo(`/applications/${stored[index]?.id}`)
+    await heading(`Person ${index + 1}`)
+    await button('Decline')
+    await network.settled()
+    await desk.setStatus(stored.slice(index, index + 1), status)
+    await user.keyboard('d')
+    await waitFor(() => expect(problems()[index]).toContain(`Person ${index + 1}:`))
+  }
+  const again = () => screen.getAllByRole('button', { name: 'Decline anyway' })
+  fireEvent.click(again()[0] ?? document.body, { detail: 2 })
+  await network.settled()
+  expect(again()).toHaveLength(2)
+})
+
+test('the second click of a double click on “Stop all letters” does not send them', async () => {
+  const { network, press, announced } = await desk.open('/letters')
+  await press('Stop all letters')
+  await announced('All letters are stopped.')
+  fireEvent.click(await button('Resume sending'), { detail: 2 })
+  await network.settled()
+  expect(await desk.sql`select stopped from private.postman`).toEqual([{ stopped: true }])
+})
+
+test('a retreat whose response was lost is begun once, and one that a colleague began is not followed by another', async () => {
+  const { fill, goTo, network, press, announced, activateWindow } = await desk.open('/retreats')
+  const name = () => screen.findByLabelText<HTMLInputElement>('Name')
+  const began = (retreat: string) =>
+    waitFor(() => expect(screen.getByText(/has begun meanwhile/).textContent).toContain(retreat))
+  await fill(await name(), 'Spring 2028')
+  // Both tries reach the server, and neither response arrives.
+  const end = network.route('desk_begin_edition', async ({ send }) => {
+    await send()
+    return disconnect()
+  })
+  await press('Begin retreat')
+  await press('Begin now')
+  await began('Spring 2028')
+  end()
+  await press('Begin now')
+  await announced(/^Spring 2028 has begun\./)
+  await heading('Places')
+  const editions = () => desk.sql`select name from private.editions order by id desc`
+  expect(await editions()).toEqual([{ name: 'Spring 2028' }, { name: '' }])
+
+  goTo('/retreats')
+  await heading('Retreats')
+  await fill(await name(), 'Autumn 2028')
+  await press('Begin retreat')
+  await beginEdition(desk.sql, 'Summer 2028')
+  await activateWindow()
+  await began('Summer 2028')
+  await press('Begin now')
+  await screen.findByText('Somebody else has begun a retreat meanwhile.', { exact: false })
+  expect(await editions()).toHaveLength(3)
+  await press('Discard')
+  expect((await name()).value).toBe('')
+  expect(focusedWords()).toBe('Retreats')
+})
+
+test('questions that are being written stay with their retreat when the next one begins', async () => {
+  const { fill, goTo, press, activateWindow } = await desk.open('/questions')
+  await press('Add question')
+  await fill(await screen.findByLabelText('Question'), 'When do you arrive?')
+  await beginEdition(desk.sql, 'Spring 2028')
+  await activateWindow()
+  await screen.findByText(/There are no questions yet\./)
+  goTo('/questions?edition=1')
+  const question = await within(await screen.findByRole('main')).findByLabelText<HTMLInputElement>('Question')
+  expect(question.value).toBe('When do you arrive?')
+})
