@@ -4,8 +4,8 @@ import { expect } from 'vitest'
 
 import { atTestEnd } from './cleanup.ts'
 
-/** Messages of React about the DOM of the tests, which no browser causes. */
-const known = [/<search> is unrecognized/]
+/** Messages that no browser causes: of React about the DOM of the tests, and because all desks of a process share one store. */
+const known = [/<search> is unrecognized/, /Multiple GoTrueClient instances/]
 
 /**
  * Records errors and warnings of the console until the test ends, and then fails it if there were unexpected ones.
