@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 
 import { atTestEnd } from './cleanup.ts'
 
-/** Messages that no browser causes: of React about the DOM of the tests, and of the auth client, since a process opens several desks. */
+/** Messages that no browser causes: of React about the DOM of the tests, and because all desks of a process share one store. */
 const known = [/<search> is unrecognized/, /Multiple GoTrueClient instances/]
 
 /**

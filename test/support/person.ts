@@ -1,4 +1,41 @@
 import type { Sql } from '../../src/server/database/sql.ts'
+import type { Applicants, Organiser } from './applicants.ts'
+import { storeLetter } from './letters.ts'
+import { storeAnswers, storeQuestions } from './questions.ts'
+
+/**
+ * Stores two applications of one guest, Ada Lovelace, with a note, a letter and a private answer, and the application of somebody
+ * else.
+ *
+ * @returns The id of the newer one of the guest's.
+ */
+export async function storeGuest({
+  store,
+  setStatus,
+  sql,
+  ada,
+}: Applicants & { sql: Sql; ada: Organiser }): Promise<string> {
+  const answers = { first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com' }
+  const stored = await store([answers, { ...answers, reason: 'To think again.' }, { first_name: 'Alan' }])
+  const id = stored[0]?.id ?? ''
+  await setStatus(stored.slice(0, 1), 'accepted')
+  await sql`
+    update private.invitations set told_at = now(), deadline = private.today() + 10, rsvp = 'coming', rsvp_at = now()`
+  const [question = ''] = await storeQuestions(sql, [{ text: 'Whom do we call?', is_private: true }])
+  await storeAnswers(sql, id, { [question]: 'Mary' })
+  await storeLetter(sql, id, {
+    template: 'Travel',
+    state: 'done',
+    subject: 'How to get there',
+    body: 'By train: {{answer_link}}',
+    reply: '250 OK',
+    attempts: 1,
+  })
+  await ada.client
+    .rpc('desk_note', { act: crypto.randomUUID(), application: id, note: 'Met in Lisbon.' })
+    .throwOnError()
+  return id
+}
 
 /**
  * Stores something of every kind about a guest, Émile Lovelace: marks, a note, an RSVP, a draft, a receipt, and a letter that was

@@ -1,0 +1,73 @@
+import { screen, waitFor } from '@testing-library/dom'
+import { expect, test } from 'vitest'
+
+import { questions } from '../../src/application/fields.ts'
+import { deskScreensForTestFile } from '../support/desk-screens.ts'
+import { storeGuest } from '../support/person.ts'
+
+const desk = deskScreensForTestFile()
+const linkText = 'Everything about this person'
+const title = 'Everything about a person'
+
+test('an application leads to everything about its person, and Back leads to the application', async () => {
+  const id = await storeGuest(desk)
+  const { follow } = await desk.open(`/applications/${id}?status=all`)
+  await follow(linkText)
+  const heading = await screen.findByRole('heading', { name: title })
+  expect(location.hash).toBe(`#/applications/${id}/all?status=all`)
+  await waitFor(() => expect(document.activeElement).toBe(heading))
+  await screen.findAllByRole('heading', { name: 'Deliveries' })
+  expect(screen.getAllByRole('heading', { level: 2 })).toHaveLength(2)
+  const text = document.body.textContent
+  for (const words of [
+    `“${questions.consent}”`,
+    'To think again.',
+    'Met in Lisbon.',
+    'Whom do we call? (private)Mary',
+    'They have one. It is not shown: with it, others could answer.',
+    'Letter to ada@example.com',
+    'reply “250 OK”',
+    'By train: [their link to answer]',
+    'If your server makes backups (BACKUP_DIR), they have this too',
+    "--all-about 'ada@example.com'",
+  ])
+    expect(text).toContain(words)
+  expect(text).not.toContain('Alan')
+  await follow('Back')
+  await screen.findByRole('heading', { name: 'Ada Lovelace' })
+  expect(location.hash).toBe(`#/applications/${id}?status=all`)
+})
+
+test('marks of others are left out until the reader has marked too, and the page says so', async () => {
+  const [application] = await desk.store([{ first_name: 'Ada' }])
+  await desk.bob.client
+    .rpc('desk_mark', { act: crypto.randomUUID(), application: application?.id, mark: 'no', why: 'Cold.' })
+    .throwOnError()
+  const { reload } = await desk.open(`/applications/${application?.id}/all`)
+  await screen.findByText(/^Marks of other organisers are left out/)
+  expect(screen.queryByText(/Cold\./)).toBeNull()
+  await desk.ada.client
+    .rpc('desk_mark', { act: crypto.randomUUID(), application: application?.id, mark: 'yes', why: '' })
+    .throwOnError()
+  reload()
+  await screen.findByText('No: Cold.')
+  expect(screen.queryByText(/are left out/)).toBeNull()
+})
+
+test('an organiser who reads blind finds no link, and the address shows a sentence', async () => {
+  const id = await storeGuest(desk)
+  await desk.sql`update private.organisers set blind = true`
+  const { goTo } = await desk.open(`/applications/${id}`)
+  await screen.findByRole('button', { name: 'Erase' })
+  expect(screen.queryByRole('link', { name: linkText })).toBeNull()
+  goTo(`/applications/${id}/all`)
+  await screen.findByText('Not loaded. Everything about a person is hidden while you read blind.')
+  expect(document.body.textContent).not.toMatch(/ada@example\.com|Lovelace/)
+  // The page is still the desk of a signed-in organiser.
+  screen.getByRole('link', { name: 'Places' })
+})
+
+test('the page of an application that was erased says so', async () => {
+  await desk.open(`/applications/${crypto.randomUUID()}/all`)
+  await screen.findByText(/There is no such application: it may have been erased\./)
+})
