@@ -19,6 +19,8 @@ import { anonKey, startSignIn, type SignInServer } from './sign-in.ts'
 
 /** Milliseconds after which a wait fails. */
 const timeout = 20_000
+/** Milliseconds of the shortest interval that a test skips. */
+const shortestInterval = 10_000
 /** Reads and decisions are retried without delay. Unit tests cover the back-off (`src/client/retry.test.ts`). */
 const retryDelays = [0, 0]
 
@@ -43,6 +45,8 @@ export interface OpenedDesk {
   goTo: (path: string) => void
   /** Opens the desk again with what the browser has stored. Variables of modules keep their values, unlike in a browser. */
   reload: () => void
+  /** Lets time pass, once nothing is pending, so that the desk reads again what it reads regularly. */
+  refresh: () => Promise<void>
   /** Makes this window the active one, once nothing is pending, so that the desk reads again what it shows. */
   activateWindow: () => Promise<void>
   /** Waits until the last announcement is this sentence. */
@@ -128,17 +132,24 @@ export function deskScreensForTestFile(settings: Parameters<typeof startSignIn>[
 /** Opens the desk with what the browser has stored. It is closed at the end of the test. */
 function openWindow(origin: string): OpenedDesk {
   const { network, restore } = interceptCalls()
+  const { runIntervals, restoreIntervals } = recordIntervals()
   const allowConsoleError = recordProblems()
   let unmount = mount(origin)
   atTestEnd(() => {
     network.setOffline(false)
     unmount()
+    restoreIntervals()
     restore()
     localStorage.clear()
     sessionStorage.clear()
     forgetUnsentText()
     announce('')
   })
+  const settle = async () => {
+    // A read that is still pending would not be sent again.
+    await waitFor(() => expect(network.pendingCount()).toBe(0))
+    await new Promise((resolve) => setTimeout(resolve))
+  }
   const user = userEvent.setup({ document, delay: null, pointerEventsCheck: 0 })
   return {
     user,
@@ -157,10 +168,12 @@ function openWindow(origin: string): OpenedDesk {
       unmount()
       unmount = mount(origin)
     },
+    async refresh() {
+      await settle()
+      runIntervals()
+    },
     async activateWindow() {
-      // A read that is still pending would not be sent again.
-      await waitFor(() => expect(network.pendingCount()).toBe(0))
-      await new Promise((resolve) => setTimeout(resolve))
+      await settle()
       dispatchEvent(new Event('focus'))
     },
     announced: (sentence) =>
@@ -186,6 +199,26 @@ function mount(origin: string) {
   const root = createRoot(document.querySelector('main') ?? document.body)
   root.render(desk)
   return () => root.unmount()
+}
+
+/** Records what the desk does regularly, so that a test need not wait for it. */
+function recordIntervals() {
+  const { setInterval, clearInterval } = globalThis
+  const intervals = new Map<unknown, () => void>()
+  const record = (run: () => void, delay?: number) => {
+    const interval = setInterval(run, delay)
+    if ((delay ?? 0) >= shortestInterval) intervals.set(interval, run)
+    return interval
+  }
+  const forget = (interval?: Parameters<typeof clearInterval>[0]) => {
+    intervals.delete(interval)
+    clearInterval(interval)
+  }
+  Object.assign(globalThis, { setInterval: record, clearInterval: forget })
+  return {
+    runIntervals: () => [...intervals.values()].forEach((run) => run()),
+    restoreIntervals: () => Object.assign(globalThis, { setInterval, clearInterval }),
+  }
 }
 
 function exactly(sentence: string) {
