@@ -100,6 +100,14 @@ test('a blind reader downloads no hidden column', async ({ visitor }) => {
   expect(text).not.toMatch(/Ada|@|Engines|\+44/)
 })
 
+test('the file of a retreat that was chosen is named after it', async ({ visitor }) => {
+  const path = '/?edition=1&status=all&search=Xylophones'
+  const page = await visitor.open(`${server.origin}/desk#${path}`, {}, signPageIn(ada))
+  const { name, text } = await download(page)
+  expect(name).toMatch(/^applications-of-retreat-1-\d{4}-\d\d-\d\d\.csv$/)
+  expect(readCsv(text).rows).toMatchObject([{ company: 'Xylophones' }])
+})
+
 test('a download that fails or is stopped saves nothing, and says so', async ({ visitor }) => {
   visitor.allowConsoleError(/Failed to load resource/)
   const page = await visitor.open(`${server.origin}/desk#/?status=all`, {}, signPageIn(ada))

@@ -2,7 +2,7 @@ import { screen, waitFor, within } from '@testing-library/dom'
 import { beforeEach, expect, test } from 'vitest'
 
 import { hiddenName } from '../support/applicants.ts'
-import { button, focusedWords, heading, timeline } from '../support/desk-parts.ts'
+import { button, focusedWords, heading, sentence, timeline } from '../support/desk-parts.ts'
 import { deskScreensForTestFile } from '../support/desk-screens.ts'
 import { storeAnswers, storeGuests, storeQuestions } from '../support/questions.ts'
 
@@ -172,7 +172,7 @@ test('without days of the retreat no private answer is erased, and a private que
   await storeAnswers(desk.sql, id, { [emergency]: 'Mary' })
   await desk.sql`update private.editions set starts_on = null, ends_on = null`
   await desk.open('/questions')
-  await screen.findByText(/^Set the days of the retreat under .*until then nothing is erased\.$/)
+  await sentence(/^Set the days of the retreat under Places: until then nothing is erased\.$/)
   const question = await questionNumber(1)
   expect(question.queryByLabelText('Private')).toBeNull()
   question.getByText(/It stays private, since guests may have been told so\.$/)

@@ -23,6 +23,13 @@ export async function settingSwitch(name: string): Promise<HTMLElement> {
   return found
 }
 
+/** Waits for the innermost element with this text, of which parts may be in other elements, such as names. */
+export const sentence = (text: RegExp): Promise<HTMLElement> =>
+  screen.findByText((_, element) => {
+    const hasText = ({ textContent }: Element) => text.test(textContent)
+    return element !== null && hasText(element) && ![...element.children].some(hasText)
+  })
+
 /** The words of the element that has the focus: its name, or its text. */
 export function focusedWords(): string {
   const element = document.activeElement

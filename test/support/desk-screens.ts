@@ -19,6 +19,8 @@ import { anonKey, startSignIn, type SignInServer } from './sign-in.ts'
 
 /** Milliseconds after which a wait fails. */
 const timeout = 20_000
+/** Milliseconds of the shortest interval that a test skips. */
+const shortestInterval = 10_000
 /** Reads and decisions are retried without delay. Unit tests cover the back-off (`src/client/retry.test.ts`). */
 const retryDelays = [0, 0]
 
@@ -54,6 +56,8 @@ export interface OpenedDesk {
   goTo: (path: string) => void
   /** Opens the desk again with what the browser has stored. Variables of modules keep their values, unlike in a browser. */
   reload: () => void
+  /** Lets time pass, once nothing is pending, so that the desk reads again what it reads regularly. */
+  refresh: () => Promise<void>
   /** Makes this window the active one, once nothing is pending, so that the desk reads again what it shows. */
   activateWindow: () => Promise<void>
   /** Waits until the last announcement is this sentence. */
@@ -139,11 +143,13 @@ export function deskScreensForTestFile(settings: Parameters<typeof startSignIn>[
 /** Opens the desk with what the browser has stored. It is closed at the end of the test. */
 function openWindow(origin: string): OpenedDesk {
   const { network, restore } = interceptCalls()
+  const { runIntervals, restoreIntervals } = recordIntervals()
   const allowConsoleError = recordProblems()
   let unmount = mount(origin)
   atTestEnd(() => {
     network.setOffline(false)
     unmount()
+    restoreIntervals()
     restore()
     localStorage.clear()
     sessionStorage.clear()
@@ -167,6 +173,10 @@ function openWindow(origin: string): OpenedDesk {
     reload() {
       unmount()
       unmount = mount(origin)
+    },
+    async refresh() {
+      await network.settled()
+      runIntervals()
     },
     async activateWindow() {
       await network.settled()
@@ -195,6 +205,26 @@ function mount(origin: string) {
   const root = createRoot(document.querySelector('main') ?? document.body)
   root.render(desk)
   return () => root.unmount()
+}
+
+/** Records what the desk does regularly, so that a test need not wait for it. */
+function recordIntervals() {
+  const { setInterval, clearInterval } = globalThis
+  const intervals = new Map<unknown, () => void>()
+  const record = (run: () => void, delay?: number) => {
+    const interval = setInterval(run, delay)
+    if ((delay ?? 0) >= shortestInterval) intervals.set(interval, run)
+    return interval
+  }
+  const forget = (interval?: Parameters<typeof clearInterval>[0]) => {
+    intervals.delete(interval)
+    clearInterval(interval)
+  }
+  Object.assign(globalThis, { setInterval: record, clearInterval: forget })
+  return {
+    runIntervals: () => [...intervals.values()].forEach((run) => run()),
+    restoreIntervals: () => Object.assign(globalThis, { setInterval, clearInterval }),
+  }
 }
 
 function exactly(sentence: string) {
