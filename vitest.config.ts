@@ -42,7 +42,7 @@ export default defineConfig({
       tier('database', databaseTests, [runSetup, databasesSetup]),
       // The desk's screens without a browser, against a server in the same process.
       tier('screens', ['test/screens/**/*.test.ts'], [runSetup, databasesSetup], {
-        setupFiles: ['test/support/dom.ts'],
+        setupFiles: ['test/support/setup/dom.ts'],
       }),
       // Browser tests, and other tests of whole programs. `npm test` runs this tier and the two above.
       tier(
