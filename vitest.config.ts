@@ -17,9 +17,26 @@ const databasesSetup = 'test/support/setup/databases.ts'
 const buildSetup = 'test/support/setup/build.ts'
 const browserSetup = 'test/support/setup/browser.ts'
 
+/** Milliseconds for tests that wait for failovers, packages or many rounds (`npm run test:long`). */
+const longTimeout = 600_000
+const timeout = (quick: number) => (process.env['EXTENT'] === 'all' ? longTimeout : quick)
+
+/**
+ * Milliseconds after which a test or a hook of each tier has failed. They end only what hangs: a machine that is ten times as
+ * slow stays below them.
+ */
+const timeouts = {
+  unit: timeout(30_000),
+  database: timeout(120_000),
+  screens: timeout(60_000),
+  browser: timeout(150_000),
+  slow: longTimeout,
+  deployment: longTimeout,
+}
+
 /** Makes a tier of the tests, a project of Vitest, from the test files and the setup that they need. */
 function tier(
-  name: string,
+  name: keyof typeof timeouts,
   include: string[],
   globalSetup: string[],
   options: { exclude?: string[]; setupFiles?: string[] } = {},
@@ -29,7 +46,15 @@ function tier(
     extends: true as const,
     // Tests that run the server in the process of the test need its pages there.
     plugins: globalSetup.length > 0 ? [pageScripts(), pageImages(), inlineScript()] : [],
-    test: { name, include, exclude: [...configDefaults.exclude, ...exclude], globalSetup, setupFiles },
+    test: {
+      name,
+      include,
+      exclude: [...configDefaults.exclude, ...exclude],
+      globalSetup,
+      setupFiles,
+      testTimeout: timeouts[name],
+      hookTimeout: timeouts[name],
+    },
   }
 }
 
@@ -61,9 +86,6 @@ export default defineConfig({
       tier('deployment', ['test/deployment/*.test.ts'], [runSetup, databasesSetup, buildSetup, browserSetup]),
     ],
     setupFiles: 'test/support/setup/scopes.ts',
-    // These timeouts end only tests that hang: on a machine that is ten times as busy, the longest tests take minutes.
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
     expect: { poll: { timeout: 20_000 } },
     // Most tests wait for PostgreSQL, a browser or a timeout.
     maxWorkers: 4,

@@ -44,8 +44,10 @@ test('an erasure that is cancelled before a retry is not retried', async ({ visi
   })
   await button('Erase').click()
   await page.getByLabel(`Type the email, ${email}`).fill(email)
+  // A pending call would time out when the clock moves.
+  await settle(page)
   // The clock stops, so that the retry waits for the test.
-  await page.clock.pauseAt(Date.now() + 1_000)
+  await page.clock.pauseAt(Date.now() + 10_000)
   await button('Erase for good').click()
   await expect.poll(() => tries).toBe(1)
   await button('Cancel').click()
@@ -177,7 +179,7 @@ test('a failed refresh is reported at once, in a single alert, until a refresh s
   await alerts.getByText('This may be out of date. The server could not be reached.').waitFor()
   await settle(page)
   // The clock stops, so that nothing is read regularly: the browser's report alone causes the check.
-  await page.clock.pauseAt(Date.now() + 1_000)
+  await page.clock.pauseAt(Date.now() + 10_000)
   await reportOffline(page)
   await offlineMessageOn(page).waitFor()
   expect(await alerts.count()).toBe(1)

@@ -596,9 +596,9 @@ test('More loads the next rows even if the list refreshes meanwhile', async ({ v
     await route.continue()
   })
   await button('More').click()
-  const refresh = page.waitForResponse('**/rpc/desk_list')
+  const reread = page.waitForResponse('**/rpc/desk_list')
   await page.evaluate(() => dispatchEvent(new Event('focus')))
-  await refresh
+  await reread
   release()
   await expect.poll(names).toHaveLength(60)
 })

@@ -7,7 +7,7 @@ import { deskForTestFile, focused, getDesk } from '../support/desk-page.ts'
 import { anApplication } from '../support/form.ts'
 import { test } from '../support/visitor.ts'
 import { resize } from '../support/resize.ts'
-import { refresh, settle } from '../support/refresh.ts'
+import { refresh } from '../support/refresh.ts'
 
 const desk = deskForTestFile()
 

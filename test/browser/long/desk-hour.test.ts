@@ -7,6 +7,7 @@ import { actOf, playRandomActs } from '../../support/acts.ts'
 import { deskForTestFile, getDesk } from '../../support/desk-page.ts'
 import { removeEditions } from '../../support/editions.ts'
 import { extent } from '../../support/extent.ts'
+import { refresh } from '../../support/refresh.ts'
 import { test, type Visitor } from '../../support/visitor.ts'
 
 /** The largest number of acts in a sequence: `HOUR_ACTS=3000 SEED=7 npm run test:slow -- desk-hour`. */
@@ -94,7 +95,7 @@ async function lettersInDatabase() {
 
 /** Moves the page's clock forward by half a minute, so that it refreshes. */
 async function waitForRefresh({ page }: OrganiserScreen) {
-  await page.clock.fastForward(30_000)
+  await refresh(page)
 }
 
 function listOf(rows: readonly Row[], { list, search }: OrganiserScreen) {

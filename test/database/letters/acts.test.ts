@@ -220,7 +220,7 @@ async function readDeadlocks(): Promise<string[]> {
   return log.match(/^.*deadlock detected(\n(\t|.*(DETAIL|HINT|CONTEXT|STATEMENT):).*)*/gm) ?? []
 }
 
-const testOptions = { timeout: 300_000 + acts * 500 }
+const testOptions = { timeout: 60_000 + acts * 200 }
 
 test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, testOptions, async (seed) => {
   const random = randomFrom(seed)
