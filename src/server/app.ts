@@ -4,7 +4,6 @@ import fastify, { LogController, type FastifyInstance, type FastifyBaseLogger } 
 import type { Settings } from '../settings/server-settings.ts'
 import { defaultCost } from './auth/accounts/passwords.ts'
 import { auth } from './auth/auth.ts'
-import { defaultMaxDelay } from './auth/mail/outgoing.ts'
 import { createSigningKeys } from './auth/sessions/keys.ts'
 import { createReadToken } from './auth/sessions/read-token.ts'
 import type { BackupState } from './backups/scheduled.ts'
@@ -63,7 +62,7 @@ export async function createApp({
   onStored,
   log,
   passwordCost = defaultCost,
-  maxEmailDelay = defaultMaxDelay,
+  maxEmailDelay,
 }: AppOptions): Promise<FastifyInstance> {
   const { anonKey, look, trustProxy, rateLimitPerMinute } = settings
   const app = fastify({

@@ -41,6 +41,7 @@ export interface MailServer {
 
 /** Greets at once. The package waits 100 ms for clients that speak before the greeting. */
 SMTPConnection.prototype.init = function (this: SMTPConnection) {
+  // oxlint-disable-next-line eslint/no-underscore-dangle -- the package's own name
   this._setListeners(() => this.connectionReady())
 }
 

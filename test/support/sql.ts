@@ -59,3 +59,11 @@ export function recordStatements(sql: Sql, statements: string[]): Sql {
     begin: (mode, work) => sql.begin(mode, (transaction) => work(recordStatements(transaction, statements))),
   })
 }
+
+/** Stores rows without running triggers, which would create drafts of letters, for example. */
+export function withoutTriggers(sql: Sql, insert: (transaction: Sql) => Promise<unknown>): Promise<void> {
+  return sql.begin(async (transaction) => {
+    await transaction`set local session_replication_role = replica`
+    await insert(transaction)
+  })
+}

@@ -33,8 +33,8 @@ export interface AuthOptions {
   queueParsing: ParseQueue
   /** The bcrypt cost of a password. */
   passwordCost: number
-  /** The longest random delay between a response and its emails, in milliseconds. */
-  maxEmailDelay: number
+  /** The longest random delay between a response and its emails, in milliseconds; undefined for the default. */
+  maxEmailDelay: number | undefined
   /** Records whether the mail server accepted an email. */
   recordMail: (isAccepted: boolean) => Promise<void>
 }

@@ -1,33 +1,14 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { seedsOf } from '../../support/extent.ts'
-import { findFaults } from '../../support/letters.ts'
-import { claimLetter, claimReceipt } from '../../support/claims.ts'
+import { claimLetter } from '../../support/claims.ts'
 import { anApplication } from '../../support/form.ts'
 import { resetDatabase } from '../../support/reset.ts'
-import { randomFrom } from '../../support/random.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import type { Letter } from '../../../src/client/desk/letters.ts'
-import { tidyNotices } from '../../../src/server/letters/notices.ts'
-import { outboxOf } from '../../../src/server/deliveries/outbox.ts'
-import { recordHeartbeat } from '../../../src/server/deliveries/record.ts'
-import { giveBack, record, type RecordedResult } from '../../../src/server/letters/outcomes.ts'
-import { retryUndelivered } from '../../../src/server/letters/overview.ts'
-import type { DeliveryResult } from '../../../src/server/deliveries/webhook.ts'
+import { record } from '../../../src/server/letters/outcomes.ts'
 import type { Sql } from '../../../src/server/database/sql.ts'
 import { valuesOf } from '../../support/sql.ts'
-
-/** The number of acts for each seed. The seed chooses the acts, but not their order, since they run concurrently. */
-const acts = Number(process.env['LETTER_ACTS'] ?? 400)
-/** How many acts run concurrently. */
-const players = 8
-const seeds = seedsOf({ quick: 1, long: 20 })
-/** An id that does not exist. */
-const missingId = '00000000-0000-0000-0000-000000000000'
 
 let server: SignInServer
 let owner: Sql
@@ -36,7 +17,6 @@ let clients: SupabaseClient[]
 beforeAll(async () => {
   server = await startSignIn()
   owner = server.database.owner
-  await logErrors()
   clients = await Promise.all([server.signedIn(), server.signedIn()]).then((signedIn) =>
     signedIn.map(({ client }) => client),
   )
@@ -201,209 +181,4 @@ test('a test letter is refused with PT404 if its application is erased meanwhile
     return { testing: call }
   })
   expect(await testing).toBe('PT404')
-})
-
-/** Makes connections log errors, which may quote an applicant's text, so the product leaves them out. Ends the present ones. */
-async function logErrors() {
-  for (const setting of [`log_min_messages = 'error'`, `log_error_verbosity = 'default'`])
-    await owner.unsafe(`alter database postgres set ${setting}`)
-  await owner`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()`.catch(
-    () => {},
-  )
-}
-
-/** Reads the deadlocks from PostgreSQL's log: which statements waited for each other. A client gets only their process ids. */
-async function readDeadlocks(): Promise<string[]> {
-  const [row] = await owner<{ directory: string }[]>`select current_setting('data_directory') as directory`
-  const log = await readFile(join(row?.directory ?? '', '..', 'postgres.log'), 'utf8')
-  // The lines of a report after the first begin with a tab, or name its detail, context or statement.
-  return log.match(/^.*deadlock detected(\n(\t|.*(DETAIL|HINT|CONTEXT|STATEMENT):).*)*/gm) ?? []
-}
-
-const testOptions = { timeout: 60_000 + acts * 200 }
-
-test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, testOptions, async (seed) => {
-  const random = randomFrom(seed)
-  const pick = <One>(some: readonly One[]) => some[Math.floor(random() * some.length)]
-  const randomSubset = <One>(some: readonly One[]) =>
-    some.filter(() => random() < 0.5).toSorted(() => random() - 0.5)
-  const statuses = ['new', 'shortlisted', 'accepted', 'waitlisted', 'declined']
-  const text = { subject: 'By train', body: 'Take the train, {{first_name}}.' }
-  const sent = { outcome: 'sent', code: 250 } as const
-  const mailResults: RecordedResult[] = [
-    sent,
-    { outcome: 'refused', code: 550, reply: '550 no' },
-    { outcome: 'retry', code: 450, reply: '450 later', isUncertain: false },
-    { outcome: 'retry', code: null, reply: 'It broke off.', isUncertain: true },
-  ]
-  const automation = outboxOf('decision')
-  const delivered: DeliveryResult = { delivered: true, status: 200, text: '' }
-  const webhookResults: DeliveryResult[] = [
-    delivered,
-    { delivered: false, status: 410, text: 'Gone' },
-    { delivered: false, status: 500, text: 'Later' },
-    { delivered: false, status: null, isUncertain: true, text: 'It broke off.' },
-  ]
-  const discarded = new Set<string>()
-  /** Expires the leases of claimed deliveries, and makes waiting deliveries due. */
-  const expireLeases = () => owner`
-    update private.deliveries set due_at = now() where id in (
-      select id from private.deliveries where due_at is not null and kind <> 'application' for update skip locked
-    )`
-  for (let count = 0; count < 6; count += 1) await store()
-
-  const act = async () => {
-    const [client, name] = [pick(clients), pick(Object.keys(kinds))]
-    const applications = (await owner<{ id: string }[]>`select id from public.retreat_applications`).map(
-      ({ id }) => id,
-    )
-    const letters = await lettersOf(applications)
-    const code = await kinds[name ?? '']?.({ client, applications, letters }).catch((error: unknown) => {
-      if (error instanceof Error && 'code' in error) return String(error.code)
-      throw error
-    })
-    return { name, code: code ?? '' }
-  }
-  type Situation = { client: SupabaseClient | undefined; applications: string[]; letters: Letter[] }
-  const call =
-    (name: string, argsOf: (situation: Situation) => object) =>
-    (situation: Situation): Promise<string> =>
-      codeOf(name, argsOf(situation), situation.client)
-  const drafts = ({ letters }: Situation) => letters.filter(({ state }) => state === 'draft')
-  const ids = (letters: readonly Letter[]) => letters.map(({ id }) => id)
-  /** The kinds of acts. Each returns the SQLSTATE of its refusal, or ''. */
-  const kinds: Record<string, (situation: Situation) => Promise<string>> = {
-    decide: async ({ client }) => {
-      const rows = await owner<{ id: string; version: number }[]>`
-        select id, coalesce(version, 0) as version
-        from public.retreat_applications left join private.statuses on application_id = id`
-      const decisions = randomSubset(rows).map((row) => ({ ...row, status: pick(statuses) }))
-      return codeOf('decide', { act: crypto.randomUUID(), decisions }, client)
-    },
-    release: call('release', (situation) => ({
-      act: crypto.randomUUID(),
-      letters: randomSubset(drafts(situation)).map(({ id, seen }) => ({ id, seen })),
-      again: true,
-    })),
-    stopAct: call('withdraw', ({ letters }) => ({ act: pick(letters)?.act ?? missingId })),
-    stop: call('withdraw', ({ letters }) => ({ letters: ids(randomSubset(letters)) })),
-    write: call('write', ({ applications }) => ({
-      applications: randomSubset(applications),
-      occasion: pick(['Travel', 'accepted', 'declined']),
-      again: random() < 0.5,
-    })),
-    edit: call('edit', (situation) => {
-      const letter = pick(drafts(situation))
-      return { letter: letter?.id ?? missingId, seen: letter?.seen ?? '', subject: 's', body: 'b' }
-    }),
-    discard: call('discard', (situation) => {
-      const letter = pick(drafts(situation))?.id ?? missingId
-      discarded.add(letter)
-      return { letters: [letter] }
-    }),
-    writeTo: call('write_to', ({ applications }) => ({
-      act: crypto.randomUUID(),
-      application: pick(applications) ?? missingId,
-      subject: 's',
-      body: 'b',
-    })),
-    remind: call('remind', () => ({})),
-    answer: call('set_answer', ({ applications }) => ({
-      act: crypto.randomUUID(),
-      application: pick(applications) ?? missingId,
-      answer: pick(['coming', 'not coming', null]) ?? null,
-    })),
-    byHand: call('sent_by_hand', (situation) => {
-      const letter = pick(drafts(situation))
-      return { letter: letter?.id ?? missingId, seen: letter?.seen ?? '' }
-    }),
-    retry: call('retry', ({ letters }) => ({ letters: ids(randomSubset(letters)) })),
-    settle: call('settle', ({ letters }) => ({ letters: ids(randomSubset(letters)).slice(0, 2) })),
-    readdress: call('readdress', ({ letters }) => ({
-      act: crypto.randomUUID(),
-      letter: pick(letters.filter(({ state }) => state === 'refused'))?.id ?? missingId,
-      address: 'b@example.org',
-    })),
-    setTemplate: call('set_template', () => ({ occasion: 'Travel', version: null, ...text })),
-    removeTemplate: call('remove_template', () => ({ occasion: 'Travel', version: 0 })),
-    test: call('send_test', () => ({ ...text, act: crypto.randomUUID() })),
-    erase: async ({ client, applications }) => {
-      const rows = await owner<{ id: string; email: string }[]>`
-        select id, email from public.retreat_applications where id = ${pick(applications) ?? missingId}`
-      const code = await codeOf(
-        'erase',
-        { applications: rows.map(({ id }) => id), email: rows[0]?.email ?? '' },
-        client,
-      )
-      await store()
-      return code
-    },
-    sendEmail: async () => {
-      const claim = await (random() < 0.3 ? claimReceipt : claimLetter)(owner)
-      if (claim)
-        await (random() < 0.1 ? giveBack(owner, claim) : record(owner, claim, pick(mailResults) ?? sent))
-      return ''
-    },
-    loseClaim: async () => {
-      await (random() < 0.5 ? claimLetter(owner) : automation.claimDue(owner, 1))
-      if (random() < 0.5) await expireLeases()
-      return ''
-    },
-    // Changes whether a mail sender and an automation run.
-    changeServers: async () => {
-      const [sendsMail, sendsWebhooks] = [random() < 0.7, random() < 0.7]
-      await owner`
-          update private.postman set seen_at = case when ${sendsMail} then now() + interval '1 day' else '-infinity' end,
-            automation_seen_at = case when ${sendsWebhooks} then now() + interval '1 day' else '-infinity' end`
-      return ''
-    },
-    sendWebhooks: async () => {
-      for (const claim of await automation.claimDue(owner, 3)) {
-        await automation.record(owner, claim, pick(webhookResults) ?? delivered)
-      }
-      return ''
-    },
-    upkeep: async () => {
-      await owner`update private.organisers set day_due_at = now()`
-      await Promise.all([recordHeartbeat(owner, 'mail sender'), tidyNotices(owner)])
-      await owner`update private.postman set seen_at = now() + interval '1 day'`
-      return ''
-    },
-    retryAll: async () => {
-      await retryUndelivered(owner)
-      return ''
-    },
-  }
-  const done: { name: string | undefined; code: string }[] = []
-  const play = async () => {
-    while (done.length < acts) done.push(await act())
-  }
-  await Promise.all(Array.from({ length: players }, play))
-
-  const unexpectedRefusals = done.filter(
-    ({ code }) => !['', 'PT409', 'PT404', '22023', 'PT429'].includes(code),
-  )
-  expect({ unexpectedRefusals, deadlocks: await readDeadlocks() }).toEqual({
-    unexpectedRefusals: [],
-    deadlocks: [],
-  })
-  // The test would prove little if most kinds of acts were always refused.
-  expect(new Set(done.filter(({ code }) => code === '').map(({ name }) => name)).size).toBeGreaterThan(10)
-  expect(await findFaults(owner, discarded)).toEqual([])
-  // The same holds once all leases have expired and every waiting delivery has arrived.
-  for (let round = 0; round < 3; round += 1) {
-    await expireLeases()
-    await recordHeartbeat(owner, 'mail sender')
-    for (;;) {
-      await owner`update private.postman set next_at = '-infinity', paused_until = '-infinity'`
-      const [claim, claims] = [await claimLetter(owner), await automation.claimDue(owner, 10)]
-      if (claim) await record(owner, claim, sent)
-      for (const each of claims) await automation.record(owner, each, delivered)
-      if (claim === undefined && claims.length === 0) break
-    }
-  }
-  expect(
-    await owner`select from private.deliveries where kind <> 'application' and state = 'sending'`,
-  ).toEqual([])
-  expect(await findFaults(owner, discarded)).toEqual([])
 })

@@ -16,7 +16,7 @@ import type { DeliveryResult } from '../../../src/server/deliveries/webhook.ts'
 import type { Sql } from '../../../src/server/database/sql.ts'
 import { record, type RecordedResult } from '../../../src/server/letters/outcomes.ts'
 
-/** The largest number of acts of a sequence. The same setting is the number of acts in letter-acts.test.ts. */
+/** The largest number of acts of a sequence. The same setting is the number of acts in test/system/load/letter-acts.test.ts. */
 const maxActs = Number(process.env['LETTER_ACTS'] ?? 200)
 const sequences = extent({ quick: 2, long: 20 })
 const timeLimit = 100_000 + maxActs * 500

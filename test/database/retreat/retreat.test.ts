@@ -2,7 +2,6 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { storeAcceptedApplicant } from '../../support/accepted.ts'
-import { setRetreat } from '../../support/calendars.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import type { Retreat } from '../../../src/application/calendar.ts'

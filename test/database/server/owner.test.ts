@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 
-import { openTestDatabase } from '../../support/database.ts'
+import { openEmbeddedDatabase } from '../../support/database.ts'
 import { anApplication } from '../../support/form.ts'
 import { newProject } from '../../support/hosted-project.ts'
 import { startPostgres, type TestPostgres } from '../../support/postgres.ts'
@@ -17,7 +17,7 @@ let database: Database
 let server: TestPostgres
 
 beforeAll(async () => {
-  ;[database, server] = await Promise.all([openTestDatabase(), startPostgres()])
+  ;[database, server] = await Promise.all([openEmbeddedDatabase(), startPostgres()])
 })
 
 async function newDatabase(name: string, owner = 'postgres') {

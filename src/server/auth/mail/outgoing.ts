@@ -31,7 +31,7 @@ const grace = 5_000
  * The default of the longest random delay between a response and its emails, in milliseconds. It keeps the timing of the next
  * response from revealing anything about them.
  */
-export const defaultMaxDelay = 250
+const defaultMaxDelay = 250
 
 /**
  * Sends emails and tracks the pending ones, so that a stop can wait for them.
@@ -46,7 +46,7 @@ export function createOutgoing(
   siteTitle: string,
   log: Log,
   record: (isAccepted: boolean) => Promise<void>,
-  maxDelay: number,
+  maxDelay = defaultMaxDelay,
 ): Outgoing {
   const pending = new Set<Promise<void>>()
 

@@ -1,0 +1,414 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { anApplication } from '../../support/form.ts'
+import { resetDatabase } from '../../support/reset.ts'
+import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
+import type { Application } from '../../../src/application/application.ts'
+import type { Sql } from '../../../src/server/database/sql.ts'
+import { valuesOf, withoutTriggers } from '../../support/sql.ts'
+
+let server: SignInServer
+
+let client: SupabaseClient
+
+let me: string
+
+beforeAll(async () => {
+  server = await startSignIn()
+  ;({ client, email: me } = await server.signedIn())
+})
+
+beforeEach(() => resetDatabase(server.database.owner))
+
+interface Shown extends Application {
+  id: string
+  created_at: string
+  status: string
+  version: number
+  same_email: boolean
+}
+
+interface Page {
+  applications: Shown[]
+  next: { created_at: string; id: string } | null
+}
+
+interface Count {
+  count: number
+  more: boolean
+}
+
+interface Overview {
+  counts: Record<string, Count>
+  count: number
+  more: boolean
+  days: Record<string, number>
+  team_size: Record<string, number>
+  paid_solution: Record<string, number>
+}
+
+interface Outcome {
+  id: string
+  outcome: 'kept' | 'stale' | 'gone'
+  status?: string
+  version?: number
+  author?: string | null
+}
+
+/** Calls a function of the desk as an organiser. Returns its response. */
+async function ask<Result>(caller: SupabaseClient, name: string, args: object = {}): Promise<Result> {
+  const { data, error } = await caller.rpc(`desk_${name}`, args)
+  if (error) throw error
+  return data as Result
+}
+
+let words = 0
+
+/** Makes a word of letters that no other application of this run has. */
+function aWord() {
+  words += 1
+  return `word${Array.from(String(words), (digit) => 'abcdefghij'[Number(digit)]).join('')}x`
+}
+
+/** Stores an application as the database's owner, optionally with its time. Returns its id. */
+async function store(changes: Partial<Application> = {}, at?: string) {
+  const answers = { ...anApplication(changes), ...(at === undefined ? {} : { created_at: at }) }
+  const [row] = await server.database.owner<{ id: string }[]>`
+    insert into public.retreat_applications ${valuesOf(answers)} returning id`
+  return row?.id ?? ''
+}
+
+/** Inserts form answers that may be too long, as earlier versions without limits did. */
+function withoutLimit(sql: Sql, insert: (transaction: Sql) => Promise<unknown>) {
+  return sql.begin(async (transaction) => {
+    await transaction`alter table public.retreat_applications disable trigger refuse_too_long`
+    await insert(transaction)
+    await transaction`alter table public.retreat_applications enable trigger refuse_too_long`
+  })
+}
+
+const list = (filter: object, caller = client) => ask<Page>(caller, 'list', { filter })
+
+const idsOf = ({ applications }: Page) => applications.map(({ id }) => id)
+
+const decide = (decisions: object[], caller = client, act: string = crypto.randomUUID()) =>
+  ask<Outcome[]>(caller, 'decide', { act, decisions })
+
+/** Reads all pages in order, and calls `between` after each. */
+async function readPages(
+  name: 'list' | 'export',
+  filter: object,
+  between: () => Promise<unknown> = async () => {},
+) {
+  const all: Page[] = []
+  let after: Page['next'] = null
+  do {
+    const page: Page = await ask<Page>(client, name, { filter, after })
+    all.push(page)
+    after = page.next
+    await between()
+  } while (after !== null)
+  return all
+}
+
+const noInvitation = { answer_state: null, answer: null, answered_at: null, kept_until: null }
+
+test('the list has the newest application first, with only the fields that a line shows', async () => {
+  const word = aWord()
+  const reason = `\r\n  First ${word} line \r\nsecond line`
+  const old = await store({ reason: `${word} ${'long '.repeat(100)}`, team_size: '' }, '2020-01-01T00:00:00Z')
+  const given = anApplication({ reason, team_size: '10+', custom_solution: 'a cabin' })
+  const young = await store(given)
+  const { applications, next } = await list({ search: word })
+  expect(next).toBeNull()
+  expect(applications[0]).toEqual({
+    id: young,
+    created_at: expect.any(String) as string,
+    first_name: given.first_name,
+    last_name: given.last_name,
+    email: given.email,
+    company: given.company,
+    team_size: '10+',
+    paid_solution: 'travel',
+    reason: `First ${word} line …`,
+    status: 'new',
+    version: 0,
+    same_email: false,
+    applied_before: false,
+    ...noInvitation,
+  })
+  expect(applications[1]).toMatchObject({ id: old, created_at: '2020-01-01T00:00:00+00:00' })
+  expect(applications[1]?.reason).toMatch(/ …$/)
+  expect(applications[1]?.reason.length).toBeLessThanOrEqual(202)
+})
+
+test('status, team size, paid solution and dates filter the list, alone and together', async () => {
+  const search = aWord()
+  const day = (date: string) => `${date}T12:00:00Z`
+  const [first, second, third, fourth] = [
+    await store({ reason: search, team_size: '1-3', paid_solution: 'not' }, day('2019-03-01')),
+    await store({ reason: search, team_size: '1-3', paid_solution: 'work' }, day('2019-03-02')),
+    await store({ reason: search, team_size: '', paid_solution: '' }, day('2019-03-03')),
+    await store({ reason: search, team_size: '10+', paid_solution: 'not' }, day('2019-03-04')),
+  ]
+  await decide([
+    { id: second, status: 'accepted', version: 0 },
+    { id: third, status: 'declined', version: 0 },
+  ])
+  await decide([{ id: third, status: 'new', version: 1 }])
+  const dates = { since: '2019-03-01T00:00:00Z', until: '2019-03-05T00:00:00Z' }
+  // A search, dates, and both together run different queries.
+  for (const base of [{ search }, dates, { search, ...dates }]) {
+    const finds = async (filter: object) => idsOf(await list({ ...base, ...filter }))
+    expect(await finds({})).toEqual([fourth, third, second, first])
+    expect(await finds({ status: 'all' })).toEqual([fourth, third, second, first])
+    expect(await finds({ status: 'new' })).toEqual([fourth, third, first])
+    expect(await finds({ status: 'accepted' })).toEqual([second])
+    expect(await finds({ status: 'declined' })).toEqual([])
+    expect(await finds({ team_size: '1-3' })).toEqual([second, first])
+    expect(await finds({ team_size: '' })).toEqual([third])
+    expect(await finds({ paid_solution: 'not' })).toEqual([fourth, first])
+    expect(await finds({ paid_solution: 'not', team_size: '1-3' })).toEqual([first])
+    expect(await finds({ status: 'new', paid_solution: 'not', team_size: '10+' })).toEqual([fourth])
+    expect(await finds({ team_size: 'none such' })).toEqual([])
+    // `since` is inclusive, and `until` is exclusive.
+    expect(await finds({ since: day('2019-03-02') })).toEqual([fourth, third, second])
+    expect(await finds({ until: day('2019-03-03') })).toEqual([second, first])
+    expect(await finds({ since: day('2019-03-02'), until: day('2019-03-03') })).toEqual([second])
+    expect(await finds({ since: '2019-03-02T14:00:00+02:00', status: 'accepted' })).toEqual([second])
+    expect(await finds({ until: day('2019-03-02'), status: 'accepted' })).toEqual([])
+  }
+})
+
+test.each([
+  [{ status: 'maybe' }, '22023'],
+  [{ since: 'yesterday morning' }, '22007'],
+  [{ until: '2019-02-30' }, '22008'],
+])('an invalid filter, %j, is refused', async (filter, code) => {
+  for (const name of ['desk_list', 'desk_overview', 'desk_export']) {
+    expect(await client.rpc(name, { filter })).toMatchObject({ status: 400, error: { code } })
+  }
+})
+
+test.each([
+  ['of all', {}],
+  ['of New applications', { status: 'new' }],
+  ['of one status', { status: 'shortlisted' }],
+  ['of a search', { search: 'paged' }],
+  ['of a search in one status', { search: 'paged', status: 'shortlisted' }],
+  ['of a team size', { team_size: '3-10' }],
+])(
+  'pages %s have no gap and no duplicate, even with equal times and while applications arrive',
+  async (title, filter) => {
+    // Each case has a separate year.
+    const year = 1990 + title.length
+    const at = (second: number) => `${year}-06-01T00:00:${String(second).padStart(2, '0')}.123456Z`
+    const rows = Array.from({ length: 130 }, (_, index) => ({
+      ...anApplication({ reason: 'paged' }),
+      created_at: at(index % 3),
+    }))
+    const { owner } = server.database
+    const stored = await owner<{ id: string; at: string }[]>`
+    insert into public.retreat_applications ${valuesOf(rows)} returning id, created_at::text as at`
+    if ('status' in filter && filter.status === 'shortlisted') {
+      await decide(stored.map(({ id }) => ({ id, status: 'shortlisted', version: 0 })))
+    }
+    const expected = stored
+      .toSorted((a, b) => (a.at === b.at ? (a.id < b.id ? 1 : -1) : a.at < b.at ? 1 : -1))
+      .map(({ id }) => id)
+    const dates = { since: `${year}-01-01T00:00:00Z`, until: `${year + 1}-01-01T00:00:00Z` }
+    const read = await readPages('list', { ...filter, ...dates }, () => store({ reason: 'paged' }, at(50)))
+    expect(read.map(({ applications }) => applications.length)).toEqual([50, 50, 30])
+    expect(read.flatMap(idsOf)).toEqual(expected)
+  },
+)
+
+test('a page that ends with the last application has no next page', async () => {
+  const search = aWord()
+  for (let index = 0; index < 50; index += 1) await store({ reason: search })
+  expect(await readPages('list', { search })).toHaveLength(1)
+  await store({ reason: search })
+  expect((await readPages('list', { search })).map(({ applications }) => applications.length)).toEqual([
+    50, 1,
+  ])
+})
+
+test('an export has complete applications with their status, however large they are', async () => {
+  const word = aWord()
+  const given = anApplication({ reason: `${word}\r\n=1+1`, custom_solution: '"quoted"' })
+  const id = await store(given)
+  await decide([{ id, status: 'waitlisted', version: 0 }])
+  const { applications } = await ask<Page>(client, 'export', { filter: { search: word } })
+  expect(applications).toEqual([
+    {
+      ...given,
+      id,
+      created_at: expect.any(String) as string,
+      status: 'waitlisted',
+      version: 1,
+      same_email: false,
+      applied_before: false,
+      ...noInvitation,
+      decided_by: me,
+      decided_at: expect.any(String) as string,
+      marks: [],
+      questions: [],
+      notes: [],
+      letters: [],
+    },
+  ])
+
+  const { owner } = server.database
+  await withoutLimit(
+    owner,
+    (transaction) => transaction`
+    insert into public.retreat_applications (created_at, first_name, last_name, email, phone, linkedin, company, reason, consent)
+    select '1970-01-01', 'a', 'b', 'c' || n, 'd', 'e', 'f', repeat('x', 1000000), true from generate_series(1, 40) as n`,
+  )
+  const dates = { since: '1970-01-01T00:00:00Z', until: '1970-01-02T00:00:00Z' }
+  const read = await readPages('export', dates)
+  expect(read.map(({ applications: page }) => page.length)).toEqual([16, 16, 8])
+  expect(new Set(read.flatMap(idsOf)).size).toBe(40)
+})
+
+test('the overview counts results by status, team size, paid solution, and day in the given time zone', async () => {
+  const overview = (args: object = {}) => ask<Overview>(client, 'overview', args)
+  const none = { count: 0, more: false }
+  const exactly = (count: number) => ({ count, more: false })
+  const editions = [{ id: 1, name: '', began_at: null, starts_on: null, ends_on: null }]
+  expect(await overview()).toEqual({
+    editions,
+    counts: {
+      new: none,
+      shortlisted: none,
+      accepted: none,
+      waitlisted: none,
+      declined: none,
+      aside: none,
+      all: none,
+    },
+    count: 0,
+    more: false,
+    days: {},
+    team_size: {},
+    paid_solution: {},
+  })
+  const ids = [
+    await store({ team_size: '', paid_solution: '', reason: 'forest' }, '2026-03-01T23:30:00Z'),
+    await store({ team_size: '1-3', paid_solution: 'not' }, '2026-03-02T00:30:00Z'),
+    await store({ team_size: '1-3', paid_solution: 'not' }, '2026-03-02T10:00:00Z'),
+    await store({ team_size: '10+', paid_solution: 'work', reason: 'forest' }, '2026-03-03T10:00:00Z'),
+  ]
+  await decide(
+    [
+      { id: ids[0], status: 'accepted', version: 0 },
+      { id: ids[1], status: 'declined', version: 0 },
+    ],
+    client,
+  )
+  await decide([{ id: ids[1], status: 'new', version: 1 }], client)
+  const counts = {
+    new: exactly(3),
+    shortlisted: none,
+    accepted: exactly(1),
+    waitlisted: none,
+    declined: none,
+    aside: none,
+    all: exactly(4),
+  }
+  expect(await overview()).toEqual({
+    editions,
+    counts,
+    count: 4,
+    more: false,
+    days: { '2026-03-01': 1, '2026-03-02': 2, '2026-03-03': 1 },
+    team_size: { '': 1, '1-3': 2, '10+': 1 },
+    paid_solution: { '': 1, not: 2, work: 1 },
+  })
+  expect((await overview({ zone: 'Europe/Berlin' })).days).toEqual({ '2026-03-02': 3, '2026-03-03': 1 })
+  expect((await overview({ zone: 'America/New_York' })).days).toEqual({
+    '2026-03-01': 2,
+    '2026-03-02': 1,
+    '2026-03-03': 1,
+  })
+  // The count of each tab applies all filters except the status.
+  expect(await overview({ filter: { status: 'accepted' } })).toMatchObject({ counts, count: 1 })
+  expect(await overview({ filter: { search: 'forest', status: 'new' } })).toMatchObject({
+    counts: { ...counts, new: exactly(1), all: exactly(2) },
+    count: 1,
+    team_size: { '10+': 1 },
+  })
+  expect(await client.rpc('desk_overview', { zone: 'Nowhere/Else' })).toMatchObject({
+    status: 400,
+    error: { code: '22023' },
+  })
+
+  // Counts stop at a thousand.
+  const { owner } = server.database
+  const fill = (count: number) =>
+    owner`insert into public.retreat_applications (created_at, first_name, last_name, email, phone, linkedin, company, reason, consent)
+      select '2026-03-03T10:00:00Z', gen_random_uuid(), 'b', 'c', 'd', 'e', 'f', 'g', true from generate_series(1, ${count}) returning id`
+  await fill(997)
+  expect((await overview()).counts).toMatchObject({
+    new: exactly(1000),
+    accepted: exactly(1),
+    all: { count: 1000, more: true },
+  })
+  await fill(1)
+  expect(await overview()).toMatchObject({
+    counts: { new: { count: 1000, more: true } },
+    count: 1000,
+    more: true,
+  })
+})
+
+test('a list reads only the rows that it needs, however many applications have a decision', async () => {
+  const { owner } = server.database
+  await withoutTriggers(owner, async (transaction) => {
+    await transaction`
+      insert into public.retreat_applications (created_at, first_name, last_name, email, phone, linkedin, company, reason, consent)
+      select '2026-03-03'::timestamptz + n * interval '1 second', n, 'b', 'c', 'd', 'e', 'f', 'g', true
+      from generate_series(1, 6000) as n`
+    await transaction`
+      insert into private.statuses (application_id, created_at, status, version)
+      select id, created_at, (array['accepted', 'declined'])[first_name::integer % 3], 1
+      from public.retreat_applications where first_name::integer % 3 > 0`
+    await transaction`
+      insert into private.invitations (application_id, is_accepted)
+      select application_id, true from private.statuses where status = 'accepted'`
+  })
+  await owner`analyze`
+  /** The numbers of rows that a call reads from the three tables, by scanning a table and by an index. */
+  const rowsReadFor = (filter: object) =>
+    owner.begin(async (transaction) => {
+      const read = async () => {
+        // The counters may include earlier reads of this connection, so the difference is taken.
+        const [row] = await transaction<[{ scanned: number; fetched: number }]>`
+          select sum(seq_tup_read)::integer as scanned, sum(idx_tup_fetch)::integer as fetched
+          from pg_stat_xact_user_tables where relname in ('retreat_applications', 'statuses', 'invitations')`
+        return row
+      }
+      const before = await read()
+      await transaction`select private.find(${JSON.stringify(filter)}::text::jsonb, null, 100, 5000, false, null)`
+      const after = await read()
+      return { scanned: after.scanned - before.scanned, fetched: after.fetched - before.fetched }
+    })
+  for (const order of ['newest', 'oldest']) {
+    for (const filter of [
+      {},
+      { status: 'new' },
+      { status: 'accepted' },
+      { team_size: '' },
+      { answer: 'not told' },
+    ]) {
+      const { scanned, fetched } = await rowsReadFor({ ...filter, order })
+      // To find 100 matches, a call reads a few hundred candidates, and a joined row for each.
+      expect({ filter, order, scanned, isFew: fetched < 1000 }).toEqual({
+        filter,
+        order,
+        scanned: 0,
+        isFew: true,
+      })
+    }
+  }
+})

@@ -1,0 +1,378 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { anApplication } from '../../support/form.ts'
+import { resetDatabase } from '../../support/reset.ts'
+import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
+import type { Application } from '../../../src/application/application.ts'
+import type { Sql } from '../../../src/server/database/sql.ts'
+import { valuesOf } from '../../support/sql.ts'
+
+let server: SignInServer
+
+let client: SupabaseClient
+
+beforeAll(async () => {
+  server = await startSignIn()
+  ;({ client } = await server.signedIn())
+})
+
+beforeEach(() => resetDatabase(server.database.owner))
+
+interface Shown extends Application {
+  id: string
+  created_at: string
+  status: string
+  version: number
+  same_email: boolean
+}
+
+interface Page {
+  applications: Shown[]
+  next: { created_at: string; id: string } | null
+}
+
+interface Count {
+  count: number
+  more: boolean
+}
+
+interface Overview {
+  counts: Record<string, Count>
+  count: number
+  more: boolean
+  days: Record<string, number>
+  team_size: Record<string, number>
+  paid_solution: Record<string, number>
+}
+
+interface HistoryEntry {
+  act: string
+  at: string
+  author: string
+  kind: string
+  detail: Record<string, unknown>
+}
+
+interface Details {
+  application: Shown
+  history: HistoryEntry[]
+  delivery: Record<string, unknown> | null
+  others: { id: string; created_at: string; company: string; status: string }[]
+}
+
+/** Calls a function of the desk as an organiser. Returns its response. */
+async function ask<Result>(caller: SupabaseClient, name: string, args: object = {}): Promise<Result> {
+  const { data, error } = await caller.rpc(`desk_${name}`, args)
+  if (error) throw error
+  return data as Result
+}
+
+let words = 0
+
+/** Makes a word of letters that no other application of this run has. */
+function aWord() {
+  words += 1
+  return `word${Array.from(String(words), (digit) => 'abcdefghij'[Number(digit)]).join('')}x`
+}
+
+/** Stores an application as the database's owner, optionally with its time. Returns its id. */
+async function store(changes: Partial<Application> = {}, at?: string, on = server) {
+  const answers = { ...anApplication(changes), ...(at === undefined ? {} : { created_at: at }) }
+  const [row] = await on.database.owner<{ id: string }[]>`
+    insert into public.retreat_applications ${valuesOf(answers)} returning id`
+  return row?.id ?? ''
+}
+
+/** Inserts form answers that may be too long, as earlier versions without limits did. */
+function withoutLimit(sql: Sql, insert: (transaction: Sql) => Promise<unknown>) {
+  return sql.begin(async (transaction) => {
+    await transaction`alter table public.retreat_applications disable trigger refuse_too_long`
+    await insert(transaction)
+    await transaction`alter table public.retreat_applications enable trigger refuse_too_long`
+  })
+}
+
+const list = (filter: object, caller = client) => ask<Page>(caller, 'list', { filter })
+
+const idsOf = ({ applications }: Page) => applications.map(({ id }) => id)
+
+const openDetails = (application: string, caller = client) =>
+  ask<Details>(caller, 'application', { application })
+
+const apply = (application: Application, on = server) =>
+  on.client().from('retreat_applications').insert(application)
+
+/** Reads all pages in order, and calls `between` after each. */
+async function readPages(
+  name: 'list' | 'export',
+  filter: object,
+  between: () => Promise<unknown> = async () => {},
+) {
+  const all: Page[] = []
+  let after: Page['next'] = null
+  do {
+    const page: Page = await ask<Page>(client, name, { filter, after })
+    all.push(page)
+    after = page.next
+    await between()
+  } while (after !== null)
+  return all
+}
+
+test('the search finds every word of the fields that it covers, regardless of accents and case', async () => {
+  const word = aWord()
+  const id = await store({
+    first_name: 'Émile',
+    last_name: `O'Brien-Łukasz ${word}`,
+    email: `Zoë.Müller_99+retreat@Mail.Mountain-Hut.example`,
+    linkedin: 'https://www.linkedin.com/in/emile-the-climber/',
+    company: 'Ångström & Søns (GmbH)',
+    custom_solution: 'a CABIN in Norrköping',
+    reason:
+      'We’re “offline”—every Sunday🌲together… ½ day; ＦＵＬＬＷＩＤＴＨ ﬁnding 日本語のテキスト\u00a0quietly <silence>',
+    phone: '+1 555 0100',
+  })
+  const finds = async (search: string) => idsOf(await list({ search: `${word} ${search}` }))
+  for (const search of [
+    'emile',
+    'ÉMILE',
+    'e\u0301mile',
+    'brien',
+    "O'BRIEN",
+    'o’brien',
+    'Łukasz',
+    'łukasz',
+    'zoe.muller_99+retreat@mail.mountain-hut.example',
+    'mountain-hut.example',
+    '@mail.mountain-hut.example',
+    'mountain',
+    'retreat',
+    'linkedin.com/in/emile-the-climber',
+    'climber',
+    'angstrom gmbh',
+    'ångström',
+    'cabin norrkoping',
+    'offline',
+    '“offline”',
+    'every',
+    'sunday',
+    'together',
+    'sunday🌲',
+    '🌲',
+    'day',
+    'fullwidth',
+    'finding',
+    'FINDING',
+    '日本語のテキスト',
+    '日本語',
+    'quietly',
+    'silence',
+    'we’re',
+    "we're",
+  ]) {
+    expect([search, await finds(search)]).toEqual([search, [id]])
+  }
+  for (const search of ['emil0', 'emile brienx', '5550100', 'xmountain', 'ountain', 'emile nobody']) {
+    expect([search, await finds(search)]).toEqual([search, []])
+  }
+  // The words may be in any field and any order.
+  expect(idsOf(await list({ search: `climber ${word} emile` }))).toEqual([id])
+})
+
+test('the last word of a search also matches the beginnings of words once it has three letters; other words match exactly', async () => {
+  const word = aWord()
+  const id = await store({ reason: `${word} Wandering Élan` })
+  const finds = async (search: string) => idsOf(await list({ search }))
+  expect(await finds(`${word} wan`)).toEqual([id])
+  expect(await finds(`${word} WANDER `)).toEqual([id])
+  expect(await finds(`${word} éla`)).toEqual([id])
+  expect(await finds(`${word} wa`)).toEqual([])
+  expect(await finds(`wander ${word}`)).toEqual([])
+  expect(await finds(word.slice(0, -1))).toEqual([id])
+})
+
+/** The first characters of a text. Unlike `slice`, it does not split a character. */
+const beginning = (text: string, length: number) => Array.from(text).slice(0, length).join('')
+
+const oddTexts = [
+  ['characters that each fold into eighteen letters', 'ﷺ'.repeat(400)],
+  ['lone combining marks', '\u0301\u0302 \u0300'.repeat(50)],
+  ['emoji', '👩🏽‍🚀🏳️‍🌈🇨🇭'.repeat(20)],
+  ['quotes and backslashes', `' '' " \\ \\' \\\\ ''' \\"`],
+  ['operators', `!a & b | (c <-> d) :* 'e':A -f`],
+  ['punctuation', '%_?*[]{}^$|<>&;`~#='],
+  ['only spaces', ' \t\r\n\u00a0\u3000'],
+  ['zero-width and direction marks', '\u200b\u200d\u202e\ufeff\u2066a'],
+  ['a word of 4,800 letters', 'ab'.repeat(2400)],
+  ['squared words', '㌖㍿㌫'.repeat(70)],
+  ['the last code points', '\ufffe\uffff\u{10ffff}\u{e0001}'],
+  ['a tag and an address', '<a href="https://example.com/?q=1&r=2">&amp; &#x27;</a>'],
+] as const
+
+test.each(oddTexts)(
+  'text with %s is stored unchanged, and a search for it does not fail',
+  async (_what, text) => {
+    const word = aWord()
+    const application = anApplication({
+      first_name: `${text} `,
+      last_name: text,
+      company: `${text} `,
+      linkedin: text,
+      custom_solution: text,
+      reason: `${word} ${text.repeat(20)}`,
+    })
+    expect(await apply(application)).toMatchObject({ status: 201, error: null })
+    const [line] = (await list({ search: word })).applications
+    expect(line).toMatchObject({ first_name: beginning(`${text} `, 200) })
+    expect((await openDetails(line?.id ?? '')).application).toMatchObject(application)
+    for (const search of [text, `${text} ${word}`, `${word} ${text}`, beginning(text, 199)]) {
+      for (const name of ['desk_list', 'desk_overview', 'desk_export']) {
+        expect(await client.rpc(name, { filter: { search } })).toMatchObject({ status: 200, error: null })
+      }
+    }
+  },
+)
+
+test.each([
+  ['of one word', 'a'],
+  ['of different words', Array.from({ length: 10_000 }, (_, index) => `w${index}`).join(' ')],
+  ['of characters that each fold into eighteen letters', 'ﷺ'],
+  ['of signs and marks', '\u0301“ '],
+])(
+  'a reason of a megabyte %s, stored before there was a limit, is found by its beginning, read and exported',
+  async (_what, part) => {
+    const word = aWord()
+    const long = (bytes: number) => part.repeat(bytes / Buffer.byteLength(part))
+    // The longest reason that is accepted now: 100,000 characters, in a request of 256 KiB.
+    expect(await apply(anApplication({ reason: long(250_000).slice(0, 100_000) }))).toMatchObject({
+      status: 201,
+      error: null,
+    })
+    const application = anApplication({ reason: `${word} ${long(1_000_000)}` })
+    await withoutLimit(
+      server.database.owner,
+      (owner) => owner`
+    insert into public.retreat_applications ${valuesOf({ ...application })}`,
+    )
+    const [line] = (await list({ search: word })).applications
+    expect(line?.reason.length).toBeLessThanOrEqual(202)
+    expect((await openDetails(line?.id ?? '')).application.reason).toBe(application.reason)
+    expect((await ask<Page>(client, 'export', { filter: { search: word } })).applications).toMatchObject([
+      { reason: application.reason },
+    ])
+  },
+)
+
+/** The texts that are the most costly to search in, relative to their length, each after a description. */
+const costlyTexts = [
+  ['characters that each fold into eighteen letters', 'ﷺ'.repeat(3_000)],
+  ['words of one letter', 'a b c d e f g h i j '.repeat(80)],
+] as const
+
+test('a long form answer has a stored search vector, however well it compresses; a short one has none', async () => {
+  const countStoredVectors = async (reason: string) => {
+    const id = await store({ reason })
+    return (await server.database.owner`select from private.search_vectors where application_id = ${id}`)
+      .length
+  }
+  expect(await countStoredVectors('so '.repeat(5_000))).toBe(1)
+  // A character of three bytes counts as seven bytes.
+  expect(await countStoredVectors('山'.repeat(290))).toBe(1)
+  expect(await countStoredVectors('so '.repeat(500))).toBe(0)
+})
+
+// break: search-folds-without-end
+test('after two hundred applications with costly texts, a search or a count folds less than ten times as much text as before', async () => {
+  const newServer = await startSignIn()
+  const { client: caller } = await newServer.signedIn()
+  const { owner } = newServer.database
+  const storeAll = (rows: Application[]) =>
+    owner`insert into public.retreat_applications ${valuesOf(rows.map((row) => ({ ...row })))} returning id`
+  const fortyWords = (index: number) =>
+    Array.from({ length: 40 }, (_, position) => `w${(index * position) % 997}`).join(' ')
+  for (let batch = 0; batch < 2; batch += 1) {
+    await storeAll(
+      Array.from({ length: 550 }, (_, index) => anApplication({ reason: `silence ${fortyWords(index)}` })),
+    )
+  }
+  const filter = { search: 'silence' }
+  // Replaces `folded`, which removes accents and case, with a function that also counts the bytes that it gets.
+  await owner.unsafe(`
+    do $$ begin
+      execute replace(pg_get_functiondef('private.folded(text)'::regprocedure), 'private.folded', 'private.fold');
+    end $$;
+    create or replace function private.folded(said text) returns text language plpgsql immutable parallel safe as $$
+    begin
+      perform set_config('test.octets', (
+        coalesce(nullif(current_setting('test.octets', true), ''), '0')::integer + octet_length(said))::text, true);
+      return private.fold(said);
+    end $$`)
+  /** The bytes that a call folds and splits into words: the slow part of a search. */
+  const octetsOf = async (name: string) => {
+    const { data } = (await caller.auth.getClaims()) ?? {}
+    return owner.begin(async (transaction) => {
+      await transaction`
+        select set_config('request.jwt.claims', ${JSON.stringify(data?.claims)}, true), set_config('test.octets', '0', true)`
+      await transaction.unsafe(`select public.desk_${name}(filter => $1::text::jsonb)`, [
+        JSON.stringify(filter),
+      ])
+      const [row] = await transaction<{ octets: string }[]>`select current_setting('test.octets') as octets`
+      return Number(row?.octets)
+    })
+  }
+  const before = { list: await octetsOf('list'), overview: await octetsOf('overview') }
+  expect(Math.min(before.list, before.overview)).toBeGreaterThan(0)
+  for (const [title, reason] of costlyTexts) {
+    await storeAll(Array.from({ length: 200 }, () => anApplication({ reason })))
+    // In an earlier version, the ratio was thirty.
+    const ratio = Math.max(
+      (await octetsOf('list')) / before.list,
+      (await octetsOf('overview')) / before.overview,
+    )
+    expect({ title, isBounded: ratio < 10, ratio }).toMatchObject({ title, isBounded: true })
+  }
+
+  // Words at the end of the searched text are found, also by an organiser who reads blind.
+  const long = (end: string) => `${'a b c d e '.repeat(990).slice(0, 9900)} ${end}`
+  const matching = (
+    await storeAll(Array.from({ length: 20 }, () => anApplication({ reason: long('silence') })))
+  ).map((row) => String(row['id']))
+  await storeAll(
+    Array.from({ length: 20 }, () => anApplication({ last_name: 'silence', reason: long('noise') })),
+  )
+  const findAll = async (reader: SupabaseClient) => {
+    const found: string[] = []
+    let after: Page['next'] = null
+    do {
+      const page: Page = await ask<Page>(reader, 'export', { filter, after })
+      found.push(...idsOf(page))
+      after = page.next
+    } while (after !== null)
+    return found
+  }
+  expect(await findAll(caller)).toHaveLength(1100 + 20 + 20)
+  await ask(caller, 'set_blind', { blind: true })
+  const found = await findAll(caller)
+  expect(found).toHaveLength(1100 + 20)
+  expect(found).toEqual(expect.arrayContaining(matching))
+  // Once a text is changed in the database, its former words are not found.
+  await owner`update public.retreat_applications set reason = ${long('noise')} where id = ${matching[0] ?? ''}`
+  expect(await findAll(caller)).toHaveLength(1100 + 19)
+})
+
+test('a search with too many candidates for one call continues on further pages until it has found everything', async () => {
+  const word = aWord()
+  const { owner } = server.database
+  const rows = Array.from({ length: 1100 }, () => ({
+    ...anApplication({ reason: word }),
+    created_at: '1980-01-01T00:00:00Z',
+  }))
+  for (let from = 0; from < rows.length; from += 550) {
+    await owner`insert into public.retreat_applications ${valuesOf(rows.slice(from, from + 550))}`
+  }
+  const found = (await readPages('export', { search: word })).flatMap(idsOf)
+  expect(found).toHaveLength(1100)
+  expect(new Set(found).size).toBe(1100)
+  const { counts } = await ask<Overview>(client, 'overview', { filter: { search: word } })
+  expect(counts['all']?.more).toBe(true)
+})
