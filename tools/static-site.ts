@@ -13,17 +13,17 @@ import { answerHeaders, assetCaching, deskHeaders, documentHeaders } from '../sr
 import type { PageSettings } from '../src/settings/page-settings.ts'
 
 /** The data of the static form page. */
-export function staticApplyData({ backendUrl, anonKey, webhookUrl }: PageSettings): ApplyData {
+function staticApplyData({ backendUrl, anonKey, webhookUrl }: PageSettings): ApplyData {
   return { backend: { url: backendUrl, anonKey, webhookUrl }, takesNativePosts: false, outcome: null }
 }
 
 /** The data of the static desk. */
-export function staticDeskData({ backendUrl, anonKey }: PageSettings): Omit<DeskData, 'title'> {
+function staticDeskData({ backendUrl, anonKey }: PageSettings): Omit<DeskData, 'title'> {
   return { backend: { url: backendUrl, anonKey }, isSignInElsewhere: false, version: packageJson.version }
 }
 
 /** The data of the static answer page. */
-export function staticAnswerData({ backendUrl, anonKey }: PageSettings): Omit<AnswerData, 'title'> {
+function staticAnswerData({ backendUrl, anonKey }: PageSettings): Omit<AnswerData, 'title'> {
   return { backend: { url: backendUrl, anonKey } }
 }
 

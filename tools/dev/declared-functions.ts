@@ -44,7 +44,7 @@ export async function readDeclaredFunctions(): Promise<DeclaredFunctions> {
           console.error(`${path} declares more than the database has: run npm run schema.`)
         }
       } catch (error) {
-        console.error(`${path} is not in the database: ${String((error as Error).message)}.`)
+        console.error(`${path} is not in the database: ${(error as Error).message}.`)
       } finally {
         await sql.end(1_000)
       }

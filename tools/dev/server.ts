@@ -55,7 +55,7 @@ export function createDevServer({ environment, invoke, signal }: DevServerOption
     ))
     answerCalls(server.child, invoke)
     const address = await server.ready.catch((error: unknown) => {
-      throw new OperatorError(`The server does not start: ${String((error as Error).message)}`)
+      throw new OperatorError(`The server does not start: ${(error as Error).message}`)
     })
     showWarnings(server.child)
     void server.ended.then(() => {

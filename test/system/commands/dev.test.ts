@@ -163,6 +163,10 @@ describe.sequential('a development server', { shuffle: false }, () => {
       "jsonb_build_object('email', me.email, 'more', 1)",
     )
     await dev.waitForOutput('Replaced in the database: public.desk_me\n')
+    const [folder = ''] = await readdir(temporary)
+    const sql = connectToEmbedded(join(temporary, folder))
+    const [row] = await sql<[{ text: string }]>`select prosrc as text from pg_proc where proname = 'desk_me'`
+    expect(row.text).toContain("'more', 1")
     await edit(file, /$/, '\ncreate table private.more (id integer);\n')
     await dev.waitForOutput(`${file} declares more than the database has: run npm run schema.`)
   })
