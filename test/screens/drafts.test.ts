@@ -181,6 +181,8 @@ test('sending more than thirty letters requires typing their number, and repeate
   await user.click(dialog.getByRole('button', { name: 'Send 32 letters' }))
   await announced('31 letters on the way, 1 not sent')
   await screen.findByText(/no longer a draft/)
+  const states = await letterStates(desk.sql)
+  expect(states.filter((state) => state === 'waiting')).toHaveLength(31)
 })
 
 test('neither a draft that was left out by a key nor one with unsaved text is sent', async () => {

@@ -69,5 +69,6 @@ test('an organiser who reads blind finds no link, and the address shows a senten
 
 test('the page of an application that was erased says so', async () => {
   await desk.open(`/applications/${crypto.randomUUID()}/all`)
-  await screen.findByText(/There is no such application: it may have been erased\./)
+  const sentence = 'Not loaded. There is no such application: it may have been erased.'
+  expect(await screen.findAllByText(sentence)).toHaveLength(1)
 })

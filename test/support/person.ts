@@ -9,16 +9,16 @@ import { storeAnswers, storeQuestions } from './questions.ts'
  *
  * @returns The id of the newer one of the guest's.
  */
-export async function storeGuest({
-  store,
-  setStatus,
-  sql,
-  ada,
-}: Applicants & { sql: Sql; ada: Organiser }): Promise<string> {
+export async function storeGuest(desk: Applicants & { sql: Sql; ada: Organiser }): Promise<string> {
+  const { sql } = desk
   const answers = { first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com' }
-  const stored = await store([answers, { ...answers, reason: 'To think again.' }, { first_name: 'Alan' }])
+  const stored = await desk.store([
+    answers,
+    { ...answers, reason: 'To think again.' },
+    { first_name: 'Alan' },
+  ])
   const id = stored[0]?.id ?? ''
-  await setStatus(stored.slice(0, 1), 'accepted')
+  await desk.setStatus(stored.slice(0, 1), 'accepted')
   await sql`
     update private.invitations set told_at = now(), deadline = private.today() + 10, rsvp = 'coming', rsvp_at = now()`
   const [question = ''] = await storeQuestions(sql, [{ text: 'Whom do we call?', is_private: true }])
@@ -31,7 +31,7 @@ export async function storeGuest({
     reply: '250 OK',
     attempts: 1,
   })
-  await ada.client
+  await desk.ada.client
     .rpc('desk_note', { act: crypto.randomUUID(), application: id, note: 'Met in Lisbon.' })
     .throwOnError()
   return id
