@@ -1,11 +1,19 @@
-import type { Locator, Page } from 'playwright-core'
-
 import type { ActName } from '../../src/client/desk/calls.ts'
 import type { Sql } from '../../src/server/database/sql.ts'
-import { getDesk } from './desk-page.ts'
+import type { Applicants } from './applicants.ts'
 import { releaseDrafts } from './letters.ts'
 import { storeAnswers, storeQuestions } from './questions.ts'
-import { disableBackOff } from './back-off.ts'
+
+/** A button, or another control that does an act when it is pressed. */
+export interface Control {
+  role: 'button' | 'radio' | 'switch'
+  name: string | RegExp
+  /** The dialog or region that contains it, if its name is not unique. */
+  within?: { role: 'dialog' | 'region'; name: string }
+}
+
+/** A step before an act: a button to press, a text to type into a field, or an option to choose. */
+export type Step = { press: string } | { field: string; text: string } | { field: string; option: string }
 
 /** An act on its screen. The only applicant, Ada, is accepted, has received the letter, and has a new draft. */
 export interface ActCase {
@@ -13,11 +21,12 @@ export interface ActCase {
   prepare?: (sql: Sql) => Promise<unknown>
   /** The address of the screen, with `:id` for the applicant's id. */
   path: string
-  /** Opens the part of the page that contains the button, or prepares the page in another way. */
-  openPart?: (page: Page) => Promise<unknown>
+  /** Opens the part of the screen that contains the control. */
+  before?: readonly Step[]
   /** A field's label and the text to type. The text must remain after a failure. */
   input?: readonly [label: string, text: string]
-  button: (page: Page) => Locator
+  /** The control, or the name of the button. */
+  press: Control | string
   /** The announcement after success. Blank if the act is not announced. */
   announcement: string | RegExp
   /** The message after a failure. */
@@ -33,19 +42,37 @@ export interface ActCase {
   query: string
 }
 
-const buttonNamed = (name: string) => (page: Page) => getDesk(page).button(name)
-const press = (name: string) => (page: Page) => getDesk(page).button(name).click()
+/** The control of an act. */
+export function controlOf({ press }: ActCase): Control {
+  return typeof press === 'string' ? { role: 'button', name: press } : press
+}
+
+/**
+ * Stores what an act needs: an accepted applicant, who was told and has a draft. The history is empty, a server sends emails, and the
+ * retreat has a time zone.
+ *
+ * @returns The applicant's id.
+ */
+export async function prepareAct(
+  desk: Pick<Applicants, 'store' | 'setStatus'> & { readonly sql: Sql },
+  { prepare }: Pick<ActCase, 'prepare'> = {},
+): Promise<string> {
+  await desk.sql`update private.postman set seen_at = now() + interval '1 hour'`
+  await desk.sql`update private.places set zone = 'UTC'`
+  const [stored] = await desk.store([{ first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com' }])
+  await desk.setStatus(stored ? [stored] : [], 'accepted')
+  await desk.sql`update private.invitations set told_at = now(), deadline = private.today() + 10`
+  await desk.sql`delete from private.history`
+  await prepare?.(desk.sql)
+  return stored?.id ?? ''
+}
+
 const eventsOf = (kind: string, detail = '{}') =>
   `select from private.history where kind = '${kind}' and detail @> '${detail}'`
 const storeTravelTemplate = (sql: Sql) =>
   sql`insert into private.templates (name, subject, body) values ('Travel', 'How to get there', 'By train.')`
 const storeRefusedLetter = (sql: Sql) =>
   releaseDrafts(sql, { state: 'failed', isRefused: true, attempts: 1, reply: '550 no such user' })
-const addColleague = (sql: Sql) => sql`
-  with account as (
-    insert into auth.users (id, email) select gen_random_uuid(), 'grace@example.org'
-    where not exists (select from auth.users where email = 'grace@example.org') returning id)
-  insert into private.organisers (account_id) select id from account`
 const askGuest = async (sql: Sql, question: Parameters<typeof storeQuestions>[1][number]) => {
   await sql`update private.invitations set rsvp = 'coming', rsvp_at = now()`
   return storeQuestions(sql, [question])
@@ -60,8 +87,7 @@ const withoutMailSender = (sql: Sql) => sql`update private.postman set seen_at =
 export const actCases: Record<ActName, ActCase> = {
   desk_decide: {
     path: '/applications/:id',
-    openPart: disableBackOff,
-    button: buttonNamed('Waitlist'),
+    press: 'Waitlist',
     announcement: 'Ada Lovelace: Waitlisted',
     failure: 'Ada Lovelace: “Waitlisted” was not saved.',
     unconfirmed: 'Ada Lovelace: “Waitlisted” was not confirmed.',
@@ -71,31 +97,29 @@ export const actCases: Record<ActName, ActCase> = {
   desk_reveal: {
     prepare: (sql) => sql`update private.organisers set blind = true`,
     path: '/applications/:id',
-    button: buttonNamed('Reveal'),
+    press: 'Reveal',
     announcement: '',
     failure: 'Not revealed.',
     query: eventsOf('revealed'),
   },
   desk_set_blind: {
     path: '/account',
-    button: (page) => page.getByRole('switch', { name: 'Blind reading' }),
+    press: { role: 'switch', name: 'Blind reading' },
     announcement: 'Blind reading is on.',
     failure: 'Not switched.',
     query: eventsOf('blind'),
   },
   desk_set_reads_only: {
-    prepare: addColleague,
     path: '/account',
-    button: (page) => page.getByRole('switch', { name: 'I only read' }),
+    press: { role: 'switch', name: 'I only read' },
     announcement: 'You only read.',
     failure: 'Not switched.',
     query: 'select from private.organisers where reads_only',
   },
   desk_mark: {
-    prepare: addColleague,
     path: '/applications/:id',
     input: ['Why, in a line', 'Warm.'],
-    button: buttonNamed('Maybe'),
+    press: 'Maybe',
     announcement: 'Ada Lovelace: your mark is Maybe',
     failure: 'Mark not saved.',
     query: `select from private.marks where mark = 'maybe' and why = 'Warm.'`,
@@ -103,16 +127,16 @@ export const actCases: Record<ActName, ActCase> = {
   desk_note: {
     path: '/applications/:id',
     input: ['Note', 'A strong one.'],
-    button: buttonNamed('Add note'),
+    press: 'Add note',
     announcement: 'Note added',
     failure: 'Note not added.',
     query: eventsOf('note'),
   },
   desk_erase: {
     path: '/applications/:id',
-    openPart: press('Erase'),
+    before: [{ press: 'Erase' }],
     input: ['Type the email, ada@example.com', 'ada@example.com'],
-    button: buttonNamed('Erase for good'),
+    press: 'Erase for good',
     announcement: 'Ada Lovelace: erased',
     failure: 'Not erased.',
     query: eventsOf('erased'),
@@ -120,28 +144,28 @@ export const actCases: Record<ActName, ActCase> = {
   desk_set_door: {
     path: '/door',
     input: ['Sentence for applicants', 'We are full.'],
-    button: buttonNamed('Save'),
+    press: 'Save',
     announcement: 'Saved. The door is open.',
     failure: 'Not saved.',
     query: eventsOf('door'),
   },
   desk_check_mail: {
     path: '/letters',
-    button: buttonNamed('Check the mail server'),
+    press: 'Check the mail server',
     announcement: 'Checking the mail server.',
     failure: 'Not checked.',
     query: `select from private.postman where check_wanted_at > '-infinity'`,
   },
   desk_send_test: {
     path: '/letters/templates/accepted',
-    button: buttonNamed('Send me a test'),
+    press: 'Send me a test',
     announcement: 'A test is on the way to ada@example.org.',
     failure: 'No test email was sent.',
     query: `select from private.deliveries where kind = 'test'`,
   },
   desk_set_notices: {
     path: '/account',
-    button: (page) => page.getByLabel(/^One a day/),
+    press: { role: 'radio', name: /^One a day/ },
     announcement: 'Saved.',
     failure: 'Not saved.',
     query: `select from private.organisers where notices = 'daily'`,
@@ -149,7 +173,7 @@ export const actCases: Record<ActName, ActCase> = {
   desk_set_template: {
     path: '/letters/templates/accepted',
     input: ['Subject', 'Come'],
-    button: buttonNamed('Save'),
+    press: 'Save',
     announcement: 'Template saved.',
     failure: 'Not saved.',
     query: eventsOf('letters', '{"template": "accepted"}'),
@@ -157,22 +181,22 @@ export const actCases: Record<ActName, ActCase> = {
   desk_remove_template: {
     prepare: storeTravelTemplate,
     path: '/letters/templates/Travel',
-    openPart: press('Remove'),
-    button: buttonNamed('Remove for good'),
+    before: [{ press: 'Remove' }],
+    press: 'Remove for good',
     announcement: 'Template removed: Travel',
     failure: 'Not removed.',
     query: eventsOf('letters', '{"removed": "Travel"}'),
   },
   desk_set_letters: {
     path: '/letters',
-    button: (page) => page.getByRole('switch', { name: 'Send a receipt to each applicant' }),
+    press: { role: 'switch', name: 'Send a receipt to each applicant' },
     announcement: 'Receipts are on.',
     failure: 'Not saved.',
     query: eventsOf('letters', '{"receipts": true}'),
   },
   desk_stop: {
     path: '/letters',
-    button: buttonNamed('Stop all letters'),
+    press: 'Stop all letters',
     announcement: 'All letters are stopped.',
     failure: 'Letters are not stopped.',
     query: eventsOf('letters', '{"stopped": true}'),
@@ -180,44 +204,41 @@ export const actCases: Record<ActName, ActCase> = {
   desk_write: {
     prepare: storeTravelTemplate,
     path: '/applications/:id',
-    openPart: (page) => page.getByLabel('Letter', { exact: true }).selectOption('Travel'),
-    button: buttonNamed('Draft from template'),
+    before: [{ field: 'Letter', option: 'Travel' }],
+    press: 'Draft from template',
     announcement: 'Draft made',
     failure: 'Not drafted.',
     query: `select from private.letters where template = 'Travel'`,
   },
   desk_write_to: {
     path: '/applications/:id',
-    async openPart(page) {
-      await press('Write from scratch')(page)
-      await page.getByLabel('Subject', { exact: true }).fill('One question')
-    },
+    before: [{ press: 'Write from scratch' }, { field: 'Subject', text: 'One question' }],
     input: ['Text', 'Do bees swim?'],
-    button: buttonNamed('Save draft'),
+    press: 'Save draft',
     announcement: 'Draft saved. Nothing has been sent.',
     failure: 'Draft not saved.',
     query: `select from private.letters where template is null`,
   },
   desk_edit: {
     path: '/letters/drafts/accepted',
-    openPart: press('Edit: Ada Lovelace'),
+    before: [{ press: 'Edit: Ada Lovelace' }],
     input: ['Subject', 'Come'],
-    button: buttonNamed('Save'),
+    press: 'Save',
     announcement: 'Ada Lovelace: changed',
     failure: 'Not saved.',
     query: `select from private.letters where subject = 'Come'`,
   },
   desk_discard: {
     path: '/letters/drafts/accepted',
-    button: buttonNamed('Remove: Ada Lovelace'),
+    press: 'Remove: Ada Lovelace',
     announcement: 'Ada Lovelace: draft removed',
     failure: 'Not removed.',
     query: `select where not exists (select from private.letters where state = 'draft')`,
   },
   desk_release: {
     path: '/letters/drafts/accepted',
-    openPart: press('Send 1 letter'),
-    button: (page) => getDesk(page).dialog.getByRole('button', { name: 'Send 1 letter' }),
+    before: [{ press: 'Send 1 letter' }],
+    press: { role: 'button', name: 'Send 1 letter', within: { role: 'dialog', name: 'Send 1 letter?' } },
     announcement: '1 letter on the way',
     failure: 'Not sent.',
     query: `select from private.deliveries where kind = 'letter'`,
@@ -225,7 +246,7 @@ export const actCases: Record<ActName, ActCase> = {
   desk_withdraw: {
     prepare: (sql) => releaseDrafts(sql, { dueIn: 600 }),
     path: '/letters',
-    button: buttonNamed('Stop 1 letter'),
+    press: 'Stop 1 letter',
     announcement: '1 letter stopped.',
     failure: 'Not stopped.',
     query: `select from private.deliveries where recalled_by is not null`,
@@ -233,7 +254,7 @@ export const actCases: Record<ActName, ActCase> = {
   desk_retry: {
     prepare: storeRefusedLetter,
     path: '/letters/outbox/refused',
-    button: buttonNamed('Try again: Ada Lovelace'),
+    press: 'Try again: Ada Lovelace',
     announcement: 'Ada Lovelace: will be retried',
     failure: 'Not tried again.',
     query: `select from private.deliveries where kind = 'letter' and state = 'waiting'`,
@@ -241,9 +262,9 @@ export const actCases: Record<ActName, ActCase> = {
   desk_readdress: {
     prepare: storeRefusedLetter,
     path: '/letters/outbox/refused',
-    openPart: press('Send to another address: Ada Lovelace'),
+    before: [{ press: 'Send to another address: Ada Lovelace' }],
     input: ['Address', 'ada@example.net'],
-    button: buttonNamed('Send there'),
+    press: 'Send there',
     announcement: 'Ada Lovelace: on the way to ada@example.net',
     failure: 'Not sent.',
     query: eventsOf('address'),
@@ -251,7 +272,7 @@ export const actCases: Record<ActName, ActCase> = {
   desk_settle: {
     prepare: storeRefusedLetter,
     path: '/letters/outbox/refused',
-    button: buttonNamed('I told them another way: Ada Lovelace'),
+    press: 'I told them another way: Ada Lovelace',
     announcement: 'Ada Lovelace: told another way',
     failure: 'Not saved.',
     query: eventsOf('told'),
@@ -259,7 +280,7 @@ export const actCases: Record<ActName, ActCase> = {
   desk_sent_by_hand: {
     prepare: withoutMailSender,
     path: '/letters/drafts/accepted',
-    button: buttonNamed('I sent it: Ada Lovelace'),
+    press: 'I sent it: Ada Lovelace',
     announcement: 'Ada Lovelace: sent by hand',
     failure: 'Not noted.',
     query: `select from private.deliveries where by = 'hand'`,
@@ -267,7 +288,7 @@ export const actCases: Record<ActName, ActCase> = {
   desk_hand_over: {
     prepare: withoutMailSender,
     path: '/letters/drafts/accepted',
-    button: buttonNamed('Open in mail program: Ada Lovelace'),
+    press: 'Open in mail program: Ada Lovelace',
     announcement: '',
     failure: 'Not opened.',
     query: eventsOf('link'),
@@ -275,7 +296,7 @@ export const actCases: Record<ActName, ActCase> = {
   desk_set_places: {
     path: '/places',
     input: ['Places', '12'],
-    button: buttonNamed('Save'),
+    press: 'Save',
     announcement: /^Saved\. /,
     failure: 'Not saved.',
     query: eventsOf('places'),
@@ -283,30 +304,30 @@ export const actCases: Record<ActName, ActCase> = {
   desk_set_retreat: {
     path: '/places',
     input: ['Venue', 'Hof Sonnenau'],
-    button: buttonNamed('Save retreat'),
+    press: 'Save retreat',
     announcement: 'Saved. The retreat: days not set, Hof Sonnenau.',
     failure: 'Not saved.',
     query: eventsOf('places', '{"venue": "Hof Sonnenau"}'),
   },
   desk_remind: {
     path: '/places',
-    button: buttonNamed('Draft 1 reminder'),
+    press: 'Draft 1 reminder',
     announcement: /^1 reminder drafted/,
     failure: 'No reminder drafted.',
     query: `select from private.letters where template = 'reminder'`,
   },
   desk_set_answer: {
     path: '/applications/:id',
-    button: buttonNamed('Coming'),
+    press: 'Coming',
     announcement: 'Ada Lovelace: Coming',
     failure: 'Not saved.',
     query: eventsOf('answer'),
   },
   desk_set_questions: {
     path: '/questions',
-    openPart: press('Add question'),
+    before: [{ press: 'Add question' }],
     input: ['Question', 'When do you arrive?'],
-    button: buttonNamed('Save'),
+    press: 'Save',
     announcement: 'Saved. 1 question.',
     failure: 'Not saved.',
     query: eventsOf('questions', '{"questions": 1}'),
@@ -314,9 +335,9 @@ export const actCases: Record<ActName, ActCase> = {
   desk_answer_questions: {
     prepare: (sql) => askGuest(sql, { text: 'What do you not eat?' }),
     path: '/applications/:id',
-    openPart: press('Enter answers'),
+    before: [{ press: 'Enter answers' }],
     input: ['What do you not eat?', 'Nuts'],
-    button: buttonNamed('Save answers'),
+    press: 'Save answers',
     announcement: 'Ada Lovelace: answers saved',
     failure: 'Answers not saved.',
     query: eventsOf('questions', '{"changes": 1}'),
@@ -329,8 +350,8 @@ export const actCases: Record<ActName, ActCase> = {
       await sql`update private.editions set starts_on = '2026-03-12', ends_on = '2026-03-15'`
     },
     path: '/questions',
-    openPart: press('Erase them now'),
-    button: buttonNamed('Erase for good'),
+    before: [{ press: 'Erase them now' }],
+    press: 'Erase for good',
     announcement: '1 private answer erased.',
     failure: 'Not erased.',
     query: eventsOf('questions', '{"erased": 1}'),
@@ -338,7 +359,7 @@ export const actCases: Record<ActName, ActCase> = {
   desk_set_retention: {
     path: '/retention',
     input: ['Erase applications this many months after the retreat', '12'],
-    button: buttonNamed('Save'),
+    press: 'Save',
     announcement:
       'Saved. Applications are kept for 12 months after the retreat, those of people who came until you erase them.',
     failure: 'Not saved.',
@@ -347,9 +368,9 @@ export const actCases: Record<ActName, ActCase> = {
   desk_hold: {
     prepare: endRetreat,
     path: '/applications/:id',
-    openPart: press('Keep'),
+    before: [{ press: 'Keep' }],
     input: ['Reason', 'Comes again next year'],
-    button: buttonNamed('Keep it'),
+    press: 'Keep it',
     announcement: 'Ada Lovelace: kept',
     failure: 'Not saved.',
     query: eventsOf('hold'),
@@ -360,19 +381,16 @@ export const actCases: Record<ActName, ActCase> = {
       await sql`update public.retreat_applications set created_at = '2024-03-01'`
     },
     path: '/retention',
-    openPart: press('Erase the 1 due'),
-    button: buttonNamed('Erase for good'),
+    before: [{ press: 'Erase the 1 due' }],
+    press: 'Erase for good',
     announcement: '1 application erased.',
     failure: 'Not erased.',
     query: eventsOf('retention', '{"erased": 1}'),
   },
   desk_begin_edition: {
     path: '/retreats',
-    openPart: async (page) => {
-      await page.getByLabel('Name', { exact: true }).fill('Spring 2028')
-      await press('Begin retreat')(page)
-    },
-    button: buttonNamed('Begin now'),
+    before: [{ field: 'Name', text: 'Spring 2028' }, { press: 'Begin retreat' }],
+    press: 'Begin now',
     announcement: 'Spring 2028 has begun. Applications from now on belong to it.',
     failure: 'Not begun.',
     query: 'select from private.editions where id > 1',
@@ -380,7 +398,7 @@ export const actCases: Record<ActName, ActCase> = {
   desk_name_edition: {
     path: '/retreats',
     input: ['Name of first retreat', 'Autumn 2027'],
-    button: buttonNamed('Save'),
+    press: 'Save',
     announcement: 'Name saved.',
     failure: 'Not saved.',
     query: eventsOf('edition', '{"name": "Autumn 2027", "is_renamed": true}'),
@@ -388,7 +406,7 @@ export const actCases: Record<ActName, ActCase> = {
   desk_keep_until: {
     path: '/applications/:id',
     input: ['Deadline', '2999-12-31'],
-    button: (page) => page.locator('.decisions-answer-edit').getByRole('button', { name: 'Save' }),
+    press: { role: 'button', name: 'Save', within: { role: 'region', name: 'Are they coming?' } },
     announcement: /^Ada Lovelace: deadline/,
     failure: 'Not saved.',
     query: eventsOf('kept'),

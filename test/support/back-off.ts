@@ -2,6 +2,9 @@ import type { Page } from 'playwright-core'
 
 import { retryDelays as insertDelays } from '../../src/client/insert.ts'
 import { retryDelays as callDelays } from '../../src/client/session.ts'
+import { atTestEnd } from './cleanup.ts'
+
+const retryDelays = [...insertDelays, ...callDelays]
 
 /**
  * Makes a page retry without delay after a missing response, also after a reload. The back-off would take eight seconds of a
@@ -14,7 +17,18 @@ export async function disableBackOff(page: Page): Promise<void> {
       originalTimeout(run, delays.includes(delay) ? 0 : delay, ...parameters)
     Object.assign(window, { setTimeout: withoutDelay })
   }
-  const retryDelays = [...insertDelays, ...callDelays]
   await page.addInitScript(skipDelays, retryDelays)
   await page.evaluate(skipDelays, retryDelays)
+}
+
+/** The same for the desk's screens in this process, until the end of the test. */
+export function disableBackOffHere(): void {
+  const { setTimeout } = globalThis
+  const withoutDelay: typeof setTimeout = Object.assign(
+    (run: () => void, delay?: number, ...parameters: []) =>
+      setTimeout(run, retryDelays.includes(delay ?? 0) ? 0 : delay, ...parameters),
+    { __promisify__: setTimeout.__promisify__ },
+  )
+  Object.assign(globalThis, { setTimeout: withoutDelay })
+  atTestEnd(() => void Object.assign(globalThis, { setTimeout }))
 }

@@ -1,4 +1,4 @@
-import { configure, prettyDOM, screen, waitFor } from '@testing-library/dom'
+import { configure, fireEvent, prettyDOM, screen, waitFor } from '@testing-library/dom'
 import { userEvent, type UserEvent } from '@testing-library/user-event'
 import { createRoot } from 'react-dom/client'
 import { afterEach, beforeAll, beforeEach, expect } from 'vitest'
@@ -50,7 +50,7 @@ export interface OpenedDesk {
   press: (name: string | RegExp) => Promise<void>
   /** Follows the link with this name, once it is shown. */
   follow: (name: string | RegExp) => Promise<void>
-  /** Replaces the text of a field, as pasting does. */
+  /** Replaces the text of a field, or a date, at once, as autofill does. */
   fill: (field: Element, text: string) => Promise<void>
   /** Goes to an address of the desk, as a link or the address bar does. */
   goTo: (path: string) => void
@@ -163,9 +163,8 @@ function openWindow(origin: string): OpenedDesk {
     press: async (name) => user.click(await screen.findByRole('button', { name })),
     follow: async (name) => user.click(await screen.findByRole('link', { name })),
     async fill(field, text) {
-      await user.clear(field)
       await user.click(field)
-      await user.paste(text)
+      fireEvent.input(field, { target: { value: text } })
     },
     goTo(path) {
       location.hash = path
