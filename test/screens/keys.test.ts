@@ -58,6 +58,8 @@ test('in an application, keys move to the next one, decide, undo, go to the note
   await announced('Person 1: Waitlisted')
   await user.keyboard('z')
   await announced('Undone: Person 1 is New again')
+  // The note is painted after the form answers.
+  await screen.findByLabelText('Note')
   await user.keyboard('n')
   await focused('Note')
   await user.keyboard('sawdrjkxz?/n')
