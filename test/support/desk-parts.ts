@@ -75,7 +75,7 @@ export const problems = (): string[] => textsOf('.decisions-problems .layout-not
 export const timeline = (): string[] => textsOf('.application-timeline li')
 
 const allTabs = () =>
-  within(screen.getByRole('navigation', { name: 'Status' })).getAllByRole<HTMLElement>('link')
+  within(screen.getByRole('navigation', { name: 'Status' })).getAllByRole('link')
 
 const textsOf = (selector: string) =>
   [...document.querySelectorAll(selector)].map(({ textContent }) => textContent)
