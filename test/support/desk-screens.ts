@@ -39,6 +39,12 @@ configure({
   },
   // Printing the document for each failed try would take most of the time. A failed test prints it once.
   getElementError: (message) => new Error(message ?? 'not found'),
+  // React runs the effects of what it has rendered before anybody can react to it.
+  async asyncWrapper(wait) {
+    const result = await wait()
+    await new Promise((resolve) => setTimeout(resolve))
+    return result
+  },
 })
 
 /** The desk as an organiser has opened it. */
