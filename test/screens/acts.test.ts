@@ -2,7 +2,6 @@ import { screen, waitFor, within } from '@testing-library/dom'
 import { beforeEach, expect, test, vi } from 'vitest'
 
 import { actCases, controlOf, prepareAct, type ActCase, type Step } from '../support/act-cases.ts'
-import { disableBackOffHere } from '../support/back-off.ts'
 import { atTestEnd } from '../support/cleanup.ts'
 import { deskScreensForTestFile, type OpenedDesk } from '../support/desk-screens.ts'
 import { extent, seed } from '../support/extent.ts'
@@ -107,7 +106,6 @@ test.for(
   async ({ act, actCase, outcome, opening, pressed }) => {
     const { announcement, failure, unconfirmed, isQueued = false, input } = actCase
     const count = async () => (await desk.sql.unsafe(actCase.query)).length
-    disableBackOffHere()
     const id = await prepareAct(desk, actCase)
     const opened = await openScreen(actCase.path.replace(':id', id), opening)
     const { user, fill, announced, goTo } = opened

@@ -2,8 +2,6 @@ import type { Page } from 'playwright-core'
 
 import { retryDelays as insertDelays } from '../../src/client/insert.ts'
 import { retryDelays as callDelays } from '../../src/client/session.ts'
-import { atTestEnd } from './cleanup.ts'
-
 const retryDelays = [...insertDelays, ...callDelays]
 
 /**
@@ -19,16 +17,4 @@ export async function disableBackOff(page: Page): Promise<void> {
   }
   await page.addInitScript(skipDelays, retryDelays)
   await page.evaluate(skipDelays, retryDelays)
-}
-
-/** The same for the desk's screens in this process, until the end of the test. */
-export function disableBackOffHere(): void {
-  const { setTimeout } = globalThis
-  const withoutDelay: typeof setTimeout = Object.assign(
-    (run: () => void, delay?: number, ...parameters: []) =>
-      setTimeout(run, retryDelays.includes(delay ?? 0) ? 0 : delay, ...parameters),
-    { __promisify__: setTimeout.__promisify__ },
-  )
-  Object.assign(globalThis, { setTimeout: withoutDelay })
-  atTestEnd(() => void Object.assign(globalThis, { setTimeout }))
 }

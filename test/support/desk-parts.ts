@@ -74,8 +74,7 @@ export const problems = (): string[] => textsOf('.decisions-problems .layout-not
 /** The entries of the open application's timeline. */
 export const timeline = (): string[] => textsOf('.application-timeline li')
 
-const allTabs = () =>
-  within(screen.getByRole('navigation', { name: 'Status' })).getAllByRole('link')
+const allTabs = () => within(screen.getByRole('navigation', { name: 'Status' })).getAllByRole('link')
 
 const textsOf = (selector: string) =>
   [...document.querySelectorAll(selector)].map(({ textContent }) => textContent)

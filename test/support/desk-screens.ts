@@ -7,6 +7,7 @@ import { createDeskPage } from '../../src/pages/desk/desk-page.tsx'
 import { announce } from '../../src/pages/desk/kit/announce.tsx'
 import { loadScreens } from '../../src/pages/desk/kit/Screen.tsx'
 import { forgetUnsentText } from '../../src/pages/desk/kit/useUnsentText.ts'
+import { actRetryDelays } from '../../src/client/session.ts'
 import { sessionKey } from '../../src/client/stored-session.ts'
 import type { Sql } from '../../src/server/database/sql.ts'
 import { applicantsOf, type Applicants, type Organiser } from './applicants.ts'
@@ -39,12 +40,6 @@ configure({
   },
   // Printing the document for each failed try would take most of the time. A failed test prints it once.
   getElementError: (message) => new Error(message ?? 'not found'),
-  // React runs the effects of what it has rendered before anybody can react to it.
-  async asyncWrapper(wait) {
-    const result = await wait()
-    await new Promise((resolve) => setTimeout(resolve))
-    return result
-  },
 })
 
 /** The desk as an organiser has opened it. */
@@ -150,12 +145,14 @@ export function deskScreensForTestFile(settings: Parameters<typeof startSignIn>[
 function openWindow(origin: string): OpenedDesk {
   const { network, restore } = interceptCalls()
   const { runIntervals, restoreIntervals } = recordIntervals()
+  const restoreBackOff = skipBackOff()
   const allowConsoleError = recordProblems()
   let unmount = mount(origin)
   atTestEnd(() => {
     network.setOffline(false)
     unmount()
     restoreIntervals()
+    restoreBackOff()
     restore()
     localStorage.clear()
     sessionStorage.clear()
@@ -230,6 +227,15 @@ function recordIntervals() {
     runIntervals: () => [...intervals.values()].forEach((run) => run()),
     restoreIntervals: () => Object.assign(globalThis, { setInterval, clearInterval }),
   }
+}
+
+/** Lets acts be retried without delay. Returns a function that restores the delay. */
+function skipBackOff() {
+  const { setTimeout } = globalThis
+  const withoutDelay = (run: () => void, delay = 0) =>
+    setTimeout(run, actRetryDelays.includes(delay) ? 0 : delay)
+  Object.assign(globalThis, { setTimeout: Object.assign(withoutDelay, setTimeout) })
+  return () => void Object.assign(globalThis, { setTimeout })
 }
 
 function exactly(sentence: string) {
