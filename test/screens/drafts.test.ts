@@ -63,7 +63,7 @@ test('the editor of a letter stays open while somebody types, and typing never m
   await fill(await findText(), 'Hello')
   // Leave the screen, return with the browser's Back, empty the text, and type a different one.
   await follow('Back')
-  await screen.findByRole('heading', { name: 'Applications' })
+  await textIsGone()
   history.back()
   await user.clear(await findText())
   await user.type(await findText(), 'Thanks for applying')
@@ -107,6 +107,7 @@ test('an organiser writes to one person without a template, stops the letter, se
   await press('Save')
   await announced('Zoë Zola: changed')
   await follow('Zoë Zola')
+  await screen.findByRole('heading', { name: 'Zoë Zola', level: 1 })
   await screen.findByText('Dear Zoë, do your bees swim?')
 
   const send = async () => {
@@ -207,7 +208,7 @@ test('neither a draft that was left out by a key nor one with unsaved text is se
 
   // Leaving the screen for an application does not restore the tick.
   await follow(third)
-  await screen.findByRole('heading', { name: third })
+  await screen.findByRole('heading', { name: third, level: 1 })
   history.back()
   await screen.findByRole('article', { name: third })
   expect(screen.getByLabelText<HTMLInputElement>(`Send to ${second}`).checked).toBe(false)

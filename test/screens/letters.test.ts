@@ -81,7 +81,7 @@ test('two decisions make drafts, one draft is changed, and both letters are rele
   await user.click(await screen.findByRole('radio', { name: 'Zoë Zola Edited' }))
   await screen.findByText('Dear Zoë, bring your bees.')
   await follow('Zoë Zola')
-  await screen.findByRole('heading', { name: 'Zoë Zola' })
+  await screen.findByRole('heading', { name: 'Zoë Zola', level: 1 })
   await event('Letter “Accepted” on the way')
   await event('Letter “Accepted” stopped')
   expect(await desk.statusOf(stored[0]?.id ?? '')).toBe('accepted')

@@ -40,7 +40,8 @@ test('an application says on which day it is erased, and can be kept with a reas
   expect(document.activeElement).toBe(screen.getByRole('heading', { name: 'Ada N' }))
 
   goTo('/retention')
-  await screen.findByText('Comes again next year')
+  const holds = await screen.findByRole('region', { name: 'Kept until you erase them' })
+  expect(holds.textContent).toContain('Ada N: Comes again next year')
   await follow('Ada N')
   await press('Stop keeping')
   await announced('Ada N: kept no longer')
