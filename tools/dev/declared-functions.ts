@@ -1,9 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 
 import { schemaFolders } from '../../test/support/catalogue.ts'
 import { connectToEmbedded } from '../../test/support/sql.ts'
 import { statementsOf } from '../statements.ts'
+import { saveGap } from './server.ts'
 
 const functionName = /^create function ([\w.]+)/m
 
@@ -27,6 +29,8 @@ export async function readDeclaredFunctions(): Promise<DeclaredFunctions> {
   }
   return {
     async update(path, dataDir) {
+      // A program that saves a file may empty it first.
+      await wait(saveGap)
       const former = known.get(path) ?? []
       const statements = statementsOf(await readFile(path, 'utf8').catch(() => ''))
       const names = new Set(former.map((each) => functionName.exec(each)?.[1]))

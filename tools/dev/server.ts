@@ -7,8 +7,8 @@ import type { HotPayload } from 'vite'
 import { startServer, type ServerProcess } from '../../demo/server.ts'
 import { OperatorError } from '../../src/settings/operator-error.ts'
 
-/** Milliseconds in which files that are saved together count as one change. */
-const saveGap = 20
+/** Milliseconds in which the writes of files that are saved together count as one change. */
+export const saveGap = 50
 
 /** The product's server, which can be started again and again. */
 export interface DevServer {
