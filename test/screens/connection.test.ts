@@ -184,5 +184,5 @@ test('a desk that cannot open without a connection opens automatically after rec
   network.setOffline(true)
   await heading('The desk cannot be opened now')
   network.setOffline(false)
-  await waitFor(() => tab('New'))
+  await screen.findByRole('link', { name: /^New/ })
 })
