@@ -60,7 +60,7 @@ test('every class with a style is used', () => {
 })
 
 test('every class in use has a style, or is looked for by a script or a test', () => {
-  const lookedFor = source + readFiles(/\.ts$/, 'e2e', 'testing')
+  const lookedFor = source + readFiles(/\.ts$/, 'test', 'tools')
   const isLookedFor = (name: string) => new RegExp(`[.]${name}(?![\\w-])`).test(lookedFor)
   expect(usedClasses.filter((name) => !styledClasses.includes(name) && !isLookedFor(name))).toEqual([])
 })

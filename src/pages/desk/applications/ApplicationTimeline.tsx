@@ -71,7 +71,7 @@ export function ApplicationTimeline({ details, newKeys }: ApplicationTimelinePro
       {letters.map((letter) => {
         const words = wordsOfLetter(letter)
         return words === '' ? null : (
-          <p key={letter.id} className="layout-quiet application-letter">
+          <p key={letter.id} className="layout-quiet">
             {words}
           </p>
         )
