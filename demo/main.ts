@@ -39,7 +39,7 @@ function startReaper(path: string, atEnd: Run['atEnd']) {
   })
 }
 
-/** Makes everything. Returns a promise that resolves when the server ends, or without one when a signal comes. */
+/** Makes everything. Resolves with an object whose `ended` resolves when the server ends, or without one when a signal comes. */
 async function start({ signal, stopped, atEnd }: Run) {
   // The port is found before the database is filled, because filling takes seconds.
   const site = siteOfParent ?? `http://127.0.0.1:${await findPort(3000)}`
@@ -71,7 +71,7 @@ async function start({ signal, stopped, atEnd }: Run) {
       SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
       MAIL_FROM: `${sender.name} <${sender.address}>`,
     }
-    const ended = siteOfParent === undefined ? await serve(environment, atEnd) : stopped
+    const server = siteOfParent === undefined ? await serve(environment, atEnd) : { ended: stopped }
     signal.throwIfAborted()
     const [email] = organisers
     const link = deskLink(new URL(site), { secret: await operatorSecret(sql, email), type: 'magiclink' })
@@ -85,13 +85,13 @@ The desk:   ${link}
 Its emails: ${mailbox.address}
 `)
     process.send?.(environment)
-    return ended
+    return server
   } finally {
     await sql.end(1_000)
   }
 }
 
-/** Starts the server. Returns a promise that resolves when it ends. */
+/** Starts the server. Resolves when it is ready, with an object whose `ended` resolves when it ends. */
 async function serve(environment: NodeJS.ProcessEnv, atEnd: Run['atEnd']) {
   const { child, ready, ended } = startServer([join('build', 'server.js')], environment)
   atEnd(async () => {
@@ -99,12 +99,12 @@ async function serve(environment: NodeJS.ProcessEnv, atEnd: Run['atEnd']) {
     await ended
   })
   await ready
-  return ended
+  return { ended }
 }
 
 await runUntilStopped(async (run) => {
   for (const name of Object.keys(process.env)) if (!keptVariables.includes(name)) delete process.env[name]
-  const ended = await start(run)
+  const { ended } = await start(run)
   await Promise.race([ended, run.stopped])
   run.signal.throwIfAborted()
   throw new OperatorError('The server of the demonstration ended unexpectedly.')
