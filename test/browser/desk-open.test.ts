@@ -43,25 +43,6 @@ test('the foot of the desk shows its version', async ({ visitor }) => {
   await expect.poll(() => page.locator('footer').textContent()).toBe(`Unplugged. ${version}`)
 })
 
-test('tests run the desk in StrictMode, which runs each effect again', async ({ visitor }) => {
-  const page = await desk.open(visitor, '', {
-    prepare: (opened) =>
-      opened.addInitScript(() => {
-        const listen = window.addEventListener.bind(window)
-        const events: unknown[] = []
-        const addEventListener = (...args: Parameters<typeof listen>) => {
-          events.push(args[0])
-          listen(...args)
-        }
-        Object.assign(window, { addEventListener, events })
-      }),
-  })
-  await page.locator('footer').waitFor()
-  const events = await page.evaluate(() => Reflect.get(window, 'events') as unknown[])
-  // An effect listens to this event.
-  expect(events.filter((event) => event === 'beforeunload')).toHaveLength(2)
-})
-
 test('a call that was sent before the script loaded and got no response is retried', async ({ visitor }) => {
   visitor.allowConsoleError(/Failed to load resource/)
   await desk.store(people(1))
