@@ -2,17 +2,7 @@ import { screen, waitFor, within } from '@testing-library/dom'
 import { expect, test } from 'vitest'
 
 import { people } from '../support/applicants.ts'
-import {
-  box,
-  button,
-  focusedWords,
-  heading,
-  names,
-  problems,
-  rowStatus,
-  tab,
-  tabs,
-} from '../support/desk-parts.ts'
+import { box, focusedWords, heading, names, problems, rowStatus, tab, tabs } from '../support/desk-parts.ts'
 import { deskScreensForTestFile } from '../support/desk-screens.ts'
 import { releaseDrafts } from '../support/letters.ts'
 
