@@ -136,18 +136,18 @@ export function deskScreensForTestFile(settings: Parameters<typeof startSignIn>[
       dom.happyDOM.setURL(`${origin}/desk#${path}`)
       // Back returns to this address.
       history.replaceState(null, '', location.href)
-      return openWindow(origin)
+      return openWindow()
     },
   }
 }
 
 /** Opens the desk with what the browser has stored. It is closed at the end of the test. */
-function openWindow(origin: string): OpenedDesk {
+function openWindow(): OpenedDesk {
   const { network, restore } = interceptCalls()
   const { runIntervals, restoreIntervals } = recordIntervals()
   const restoreBackOff = skipBackOff()
   const allowConsoleError = recordProblems()
-  let unmount = mount(origin)
+  let unmount = mount()
   atTestEnd(() => {
     network.setOffline(false)
     unmount()
@@ -174,7 +174,7 @@ function openWindow(origin: string): OpenedDesk {
     },
     reload() {
       unmount()
-      unmount = mount(origin)
+      unmount = mount()
     },
     async refresh() {
       await network.settled()
@@ -193,11 +193,12 @@ function openWindow(origin: string): OpenedDesk {
   }
 }
 
-function mount(origin: string) {
+function mount() {
   document.body.innerHTML = '<main id="page"></main>'
   const { desk } = createDeskPage(
     {
-      backend: { url: origin, anonKey },
+      // The site's root is the address of the server.
+      backend: { url: null, anonKey },
       isSignInElsewhere: false,
       title: 'Unplugged.',
       version: '1.2.3',

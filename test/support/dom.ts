@@ -29,6 +29,8 @@ for (const name of [...names, ...classes]) {
   define(name, isMethod ? value.bind(dom) : value)
 }
 define('window', globalThis)
+// Each desk is the only window. The auth clients of earlier desks would listen.
+define('BroadcastChannel', undefined)
 define('reportError', (error: unknown) => console.error(error))
 // The form and dialogs ask before unsaved text is dropped.
 define('confirm', () => true)

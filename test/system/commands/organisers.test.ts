@@ -260,6 +260,7 @@ test("for a hosted project, the command changes only who is an organiser, and no
   expect(((await response.json()) as { msg: string }).msg).toMatch(
     /^Nobody can sign in here: .* Supabase project/,
   )
+  expect(await (await fetch(`${server.origin}/desk`)).text()).toContain('"isSignInElsewhere":true')
   await server.stop()
 
   const organisers = (...args: string[]) => runCommand(['organisers', ...args], settings)
