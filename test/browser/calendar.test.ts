@@ -1,5 +1,4 @@
 import ICAL from 'ical.js'
-import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { beforeEach, expect } from 'vitest'
 
@@ -35,9 +34,9 @@ const calendarLink = (page: Page) => page.getByRole('link', { name: 'Add to your
  * headless Chromium that is busy (`npm run test:engines` reads it).
  */
 async function download(page: Page) {
-  const [download] = await Promise.all([page.waitForEvent('download'), calendarLink(page).click()])
-  expect(download.suggestedFilename()).toBe('retreat.ics')
-  return decodeURIComponent(new URL(download.url()).pathname.replace(/^[^,]*,/, ''))
+  const [saved] = await Promise.all([page.waitForEvent('download'), calendarLink(page).click()])
+  expect(saved.suggestedFilename()).toBe('retreat.ics')
+  return decodeURIComponent(new URL(saved.url()).pathname.replace(/^[^,]*,/, ''))
 }
 
 /** The lines of a file without the moment at which it was made. */
