@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { sessionKey } from '../../src/client/stored-session.ts'
 import { people } from '../support/applicants.ts'
-import { heading, link, names, tab, timeline } from '../support/desk-parts.ts'
+import { heading, link, names, timeline } from '../support/desk-parts.ts'
 import { deskScreensForTestFile } from '../support/desk-screens.ts'
 import { disconnect, refusal } from '../support/network.ts'
 
