@@ -5,7 +5,7 @@ import type { Page, Request, Route } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 
 import { storeAcceptedApplicant, rsvpsOf } from '../support/accepted.ts'
-import { setRetreat } from '../support/calendars.ts'
+import { contentOf, setRetreat } from '../support/calendars.ts'
 import { newToken, waitForInvitation, invitations, mockInvitations } from '../support/answer-page.ts'
 import { dataDirectory, startServer, type RunningServer } from '../support/server.ts'
 import { test, type Visitor } from '../support/visitor.ts'
@@ -174,7 +174,7 @@ test('a guest who is coming gets the days, the venue, and a file for their calen
   await expect.poll(() => shownText(page)).toContain(`12–15 March 2027, ${venue} | Add to your calendar`)
   const [download] = await Promise.all([page.waitForEvent('download'), link.press('Enter')])
   expect(download.suggestedFilename()).toBe('retreat.ics')
-  const file = await readFile(await download.path(), 'utf8')
+  const file = contentOf(download)
   const event = ICAL.Component.fromString(file).getFirstSubcomponent('vevent')
   expect(event?.getFirstPropertyValue('location')).toBe(venue)
   expect(event?.getFirstPropertyValue('sequence')).toBe(3)

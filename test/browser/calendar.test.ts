@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { beforeEach, expect } from 'vitest'
 
 import { storeAcceptedApplicant } from '../support/accepted.ts'
-import { calendarIn, setRetreat } from '../support/calendars.ts'
+import { calendarIn, contentOf, setRetreat } from '../support/calendars.ts'
 import { deskForTestFile, getDesk } from '../support/desk-page.ts'
 import { startMailServer, type MailServer } from '../support/mail-server.ts'
 import { test } from '../support/visitor.ts'
@@ -29,14 +29,11 @@ beforeEach(async () => {
 const failedRequest = /Failed to load resource/
 const calendarLink = (page: Page) => page.getByRole('link', { name: 'Add to your calendar', exact: true })
 
-/**
- * Lets a guest's page save its file. Returns the content, which is in the link: reading the saved file sometimes waits for ever in a
- * headless Chromium that is busy (`npm run test:engines` reads it).
- */
+/** Lets a guest's page save its file. */
 async function download(page: Page) {
   const [saved] = await Promise.all([page.waitForEvent('download'), calendarLink(page).click()])
   expect(saved.suggestedFilename()).toBe('retreat.ics')
-  return decodeURIComponent(new URL(saved.url()).pathname.replace(/^[^,]*,/, ''))
+  return contentOf(saved)
 }
 
 /** The lines of a file without the moment at which it was made. */

@@ -4,7 +4,6 @@ import { expect } from 'vitest'
 import { people } from '../support/applicants.ts'
 import { recordCalls, deskForTestFile, focused, getDesk } from '../support/desk-page.ts'
 import { holdRequests } from '../support/held-requests.ts'
-import { version } from '../../src/settings/version.ts'
 import { codeOf } from '../support/sign-in.ts'
 import { test, type Visitor } from '../support/visitor.ts'
 
@@ -38,11 +37,6 @@ async function waitForTakeover(page: Page) {
   await page.waitForFunction(() => window.earlyInput === null)
 }
 
-test('the foot of the desk shows its version', async ({ visitor }) => {
-  const page = await desk.open(visitor)
-  await expect.poll(() => page.locator('footer').textContent()).toBe(`Unplugged. ${version}`)
-})
-
 test('a call that was sent before the script loaded and got no response is retried', async ({ visitor }) => {
   visitor.allowConsoleError(/Failed to load resource/)
   await desk.store(people(1))
@@ -56,35 +50,6 @@ test('a call that was sent before the script loaded and got no response is retri
   })
   await getDesk(page).link('Person 1').waitFor()
   expect(listCalls).toBe(2)
-})
-
-test('a call whose response breaks off ends after its timeout, and can be tried again', async ({
-  visitor,
-}) => {
-  const page = await desk.open(visitor, '/door', {
-    skipsWait: true,
-    prepare: (opened) =>
-      opened.addInitScript(() => {
-        const fetch = window.fetch.bind(window)
-        const timeout = AbortSignal.timeout.bind(AbortSignal)
-        let isFirst = true
-        AbortSignal.timeout = (milliseconds) => timeout(isFirst ? 1 : milliseconds)
-        // The body of the first response never ends.
-        window.fetch = async (address, init) => {
-          if (!isFirst) return fetch(address, init)
-          isFirst = false
-          const body = new ReadableStream({
-            start: (controller) =>
-              init?.signal?.addEventListener('abort', () => controller.error(init.signal?.reason)),
-          })
-          return new Response(body)
-        }
-      }),
-  })
-  const { heading, button } = getDesk(page)
-  await heading('The desk cannot be opened now').waitFor()
-  await button('Try again').click()
-  await heading('Door').waitFor()
 })
 
 test('if an update removed the script of a screen, the screen says so, and works after a reload', async ({
@@ -121,21 +86,6 @@ test('if an update removed the script for drafting letters, the dialog says so, 
   await select('Person 1').check()
   await button('Draft letters…').click()
   await button('Draft 1 letter').waitFor()
-})
-
-test('a function that an updated server no longer has is reported as an update', async ({ visitor }) => {
-  visitor.allowConsoleError(/Failed to load resource/)
-  const page = await desk.open(visitor, '', {
-    prepare: (opened) =>
-      opened.route('**/rpc/desk_list', (route) =>
-        route.fulfill({ status: 404, json: { code: 'PGRST202', message: 'Could not find the function' } }),
-      ),
-  })
-  await page.getByText('The desk was updated meanwhile. Please reload this page.').waitFor()
-  await page.unroute('**/rpc/desk_list')
-  await desk.store(people(1))
-  await getDesk(page).button('Reload').click()
-  await getDesk(page).link('Person 1').waitFor()
 })
 
 test('if an update removed the script for CSV files, nothing is downloaded, and the page asks for a reload', async ({
@@ -192,22 +142,6 @@ test('an expired token is refreshed before any other request', async ({ visitor 
   expect((JSON.parse(storedSession ?? '') as { expires_at: number }).expires_at).toBeGreaterThan(
     Date.now() / 1000,
   )
-})
-
-test('a former organiser reads that they are not an organiser, sees no row, and can sign out', async ({
-  visitor,
-}) => {
-  await desk.store(people(1))
-  const client = await desk.signedIn('mary@example.org')
-  await desk.sql`
-    delete from private.organisers using auth.users where account_id = users.id and email = 'mary@example.org'`
-  visitor.allowConsoleError(/Failed to load resource/)
-  const page = await desk.open(visitor, '', { as: { email: 'mary@example.org', client }, skipsWait: true })
-  await page.getByRole('heading', { name: 'Not an organiser' }).waitFor()
-  await page.getByText('mary@example.org').waitFor()
-  expect(await page.getByText('Person 1').count()).toBe(0)
-  await getDesk(page).button('Sign out').click()
-  await page.getByLabel('Email', { exact: true }).waitFor()
 })
 
 test('an organiser with a second factor is asked for it before the list is requested', async ({
@@ -307,26 +241,6 @@ test('a press of "Use a password" before the script has loaded takes effect afte
   await getDesk(page).button('Use a password').click()
   await release()
   await page.getByLabel('Password').waitFor()
-})
-
-test('the next application is prefetched before it is opened', async ({ visitor }) => {
-  const [first, second] = await desk.store(people(2))
-  let prefetch: Promise<unknown> | undefined
-  const page = await desk.open(visitor, `/applications/${first?.id}`, {
-    prepare: async (opened) => {
-      prefetch = opened.waitForResponse(
-        (response) =>
-          response.url().endsWith('/desk_application') &&
-          (response.request().postData() ?? '').includes(second?.id ?? 'nothing') &&
-          response.ok(),
-      )
-    },
-  })
-  const { heading } = getDesk(page)
-  await prefetch
-  await page.route('**/rpc/desk_application', () => {})
-  await page.keyboard.press('j')
-  await heading('Person 2').waitFor()
 })
 
 test('the rows look the same before and after the script has loaded', async ({ visitor }) => {

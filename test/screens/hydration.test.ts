@@ -10,6 +10,7 @@ import type { ApplyData } from '../../src/pages/apply/apply-data.ts'
 import type { DeskData } from '../../src/pages/desk/desk-data.ts'
 import { createDeskPage } from '../../src/pages/desk/desk-page.tsx'
 import { readPageData } from '../../src/pages/page-data.ts'
+import { version } from '../../src/settings/version.ts'
 import { atTestEnd } from '../support/cleanup.ts'
 import { recordProblems } from '../support/console.ts'
 import { dom } from '../support/dom.ts'
@@ -66,6 +67,7 @@ test('the form hydrates as the server rendered it, and sends an application once
 
 test("the desk's sign-in hydrates as the server rendered it", async () => {
   await hydrate('/desk', () => createDeskPage(readPageData() as DeskData).desk)
+  expect((readPageData() as DeskData).version).toBe(version)
   const user = userEvent.setup({ document, delay: null, pointerEventsCheck: 0 })
   await user.type(screen.getByLabelText('Email'), 'stranger@example.org')
   await user.click(screen.getByRole('button', { name: 'Send code' }))

@@ -1,3 +1,5 @@
+import type { Download } from 'playwright-core'
+
 import type { Retreat } from '../../src/application/calendar.ts'
 import type { Sql } from '../../src/server/database/sql.ts'
 import type { ReceivedMail } from './mail-server.ts'
@@ -68,4 +70,12 @@ export async function setRetreat(sql: Sql, columns: RetreatColumns): Promise<voi
 export function calendarIn({ raw }: Pick<ReceivedMail, 'raw'>): string | undefined {
   const [, base64] = /^Content-Type: text\/calendar[^]*?\r\n\r\n([\w+/=\r\n]+)/m.exec(raw) ?? []
   return base64 && Buffer.from(base64, 'base64').toString()
+}
+
+/**
+ * The content of a file that a page made in the address of its link. Reading the saved file sometimes waits for ever in a headless
+ * Chromium that is busy.
+ */
+export function contentOf(download: Download): string {
+  return decodeURIComponent(download.url().replace(/^[^,]*,/, ''))
 }

@@ -210,13 +210,16 @@ function mount() {
   return () => root.unmount()
 }
 
+/** `setTimeout` or `setInterval`. The `fetch` of Node.js calls them with further arguments. */
+type Timer = (run: (...args: unknown[]) => void, delay?: number, ...args: unknown[]) => NodeJS.Timeout
+
 /** Records what the desk does regularly, so that a test need not wait for it. */
 function recordIntervals() {
   const { setInterval, clearInterval } = globalThis
   const intervals = new Map<unknown, () => void>()
-  const record = (run: () => void, delay?: number) => {
-    const interval = setInterval(run, delay)
-    if ((delay ?? 0) >= shortestInterval) intervals.set(interval, run)
+  const record: Timer = (run, delay = 0, ...args) => {
+    const interval = setInterval(run, delay, ...args)
+    if (delay >= shortestInterval) intervals.set(interval, () => run(...args))
     return interval
   }
   const forget = (interval?: Parameters<typeof clearInterval>[0]) => {
@@ -233,8 +236,8 @@ function recordIntervals() {
 /** Lets acts be retried without delay. Returns a function that restores the delay. */
 function skipBackOff() {
   const { setTimeout } = globalThis
-  const withoutDelay = (run: () => void, delay = 0) =>
-    setTimeout(run, actRetryDelays.includes(delay) ? 0 : delay)
+  const withoutDelay: Timer = (run, delay = 0, ...args) =>
+    setTimeout(run, actRetryDelays.includes(delay) ? 0 : delay, ...args)
   Object.assign(globalThis, { setTimeout: Object.assign(withoutDelay, setTimeout) })
   return () => void Object.assign(globalThis, { setTimeout })
 }
