@@ -173,22 +173,21 @@ test('the shuffled order stays the same for an organiser, differs between organi
   }
 })
 
-test('the export has each application once, sorted by marks, even if long notes end its pages early', async () => {
+test('the export has each application once, sorted by marks, even if long notes end a page early', async () => {
   const ids = await store(3)
   for (const id of ids) await mark(ada, id, 'yes')
   // A page ends with the application that exceeds 16 MB.
   await server.database.owner`
     insert into private.history (application_id, author, kind, detail)
-    select id, 'ada@example.org', 'note', jsonb_build_object('note', repeat('x', 16000000)) from unnest(${ids}::uuid[]) as id`
-  const exported: string[] = []
+    values (${ids[2] ?? ''}, 'ada@example.org', 'note', jsonb_build_object('note', repeat('x', 16000000)))`
+  const pages: string[][] = []
   let after: object | null = null
-  for (let pages = 0; pages < ids.length + 1; pages += 1) {
+  do {
     const page: Page<ExportedApplication> = await ask(ada, 'export', { filter: { order: 'most yes' }, after })
-    exported.push(...page.applications.map(({ id }) => id))
+    pages.push(page.applications.map(({ id }) => id))
     after = page.next
-    if (after === null) break
-  }
-  expect(exported).toEqual(ids.toReversed())
+  } while (after !== null && pages.length < ids.length)
+  expect(pages).toEqual([[ids[2]], [ids[1], ids[0]]])
 })
 
 /** Every call that reads, with arguments that reach marks. */
@@ -240,14 +239,17 @@ test('until an organiser may see the marks of others, all responses are the same
   await decide(ada, shortlisted, 'shortlisted', 0)
   await mark(ada, others[0] ?? '', 'yes')
   const readEverything = async () => {
-    const responses: unknown[] = []
+    const responses = new Map<string, unknown>()
     for (const id of [toMark, shortlisted]) {
       for (const [name, calls] of Object.entries(readCalls(id))) {
-        for (const args of calls)
-          responses.push([name, args, await ask(ada, name.replace('desk_', ''), args)])
+        for (const args of calls) {
+          const call = JSON.stringify([name, args])
+          // Some calls are the same for both.
+          if (!responses.has(call)) responses.set(call, await ask(ada, name.replace('desk_', ''), args))
+        }
       }
     }
-    return JSON.stringify(responses)
+    return JSON.stringify([...responses])
   }
   const before = await readEverything()
   for (const id of [toMark, shortlisted]) {

@@ -63,6 +63,8 @@ async function store(all: readonly Partial<Application>[], minute = 0) {
         insert into public.retreat_applications ${valuesOf(rows.slice(from, from + 500))} returning id`),
     )
   }
+  // As autovacuum would. Without statistics, the planner expects few rows.
+  if (rows.length > 500) await owner`analyze public.retreat_applications`
   return stored.map(({ id }) => id)
 }
 
@@ -468,22 +470,4 @@ test("an export has each application's decision with its author, its notes and i
   // The export for an organiser who reads blind has no texts or addresses of letters, and no RSVPs.
   await ask('set_blind', { blind: true }, other)
   expect(JSON.stringify(await exported(other))).not.toMatch(/subject|body|"to"|address|"answer":"/)
-})
-
-test("notes count toward the size of an export's page", async () => {
-  const ids = await store(people(4))
-  const note = 'x'.repeat(10_000)
-  for (const id of ids) {
-    await server.database.owner`
-      insert into private.history (application_id, author, kind, detail)
-      select ${id}, 'ada@example.org', 'note', jsonb_build_object('note', ${note}::text) from generate_series(1, 700)`
-  }
-  const page = await ask<Page<ExportedApplication>>('export', { filter: {} })
-  expect(page.applications.map(({ id, notes }) => [id, notes.length])).toEqual(
-    ids
-      .toReversed()
-      .slice(0, 3)
-      .map((id) => [id, 700]),
-  )
-  expect(page.next).not.toBeNull()
 })
