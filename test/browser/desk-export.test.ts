@@ -33,9 +33,6 @@ beforeAll(async () => {
     where extract(epoch from created_at)::int % 10 <> 0 or company = '=1+1'`
 })
 
-/** The fields that blind reading hides. */
-const hidden = ['first_name', 'last_name', 'email', 'phone', 'linkedin', 'company']
-
 async function download(page: Page) {
   const saved = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Download CSV' }).click()
@@ -83,21 +80,6 @@ test('a filtered list downloads completely, with the values of the database', as
     })),
   )
   expect(rows.filter(({ company }) => company === "'=1+1")).toHaveLength(1)
-})
-
-test('a blind reader downloads no hidden column', async ({ visitor }) => {
-  const blind = await server.signedIn('blind@example.org')
-  await blind.rpc('desk_set_blind', { blind: true })
-  const page = await visitor.open(`${server.origin}/desk#/?status=new`, {}, signPageIn(blind))
-  const { text } = await download(page)
-  const { header, rows } = readCsv(text)
-  expect(`${header.join()}\r\n`).toBe(csvHeader(deskColumns.filter((column) => !hidden.includes(column))))
-  const [{ count } = { count: 0 }] = await server.sql<{ count: number }[]>`
-    select count(*)::int as count from public.retreat_applications
-    where id not in (select application_id from private.statuses)`
-  expect(rows).toHaveLength(count)
-  expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(['new']))
-  expect(text).not.toMatch(/Ada|@|Engines|\+44/)
 })
 
 test('the file of a retreat that was chosen is named after it', async ({ visitor }) => {
