@@ -1,18 +1,13 @@
 import { screen, waitFor } from '@testing-library/dom'
 import { expect, test } from 'vitest'
 
+import { sessionKey } from '../../src/client/stored-session.ts'
 import { operatorSecret } from '../../src/server/auth/organisers.ts'
-import { box, button, focusedWords, heading, link, settingSwitch } from '../support/desk-parts.ts'
+import { findAlert, box, button, focusedWords, heading, link, settingSwitch } from '../support/desk-parts.ts'
 import { deskScreensForTestFile, type OpenedDesk } from '../support/desk-screens.ts'
-import { codeOf } from '../support/sign-in.ts'
+import { codeOf, otherCodeThan } from '../support/sign-in.ts'
 
 const desk = deskScreensForTestFile()
-
-const alerted = (sentence: string | RegExp) =>
-  screen.findByText(sentence, { selector: '[role=alert], [role=alert] *' })
-
-/** A different code. */
-const otherCodeThan = (code: string) => (code === '000000' ? '000001' : '000000')
 
 /** Opens the operator's link for an organiser, and presses its button. */
 async function signInByLink({ goTo, press }: OpenedDesk, email: string) {
@@ -50,7 +45,7 @@ test('a second factor is switched on, required, and switched off', async () => {
   const secret = await setUpFactor(opened)
   expect(screen.getByRole('img', { name: /QR code/ }).getAttribute('src')).toMatch(/^data:image\/svg\+xml/)
   await enterCode(otherCodeThan(codeOf(secret)), 'Switch on')
-  await alerted(/^This code is wrong, or was used already/)
+  await findAlert(/^This code is wrong, or was used already/)
   // The new state is shown before it is read again.
   const release = network.hold('user')
   await enterCode(codeOf(secret), 'Switch on')
@@ -74,7 +69,7 @@ test('a second factor is switched on, required, and switched off', async () => {
   await signOut(opened)
   await signInByLink(opened, organiser.email)
   await enterCode(otherCodeThan(codeOf(secret, 1)), 'Sign in')
-  await alerted(/^This code is wrong, or was used already/)
+  await findAlert(/^This code is wrong, or was used already/)
   await enterCode(codeOf(secret, 1), 'Sign in')
   await heading('Applications')
   await waitFor(() => expect(focusedWords()).toBe('Applications'))
@@ -99,7 +94,9 @@ test('a password is set under Account and signs in; in an older session it also 
     await press('Set password')
   }
   await setPassword('12345')
-  await alerted('Please choose another password. The server said: Password should be at least 6 characters.')
+  await findAlert(
+    'Please choose another password. The server said: Password should be at least 6 characters.',
+  )
   await setPassword('correct horse')
   await announced('The password is set. Your sessions in other browsers have ended.')
   expect((await newPassword()).value).toBe('')
@@ -116,7 +113,7 @@ test('a password is set under Account and signs in; in an older session it also 
   const emailed = (await desk.server.mail.waitFor(2, email)).at(-1)?.code ?? ''
   await fill(code, otherCodeThan(emailed))
   await press('Set password')
-  await alerted(/^This code is wrong/)
+  await findAlert(/^This code is wrong/)
   await fill(code, emailed)
   await press('Set password')
   await waitFor(() => expect(screen.queryByLabelText('Code')).toBeNull())
@@ -129,7 +126,7 @@ test('a password is set under Account and signs in; in an older session it also 
   const password = await screen.findByLabelText('Password')
   await fill(password, 'correct horse')
   await press('Sign in')
-  await alerted(/^The address or the password is wrong\./)
+  await findAlert(/^The address or the password is wrong\./)
   await fill(password, 'battery staple')
   await press('Sign in')
   await heading('Account')
@@ -147,7 +144,8 @@ test('a second factor that is set up in one browser ends the sessions of other b
     code: codeOf(factor?.totp?.secret ?? ''),
   })
   await follow('Account')
-  await alerted('Your session has ended. Please sign in again.')
+  await findAlert('Your session has ended. Please sign in again.')
+  expect(localStorage.getItem(sessionKey)).toBeNull()
 })
 
 test('ending all sessions signs out here, and other browsers at their next request', async () => {

@@ -1,11 +1,13 @@
 import { screen, waitFor } from '@testing-library/dom'
 import { expect, test } from 'vitest'
 
+import { sessionKey } from '../../src/client/stored-session.ts'
 import { operatorSecret, removeOrganiser } from '../../src/server/auth/organisers.ts'
 import { people } from '../support/applicants.ts'
-import { button, focusedWords, heading, link } from '../support/desk-parts.ts'
+import { findAlert, button, focusedWords, heading, link } from '../support/desk-parts.ts'
 import { deskScreensForTestFile, type OpenedDesk } from '../support/desk-screens.ts'
 import { disconnect, refusal } from '../support/network.ts'
+import { otherCodeThan } from '../support/sign-in.ts'
 
 const desk = deskScreensForTestFile()
 
@@ -29,13 +31,6 @@ async function signInBy({ fill, press }: OpenedDesk, code = '') {
   await press('Sign in')
 }
 
-/** Waits until an alert with this text is shown. */
-const alerted = (sentence: string | RegExp) =>
-  screen.findByText(sentence, { selector: '[role=alert], [role=alert] *' })
-
-/** A different code. */
-const otherCodeThan = (code: string) => (code === '000000' ? '000001' : '000000')
-
 test('an impossible or wrong code is reported at its field, and the right one may have spaces', async () => {
   const email = await desk.server.organiser()
   const opened = await desk.open('/', signedOut)
@@ -45,9 +40,9 @@ test('an impossible or wrong code is reported at its field, and the right one ma
   expect(focusedWords()).toBe('Code')
   const [{ code } = { code: '' }] = await desk.server.mail.waitFor(1, email)
   await signInBy(opened, '12345')
-  await alerted('A code has six digits. Please check it.')
+  await findAlert('A code has six digits. Please check it.')
   await signInBy(opened, otherCodeThan(code))
-  await alerted(/^This code is wrong, was used already/)
+  await findAlert(/^This code is wrong, was used already/)
   expect(focusedWords()).toBe('Code')
   await signInBy(opened, ` ${code.slice(0, 3)} ${code.slice(3)}`)
   await heading('Applications')
@@ -91,7 +86,7 @@ test('a repeated request for a code says how long to wait, and another address c
   const { press } = opened
   await askForCode(opened, first)
   await press('Send again')
-  await alerted(
+  expect((await screen.findByRole('alert')).textContent).toMatch(
     /^An email was requested a moment ago\. Please wait \d\d seconds before you ask for another\.$/,
   )
   await press('Another address')
@@ -137,7 +132,7 @@ test('a code that is sent late does not replace the password that is being typed
   release()
   await network.settled()
   await press('Sign in')
-  await alerted(/^The address or the password is wrong\./)
+  await findAlert(/^The address or the password is wrong\./)
   expect(screen.getByLabelText('Password')).toBe(password)
   expect(password.value).toBe('correct horse')
 })
@@ -164,7 +159,7 @@ test('without a connection nothing is lost, and each step can be tried again', a
   await fill(await emailField(), email)
   let connect = network.route('otp', disconnect)
   await press('Send code')
-  await alerted(/^The server could not be reached\./)
+  await findAlert(/^The server could not be reached\./)
   expect(await screen.findByLabelText<HTMLInputElement>('Email')).toHaveProperty('value', email)
   connect()
   await press('Send code')
@@ -175,7 +170,7 @@ test('without a connection nothing is lost, and each step can be tried again', a
   connect()
   connect = network.route('desk_me', () => Promise.resolve(refusal()))
   await press('Try again')
-  await alerted('The server said: boom')
+  await findAlert('The server said: boom')
   connect()
   await press('Try again')
   await heading('Applications')
@@ -183,7 +178,7 @@ test('without a connection nothing is lost, and each step can be tried again', a
   // If the sign-out does not reach the server, the session continues and the page says so.
   network.route('logout', disconnect)
   await press('Sign out')
-  await alerted(/^You are still signed in\. The server could not be reached\./)
+  await findAlert(/^You are still signed in\. The server could not be reached\./)
 })
 
 test('a link signs in even in a tab where somebody else is signed in', async () => {
@@ -261,12 +256,12 @@ test('an organiser who is removed while signed in no longer sees any application
   await link('Person 1')
   await removeOrganiser(desk.sql, organiser.email)
   await activateWindow()
-  await alerted('Your session has ended. Please sign in again.')
+  await findAlert('Your session has ended. Please sign in again.')
   await emailField()
   await network.settled()
   expect(document.body.textContent).not.toMatch(/Person|Account|organiser-/)
   // The session is also gone from storage.
-  expect(localStorage.getItem('unplugged-desk')).toBeNull()
+  expect(localStorage.getItem(sessionKey)).toBeNull()
 })
 
 test('the next organiser to sign in in the same tab sees no data of the previous one', async () => {

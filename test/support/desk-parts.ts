@@ -30,6 +30,10 @@ export const sentence = (text: RegExp): Promise<HTMLElement> =>
     return element !== null && hasText(element) && ![...element.children].some(hasText)
   })
 
+/** Waits for an alert with this text. */
+export const findAlert = (text: string | RegExp): Promise<HTMLElement> =>
+  screen.findByText(text, { selector: '[role=alert], [role=alert] *' })
+
 /** The words of the element that has the focus: its name, or its text. */
 export function focusedWords(): string {
   const element = document.activeElement

@@ -180,3 +180,8 @@ export async function bearerOf(client: SupabaseClient): Promise<{ authorization:
 export function codeOf(secret: string, steps = 0): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 })
 }
+
+/** A wrong code in place of the right one. */
+export function otherCodeThan(code: string): string {
+  return code === '000000' ? '000001' : '000000'
+}
