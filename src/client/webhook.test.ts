@@ -63,3 +63,13 @@ test('an application is sent to the webhook, if there is one, only after it was 
   await expect(submitApplication(application, { ...backend, webhookUrl: url })).rejects.toThrow('no')
   expect(called).toEqual([table])
 })
+
+test('a webhook that never responds does not delay the result of a send', async () => {
+  vi.stubGlobal('fetch', (address: string | URL) =>
+    String(address) === url
+      ? new Promise<never>(() => {})
+      : Promise.resolve(Response.json(null, { status: 201 })),
+  )
+  const backend = { url: 'https://project.example', anonKey: 'key', webhookUrl: url }
+  await expect(submitApplication(application, backend)).resolves.toBeUndefined()
+})
