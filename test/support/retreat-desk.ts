@@ -4,7 +4,6 @@ import { beforeAll, beforeEach, expect } from 'vitest'
 import type { ApplicationDetails } from '../../src/client/desk/applications.ts'
 import type { Letter, ReleaseOutcome } from '../../src/client/desk/letters.ts'
 import type { Places } from '../../src/client/desk/retreat.ts'
-import { writeSite } from '../../src/server/database/places.ts'
 import { record } from '../../src/server/letters/outcomes.ts'
 import { claimLetter } from './claims.ts'
 import { anApplication } from './form.ts'
@@ -38,7 +37,7 @@ export function retreatDesk() {
     await resetDatabase(sql())
     await sql()`update private.letter_settings set hold = '0', reply_to = 'answers@example.org'`
     await sql()`update private.postman set seen_at = now()`
-    await writeSite(sql(), { siteUrl: `${site}/`, mailServer: undefined })
+    await sql()`update private.places set site = ${site}, zone = 'UTC'`
   }
   beforeEach(reset)
 

@@ -21,8 +21,8 @@ let running: Promise<WorkerPostgres> | undefined
 let databaseCount = 0
 
 /**
- * Creates a database with the current schema, on a PostgreSQL that all files of a Vitest worker share. It takes 0.1 s, where a
- * PostgreSQL of its own takes 0.5. It is dropped with the test or file.
+ * Creates a database with the current schema, on a PostgreSQL that all files of a Vitest worker share. It is dropped with the test
+ * or file.
  *
  * @returns Its address.
  */
@@ -31,7 +31,7 @@ export async function createTestDatabase(): Promise<string> {
   databaseCount += 1
   const name = `test_${databaseCount}`
   atTestEnd(() => admin.unsafe(`drop database if exists ${name} with (force)`))
-  // Copying files takes half the time of the default strategy, which writes each page to the WAL.
+  // The default strategy writes each page to the WAL.
   await admin.unsafe(`create database ${name} template postgres strategy file_copy`)
   return `postgres://postgres@${encodeURIComponent(directory)}/${name}`
 }

@@ -55,13 +55,13 @@ test('an update needs more disk space the more rows it copies, and no space if i
   const sql = await createOlderDatabase('room')
   const readNeeded = async (files = migrations) => (await dryRun(sql, { files })).room.needed
   const few = await readNeeded()
-  await sql`insert into private.templates (occasion, subject, body) select 'a' || n, '', '' from generate_series(1, 20000) as n`
+  await sql`insert into private.templates (occasion, subject, body) select 'a' || n, '', '' from generate_series(1, 5000) as n`
   expect(await readNeeded()).toBe(few)
   await insertApplications(sql, rowsOf(anApplication()))
   await sql`
     insert into private.letters (application_id, occasion, edition, state, subject, body, released_at, sent_at)
     select id, 'a', n, 'sent', 'Hello', repeat('a', 100), now(), now()
-    from public.retreat_applications, generate_series(1, 20000) as n`
+    from public.retreat_applications, generate_series(1, 5000) as n`
   const [letters] = await sql<[{ size: number }]>`
     select pg_total_relation_size('private.letters')::float8 as size`
   expect((await readNeeded()) - few).toBeGreaterThan(2 * letters.size)

@@ -263,12 +263,12 @@ test('an export has complete applications with their status, however large they 
     owner,
     (transaction) => transaction`
     insert into public.retreat_applications (created_at, first_name, last_name, email, phone, linkedin, company, reason, consent)
-    select '1970-01-01', 'a', 'b', 'c' || n, 'd', 'e', 'f', repeat('x', 1000000), true from generate_series(1, 40) as n`,
+    select '1970-01-01', 'a', 'b', 'c' || n, 'd', 'e', 'f', repeat('x', 1000000), true from generate_series(1, 17) as n`,
   )
   const dates = { since: '1970-01-01T00:00:00Z', until: '1970-01-02T00:00:00Z' }
   const read = await readPages('export', dates)
-  expect(read.map(({ applications: page }) => page.length)).toEqual([16, 16, 8])
-  expect(new Set(read.flatMap(idsOf)).size).toBe(40)
+  expect(read.map(({ applications: page }) => page.length)).toEqual([16, 1])
+  expect(new Set(read.flatMap(idsOf)).size).toBe(17)
 })
 
 test('the overview counts results by status, team size, paid solution, and day in the given time zone', async () => {
@@ -368,7 +368,7 @@ test('a list reads only the rows that it needs, however many applications have a
     await transaction`
       insert into public.retreat_applications (created_at, first_name, last_name, email, phone, linkedin, company, reason, consent)
       select '2026-03-03'::timestamptz + n * interval '1 second', n, 'b', 'c', 'd', 'e', 'f', 'g', true
-      from generate_series(1, 6000) as n`
+      from generate_series(1, 3000) as n`
     await transaction`
       insert into private.statuses (application_id, created_at, status, version)
       select id, created_at, (array['accepted', 'declined'])[first_name::integer % 3], 1

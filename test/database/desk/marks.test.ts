@@ -283,7 +283,7 @@ function comparable() {
  * @param areOthersMarking Whether Grace and Tim mark the other applications meanwhile.
  */
 async function playActs(seed: number, areOthersMarking: boolean) {
-  await server.database.owner`delete from public.retreat_applications`
+  await resetDatabase(server.database.owner)
   const rows = Array.from({ length: 12 }, (_, index) => ({
     ...anApplication({ first_name: `Person ${index}`, last_name: 'L', email: `person${index}@example.org` }),
     id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,

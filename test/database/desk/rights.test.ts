@@ -3,10 +3,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import { escapeLiteral } from 'pg'
 import { beforeAll, expect, test } from 'vitest'
 
-import { removeEditions } from '../../support/editions.ts'
 import { anApplication } from '../../support/form.ts'
 import { newProject } from '../../support/hosted-project.ts'
 import { startPostgres, type TestPostgres } from '../../support/postgres.ts'
+import { resetDatabase } from '../../support/reset.ts'
 import { anonKey, codeOf, startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import type { DeskFunction } from '../../../src/client/desk/calls.ts'
 import { operatorSecret, removeOrganiser } from '../../../src/server/auth/organisers.ts'
@@ -134,15 +134,6 @@ const expectedCodes: Record<string, string> = {
   desk_hold: 'PT404',
   desk_hand_over: 'PT409',
 } satisfies Partial<Record<DeskFunction, string>>
-
-/** Undoes what calls with valid arguments changed, so that each call finds what it expects. */
-async function resetChanges(sql: Sql) {
-  await sql`update private.organisers set blind = false, reads_only = false`
-  await sql`update private.door set version = 0`
-  await sql`update private.places set version = 0`
-  await sql`update private.editions set calendar_sequence = 0`
-  await removeEditions(sql)
-}
 
 /** The functions for visitors. */
 const visitorFunctions = ['answer_place', 'answer_questions', 'door_is_open', 'place_by_token']
@@ -416,7 +407,7 @@ test('on our own server, each function of the desk refuses everybody but organis
   const accepted = outcomesOf(functions, expectedOutcome)
   expect(await outcomesAs(owner, await claimsOf(withFactor), functions)).toEqual(accepted)
   for (const { name } of functions) {
-    await resetChanges(owner)
+    await resetDatabase(owner)
     const args = validArguments[name] ?? {}
     const { error } = await organiser.client.rpc(
       name,

@@ -2,7 +2,6 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { setRetreat } from '../../support/calendars.ts'
-import { resetRetention } from '../../support/retention.ts'
 import { anApplication } from '../../support/form.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
@@ -380,8 +379,6 @@ test('the stamp of an application changes if, and only if, something about the a
     seen.push(await stampOf())
   }
   expect(new Set(seen).size).toBe(changes.length + 1)
-  await resetRetention(owner)
-  await setRetreat(owner, { starts_on: null, ends_on: null })
   await owner`delete from public.retreat_applications where id = ${id}`
   expect(await client.rpc('desk_stamp', { application: id })).toMatchObject({
     status: 404,

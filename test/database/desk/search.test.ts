@@ -282,7 +282,7 @@ test('a long form answer has a stored search vector, however well it compresses;
 })
 
 // break: search-folds-without-end
-test('after two hundred applications with costly texts, a search or a count folds less than ten times as much text as before', async () => {
+test('after a hundred applications with costly texts, a search or a count folds less than ten times as much text as before', async () => {
   const newServer = await startSignIn()
   const { client: caller } = await newServer.signedIn()
   const { owner } = newServer.database
@@ -323,7 +323,7 @@ test('after two hundred applications with costly texts, a search or a count fold
   const before = { list: await octetsOf('list'), overview: await octetsOf('overview') }
   expect(Math.min(before.list, before.overview)).toBeGreaterThan(0)
   for (const [title, reason] of costlyTexts) {
-    await storeAll(Array.from({ length: 200 }, () => anApplication({ reason })))
+    await storeAll(Array.from({ length: 100 }, () => anApplication({ reason })))
     // In an earlier version, the ratio was thirty.
     const ratio = Math.max(
       (await octetsOf('list')) / before.list,
@@ -370,6 +370,8 @@ test('a search with too many candidates for one call continues on further pages 
   for (let from = 0; from < rows.length; from += 550) {
     await owner`insert into public.retreat_applications ${valuesOf(rows.slice(from, from + 550))}`
   }
+  // As autovacuum would. Without statistics, the planner expects few rows.
+  await owner`analyze public.retreat_applications`
   const found = (await readPages('export', { search: word })).flatMap(idsOf)
   expect(found).toHaveLength(1100)
   expect(new Set(found).size).toBe(1100)

@@ -205,7 +205,6 @@ test.each([
   expect(sent.body.replaceAll(/\s/g, '')).toBe(
     `Dear${first_name}${last_name},${first_name}${last_name}.`.replaceAll(' ', ''),
   )
-  await ask('remove_template', { occasion: 'Travel', version: 0 })
 })
 
 test('a letter cannot ask for an RSVP if its recipient is not accepted, or after the deadline', async () => {
@@ -228,7 +227,6 @@ test('a letter cannot ask for an RSVP if its recipient is not accepted, or after
     'answer_link',
     'answer_link,reply_by',
   ])
-  await ask('remove_template', { occasion: 'Travel', version: 0 })
 })
 
 // break: repeated-rsvp-stored-again

@@ -6,7 +6,6 @@ import { setRetreat } from '../../support/calendars.ts'
 import { claimLetter } from '../../support/claims.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
-import { writeSite } from '../../../src/server/database/places.ts'
 
 let server: SignInServer
 let client: SupabaseClient
@@ -26,7 +25,7 @@ beforeEach(async () => {
   await resetDatabase(sql())
   await sql()`
     update private.organisers set blind = true from auth.users where account_id = id and email = ${blindEmail}`
-  await writeSite(sql(), { siteUrl: 'https://unplugged.example/', mailServer: undefined })
+  await sql()`update private.places set site = 'https://unplugged.example', zone = 'UTC'`
   await sql()`update private.letter_settings set hold = '0'`
   await sql()`update private.postman set seen_at = now()`
 })

@@ -7,6 +7,7 @@ import { extent } from '../../support/extent.ts'
 import { anApplication } from '../../support/form.ts'
 import { findFaults } from '../../support/letters.ts'
 import { claimLetter } from '../../support/claims.ts'
+import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn } from '../../support/sign-in.ts'
 import { valuesOf } from '../../support/sql.ts'
 import type { Letter, ReleaseOutcome } from '../../../src/client/desk/letters.ts'
@@ -332,8 +333,7 @@ test(
       maxActs,
       timeLimit,
       async begin(): Promise<Desk> {
-        await sql`delete from public.retreat_applications`
-        await sql`delete from private.templates where kind = 'other'`
+        await resetDatabase(sql)
         await sql`update private.letter_settings set hold = '0'`
         await ask('set_template', {
           occasion: 'Travel',

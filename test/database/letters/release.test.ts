@@ -248,7 +248,6 @@ test('stopping a letter while it is being released stops both its email and its 
   })
   expect(await stopping).toEqual({ withdrawn: 1, left: 0 })
   expect(await sql()`select from private.letter_deliveries where state = 'waiting'`).toHaveLength(0)
-  await sql()`update private.postman set automation_seen_at = '-infinity'`
 })
 
 test('a letter that another decision withdrew is not counted as stopped', async () => {

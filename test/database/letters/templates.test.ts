@@ -89,7 +89,6 @@ test('a letter that is too long once it is filled in is cut in the preview, and 
   await expect(ask('sent_by_hand', { letter: draft?.id, seen: draft?.seen })).rejects.toMatchObject({
     code: '22023',
   })
-  await ask('remove_template', { occasion: 'Long', version: 0 })
 })
 
 test('a receipt quotes only the first name, leaves out one that looks like a link, and cannot be written by an organiser', async () => {
