@@ -108,7 +108,17 @@ export function letterDesk() {
     client: () => client,
     /** The organiser's email address. */
     me: () => me,
-    ...{ sql, ask, store, decide, drafts, lettersOf, release, correctTemplate, markSent, refuse },
-    ...{ another, blindReader },
+    sql,
+    ask,
+    store,
+    decide,
+    drafts,
+    lettersOf,
+    release,
+    correctTemplate,
+    markSent,
+    refuse,
+    another,
+    blindReader,
   }
 }

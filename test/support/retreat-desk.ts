@@ -123,7 +123,21 @@ export function retreatDesk() {
     client: () => client,
     /** The organiser's email address. */
     me: () => me,
-    ...{ sql, reset, ask, visit, store, decide, lettersOf, release, send, invite, sendRsvp },
-    ...{ details, places, dayIn, passThreeDays, passDeadline },
+    sql,
+    reset,
+    ask,
+    visit,
+    store,
+    decide,
+    lettersOf,
+    release,
+    send,
+    invite,
+    sendRsvp,
+    details,
+    places,
+    dayIn,
+    passThreeDays,
+    passDeadline,
   }
 }

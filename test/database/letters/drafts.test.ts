@@ -1,7 +1,6 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { expect, test } from 'vitest'
 
-import { columns } from '../../../src/application/application.ts'
 import type { Letter } from '../../../src/client/desk/letters.ts'
 import { letterDesk, outcomesOf, statesOf, type Page } from '../../support/letter-desk.ts'
 
