@@ -15,6 +15,8 @@ export function countRequests(page: Page): void {
   const traffic: Traffic = { count: 0, pending: new Set() }
   const end = (request: Request) => traffic.pending.delete(request)
   page.on('request', (request) => {
+    // A file in the address of its link is saved. This request neither finishes nor fails.
+    if (request.url().startsWith('data:')) return
     traffic.count += 1
     traffic.pending.add(request)
   })
