@@ -183,16 +183,6 @@ test('the page contains its default texts in their order', async ({ visitor }) =
   ])
 })
 
-test('the radio groups may stay empty', async ({ visitor }) => {
-  const application = anApplication({ paid_solution: '', team_size: '' })
-  const page = await visitor.open(server.origin)
-  const form = getForm(page)
-  await form.fill(application)
-  await form.button.click()
-  await form.success.waitFor()
-  expect(await storedAs(application.email)).toMatchObject([{ paid_solution: '', team_size: '' }])
-})
-
 test("the browser's own validation stops a form with an invalid email address", async ({ visitor }) => {
   const page = await visitor.open(server.origin)
   await waitForHydration(page)
