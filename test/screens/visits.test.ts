@@ -36,7 +36,7 @@ test('the charts show visits, starts and sources, once a server has counted', as
   const [head, ...days] = cells('Visits, starts and applications a day')
   expect(head).toEqual(['Day', 'Visits', 'Starts', 'Applications'])
   expect(days.at(-1)?.slice(1, 3)).toEqual(['2', '1'])
-  expect(document.querySelectorAll('.plots-days')).toHaveLength(3)
+  expect(document.querySelectorAll('[aria-label=Visits] .plots-days')).toHaveLength(3)
 
   // The charts of visits are about the page for applicants, so they stay in a tab without applications.
   await user.click(tab('Declined'))
