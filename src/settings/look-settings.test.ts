@@ -54,6 +54,12 @@ test('a setting that is missing or empty has its default', () => {
   expect(readSettings(empty).look).toEqual(defaultLook)
 })
 
+test('the default words as settings are the same as no settings', () => {
+  const { title, tagline, badge, success } = defaultLook
+  const words = { SITE_TITLE: title, SITE_TAGLINE: tagline, SITE_BADGE: ` ${badge} `, SITE_SUCCESS: success }
+  expect(readSettings(words).look).toEqual(defaultLook)
+})
+
 test.each([
   ['SITE_TITLE', 60],
   ['SITE_TAGLINE', 120],

@@ -2,11 +2,12 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 
 import { addOrganiser, operatorSecret } from '../../src/server/auth/organisers.ts'
+import { send } from '../support/client.ts'
 import { anApplication } from '../support/form.ts'
 import { startMailServer, type MailServer } from '../support/mail-server.ts'
 import { clientOf } from '../support/organiser.ts'
 import { dataDirectory, startServer, type RunningServer } from '../support/server.ts'
-import { unusedIpAddress, anonKey, codeOf } from '../support/sign-in.ts'
+import { unusedIpAddress, codeOf } from '../support/sign-in.ts'
 import { test, type Visitor } from '../support/visitor.ts'
 import { connectToEmbedded } from '../support/sql.ts'
 import type { Pool } from '../../src/server/database/pool.ts'
@@ -79,9 +80,9 @@ const focused = (page: Page) =>
   })
 
 /** Opens the desk as a signed-in organiser. */
-async function openSignedIn(visitor: Visitor, options: BrowserContextOptions & { email?: string } = {}) {
-  const { email = await organiser(), ...context } = options
-  const page = await open(visitor, await linkFor(email), context)
+async function openSignedIn(visitor: Visitor) {
+  const email = await organiser()
+  const page = await open(visitor, await linkFor(email))
   await on(page).signIn.click()
   await on(page).applications.waitFor()
   return { page, email }
@@ -200,7 +201,7 @@ test('when one window signs somebody else in, the others show the new organiser,
   visitor,
 }) => {
   visitor.allowConsoleError(refusedRequest)
-  await sendApplicationOf('Lovelace')
+  await send(server.origin, anApplication())
   const { page, email } = await openSignedIn(visitor)
   const windows = [await page.context().newPage(), await page.context().newPage()]
   const [informed, uninformed] = windows
@@ -220,15 +221,6 @@ test('when one window signs somebody else in, the others show the new organiser,
   await uninformed.getByText(next).first().waitFor()
   for (const each of windows) expect(await each.locator('body').innerText()).not.toContain(email)
 })
-
-/** Sends an application whose name the list shows. */
-async function sendApplicationOf(name: string) {
-  await fetch(`${server.origin}/rest/v1/retreat_applications`, {
-    method: 'POST',
-    headers: { apikey: anonKey, 'content-type': 'application/json' },
-    body: JSON.stringify(anApplication({ last_name: name, email: `${name}@example.com` })),
-  })
-}
 
 test('if a hosted project has the accounts, the page says that the desk is elsewhere', async ({
   visitor,

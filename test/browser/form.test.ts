@@ -163,23 +163,30 @@ test('the custom answer is dimmed while another choice is selected', async ({ vi
   expect(await colour()).toBe(rgb(light['ink-quiet']))
 })
 
-test.for([320, 390, 1366])(
-  'the custom placeholder fits at %d px, also with the text spacing of WCAG 1.4.12',
-  async (width, { visitor }) => {
-    const page = await visitor.open(server.origin, { viewport: { width, height: 800 }, bypassCSP: true })
-    const isWhole = () =>
-      getForm(page).customSolution.evaluate(
+test('the custom placeholder fits in every window, also with the text spacing of WCAG 1.4.12', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(server.origin, { bypassCSP: true })
+  const widths = [320, 390, 1366]
+  const fittingWidths = async () => {
+    const fitting: number[] = []
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 800 })
+      const isWhole = await getForm(page).customSolution.evaluate(
         ({ scrollHeight, clientHeight, scrollWidth, clientWidth }) =>
           scrollHeight <= clientHeight && scrollWidth <= clientWidth,
       )
-    expect(await isWhole()).toBe(true)
-    await page.addStyleTag({
-      content: `* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important }
-        p { margin-bottom: 2em !important }`,
-    })
-    expect(await isWhole()).toBe(true)
-  },
-)
+      if (isWhole) fitting.push(width)
+    }
+    return fitting
+  }
+  expect(await fittingWidths()).toEqual(widths)
+  await page.addStyleTag({
+    content: `* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important }
+      p { margin-bottom: 2em !important }`,
+  })
+  expect(await fittingWidths()).toEqual(widths)
+})
 
 test('fields tell phones about capitals, spelling and the Enter key', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
@@ -231,17 +238,6 @@ test.for([
     expect(await form.firstName.inputValue()).toBe('Augusta')
   },
 )
-
-test('a response that is not from the backend is not shown to a visitor', async ({ visitor }) => {
-  const page = await visitor.open(server.origin)
-  const body = '<html>Please sign in to this network</html>'
-  await page.route('**/rest/v1/**', (route) => route.fulfill({ body, contentType: 'text/html' }))
-  const form = getForm(page)
-  await form.fill(anApplication())
-  await form.button.click()
-  await page.getByText('Failed to submit application. Please try again.').waitFor()
-  expect(await form.success.count()).toBe(0)
-})
 
 test('a visitor who types on the page after a native send keeps the focus when the script loads', async ({
   visitor,
