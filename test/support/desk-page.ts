@@ -15,6 +15,14 @@ interface TestFileDesk
   open(visitor: Visitor, path?: string, options?: OpenOptions): Promise<Page>
 }
 
+/** What a server writes at its start: its settings, and whether it sends emails. A reset of the database must keep it. */
+interface Written {
+  site: string
+  sender: string
+  zone: string | null
+  has_mail: boolean
+}
+
 interface OpenOptions extends VisitorOptions {
   as?: Organiser
   prepare?: (page: Page) => Promise<unknown>
@@ -28,7 +36,7 @@ interface OpenOptions extends VisitorOptions {
 export function deskForTestFile(
   settings: () => Promise<Record<string, string>> = async () => ({}),
 ): TestFileDesk {
-  let parts: { server: DeskServer; ada: Organiser; bob: Organiser } | undefined
+  let parts: { server: DeskServer; written: Written; ada: Organiser; bob: Organiser } | undefined
   const running = () => {
     if (parts === undefined)
       throw new Error('The server has not started yet. Use it in a test or a hook of the test file.')
@@ -38,9 +46,21 @@ export function deskForTestFile(
   beforeAll(async () => {
     const server = await startDesk(await settings())
     const organiser = async (email: string) => ({ email, client: await server.signedIn(email) })
-    parts = { server, ada: await organiser('ada@example.org'), bob: await organiser('bob@example.org') }
+    const [written] = await server.sql<[Written]>`
+      select site, sender, zone, seen_at is not null as has_mail from private.places, private.postman`
+    parts = {
+      server,
+      written,
+      ada: await organiser('ada@example.org'),
+      bob: await organiser('bob@example.org'),
+    }
   })
-  beforeEach(() => resetDatabase(desk.sql))
+  beforeEach(async () => {
+    await resetDatabase(desk.sql)
+    const { site, sender, zone, has_mail } = running().written
+    await desk.sql`update private.places set site = ${site}, sender = ${sender}, zone = ${zone}`
+    if (has_mail) await desk.sql`update private.postman set seen_at = now()`
+  })
 
   const desk: TestFileDesk = {
     get origin() {
