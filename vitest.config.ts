@@ -52,6 +52,8 @@ function tier(
       exclude: [...configDefaults.exclude, ...exclude],
       globalSetup,
       setupFiles,
+      // CI shuffles the tests. Those of deployment are stories of one installed program.
+      sequence: { shuffle: { tests: process.env['SHUFFLE'] === 'tests' && name !== 'deployment' } },
       testTimeout: timeouts[name],
       hookTimeout: timeouts[name],
     },

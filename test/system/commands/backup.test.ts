@@ -345,6 +345,8 @@ test('a backup without a manifest, which the first versions made, is restored wi
 })
 
 test('applications of the longest form answers are backed up, checked, restored and listed in little memory', async () => {
+  // All of them as JSON are 250 MB. A batch of them takes up to 100.
+  const count = 150
   const directory = await temporaryDirectory()
   const { DATA_DIR } = await prepareDatabase(join(directory.path, 'original'))
   const folder = join(directory.path, 'backup')
@@ -356,9 +358,9 @@ test('applications of the longest form answers are backed up, checked, restored 
     select long, long, email, long, long, long, 'custom', repeat(chr(1), length(long) * 10), '3-10',
       repeat(chr(1), length(long) * 10), true, now() - n * interval '1 hour'
     from (select n, 'ada.' || n || '@example.org' as email, repeat(chr(1), 10000) as long
-      from generate_series(1, 70) as n) as rows`
+      from generate_series(1, ${count}) as n) as rows`
   await filled.close()
-  const settings = { DATA_DIR, TMPDIR: directory.path, NODE_OPTIONS: '--max-old-space-size=96' }
+  const settings = { DATA_DIR, TMPDIR: directory.path, NODE_OPTIONS: '--max-old-space-size=144' }
   const copy = { ...settings, DATA_DIR: join(directory.path, 'copy') }
   for (const [args, to] of [
     [['backup', '--to', folder], settings],
@@ -368,12 +370,12 @@ test('applications of the longest form answers are backed up, checked, restored 
     const { code, stdout } = await runCommand([...args], to)
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: expect.stringContaining('70 applications') as string,
+      stdout: expect.stringContaining(`${count} applications`) as string,
     })
   }
   for (const [option, lines] of [
-    ['--json', 70],
-    ['', 70 * 13 + 1],
+    ['--json', count],
+    ['', count * 13 + 1],
   ] as const) {
     const counting = ['-c', `"${process.execPath}" start.js applications ${option} | wc -l`]
     const { stdout } = await promisify(execFile)('sh', counting, { env: { ...process.env, ...copy } })

@@ -201,7 +201,9 @@ describe.sequential('a development server', { shuffle: false }, () => {
 })
 
 test('a database that .env names is used in place of the demonstration', async () => {
-  await writeFile(join(checkout, '.env'), 'DATABASE_URL=postgres://127.0.0.1:1/none\n')
+  const settings = join(checkout, '.env')
+  await writeFile(settings, 'DATABASE_URL=postgres://127.0.0.1:1/none\n')
+  atTestEnd(() => rm(settings))
   const port = await freePort()
   const dev = startDev(port)
   await dev.waitForOutput('The server does not start: ')
