@@ -367,6 +367,7 @@ test('a refresh does not disturb a guest who types, and another window shows the
   await setQuestions(arrival, more)
   const guest = await storeGuest()
   const page = await open(visitor, guest)
+  await field(page, 'When do you arrive?').waitFor()
   await page.route('**/rpc/place_by_token', (route) => route.fulfill({ status: 401, json: {} }))
   await refresh(page)
   const problem = page.getByText('could not be loaded')
