@@ -58,6 +58,8 @@ beforeAll(async () => {
       decisions: [{ id: first?.id, version: 0, status: 'accepted' }],
     })
     .throwOnError()
+  // The databases of tests have this schema, and those of the product do not.
+  await desk.sql.unsafe('drop schema tests cascade')
   await desk.close()
   csv = await csvOf(currentData.path)
   // The data are copied from a current server, because no earlier server is available here.

@@ -17,6 +17,8 @@ export function countRequests(page: Page): void {
   page.on('request', (request) => {
     // A file in the address of its link is saved. This request neither finishes nor fails.
     if (request.url().startsWith('data:')) return
+    // A new document ends the requests of the former one, not all of which are reported as failed.
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) traffic.pending.clear()
     traffic.count += 1
     traffic.pending.add(request)
   })

@@ -360,7 +360,7 @@ test('applications of the longest form answers are backed up, checked, restored 
     from (select n, 'ada.' || n || '@example.org' as email, repeat(chr(1), 10000) as long
       from generate_series(1, ${count}) as n) as rows`
   await filled.close()
-  const settings = { DATA_DIR, TMPDIR: directory.path, NODE_OPTIONS: '--max-old-space-size=144' }
+  const settings = { DATA_DIR, TMPDIR: directory.path, NODE_OPTIONS: '--max-old-space-size=200' }
   const copy = { ...settings, DATA_DIR: join(directory.path, 'copy') }
   for (const [args, to] of [
     [['backup', '--to', folder], settings],

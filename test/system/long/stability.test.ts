@@ -59,12 +59,12 @@ test('the commands that operators rely on exist, with their options', async () =
     build: 'vite build',
     ...Object.fromEntries(Object.keys(commands).map((name) => [name, `exec node start.js ${name}`])),
   })
-  const files = import.meta.glob<{ run: () => Promise<void> }>('../../src/cli/commands/*.ts')
+  const files = import.meta.glob<{ run: () => Promise<void> }>('../../../src/cli/commands/*.ts')
   const originalArguments = process.argv
   const printed = vi.spyOn(console, 'log').mockReturnValue()
   try {
     for (const [name, options] of Object.entries(commands)) {
-      const command = await files[`../../src/cli/commands/${name}.ts`]?.()
+      const command = await files[`../../../src/cli/commands/${name}.ts`]?.()
       // An unknown option is refused before the help appears.
       process.argv = ['node', 'start.js', ...options, '--help']
       await command?.run()
