@@ -1,6 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { anApplication } from '../../support/form.ts'
+import type { Details, Outcome } from '../../support/desk-replies.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import type { Application } from '../../../src/application/application.ts'
@@ -18,37 +19,6 @@ beforeAll(async () => {
 })
 
 beforeEach(() => resetDatabase(server.database.owner))
-
-interface Shown extends Application {
-  id: string
-  created_at: string
-  status: string
-  version: number
-  same_email: boolean
-}
-
-interface HistoryEntry {
-  act: string
-  at: string
-  author: string
-  kind: string
-  detail: Record<string, unknown>
-}
-
-interface Details {
-  application: Shown
-  history: HistoryEntry[]
-  delivery: Record<string, unknown> | null
-  others: { id: string; created_at: string; company: string; status: string }[]
-}
-
-interface Outcome {
-  id: string
-  outcome: 'kept' | 'stale' | 'gone'
-  status?: string
-  version?: number
-  author?: string | null
-}
 
 /** Calls a function of the desk as an organiser. Returns its response. */
 async function ask<Result>(caller: SupabaseClient, name: string, args: object = {}): Promise<Result> {

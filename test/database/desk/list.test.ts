@@ -1,6 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { anApplication } from '../../support/form.ts'
+import type { Page, Outcome, Overview } from '../../support/desk-replies.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import type { Application } from '../../../src/application/application.ts'
@@ -19,41 +20,6 @@ beforeAll(async () => {
 })
 
 beforeEach(() => resetDatabase(server.database.owner))
-
-interface Shown extends Application {
-  id: string
-  created_at: string
-  status: string
-  version: number
-  same_email: boolean
-}
-
-interface Page {
-  applications: Shown[]
-  next: { created_at: string; id: string } | null
-}
-
-interface Count {
-  count: number
-  more: boolean
-}
-
-interface Overview {
-  counts: Record<string, Count>
-  count: number
-  more: boolean
-  days: Record<string, number>
-  team_size: Record<string, number>
-  paid_solution: Record<string, number>
-}
-
-interface Outcome {
-  id: string
-  outcome: 'kept' | 'stale' | 'gone'
-  status?: string
-  version?: number
-  author?: string | null
-}
 
 /** Calls a function of the desk as an organiser. Returns its response. */
 async function ask<Result>(caller: SupabaseClient, name: string, args: object = {}): Promise<Result> {

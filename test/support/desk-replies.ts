@@ -1,0 +1,64 @@
+import type { Application } from '../../src/application/application.ts'
+
+/** An application in a list of the desk. */
+interface Shown extends Application {
+  id: string
+  created_at: string
+  status: string
+  version: number
+  same_email: boolean
+}
+
+/** A page of the list. */
+export interface Page {
+  applications: Shown[]
+  next: { created_at: string; id: string } | null
+}
+
+/** An entry of the history. */
+export interface HistoryEntry {
+  act: string
+  at: string
+  author: string
+  kind: string
+  detail: Record<string, unknown>
+}
+
+/** One application, with its history. */
+export interface Details {
+  application: Shown
+  history: HistoryEntry[]
+  delivery: Record<string, unknown> | null
+  others: { id: string; created_at: string; company: string; status: string }[]
+}
+
+/** What became of a decision. */
+export interface Outcome {
+  id: string
+  outcome: 'kept' | 'stale' | 'gone'
+  status?: string
+  version?: number
+  author?: string | null
+}
+
+/** A page of the history. */
+export interface DeskHistory {
+  happenings: (HistoryEntry & { id: number })[]
+  next: { id: number } | null
+}
+
+/** How many there are, and whether there may be more. */
+interface Count {
+  count: number
+  more: boolean
+}
+
+/** The counts of the list. */
+export interface Overview {
+  counts: Record<string, Count>
+  count: number
+  more: boolean
+  days: Record<string, number>
+  team_size: Record<string, number>
+  paid_solution: Record<string, number>
+}
