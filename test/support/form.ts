@@ -71,3 +71,7 @@ export function getForm(page: Page) {
   }
   return form
 }
+
+/** Runs in the page: the value of a CSS property of an element. */
+export const style = (element: Element, name: string): string =>
+  getComputedStyle(element).getPropertyValue(name)

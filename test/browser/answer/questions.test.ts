@@ -1,13 +1,13 @@
 import type { Page, Route } from 'playwright-core'
 import { beforeAll, beforeEach, expect } from 'vitest'
 
-import { storeAcceptedApplicant, type AcceptedApplicant } from '../support/accepted.ts'
-import { storeQuestions } from '../support/questions.ts'
-import { dataDirectory, startServer, type RunningServer } from '../support/server.ts'
-import { connectToEmbedded } from '../support/sql.ts'
-import { test, type Visitor } from '../support/visitor.ts'
-import type { Pool } from '../../src/server/database/pool.ts'
-import { settle } from '../support/refresh.ts'
+import { storeAcceptedApplicant, type AcceptedApplicant } from '../../support/accepted.ts'
+import { storeQuestions } from '../../support/questions.ts'
+import { dataDirectory, startServer, type RunningServer } from '../../support/server.ts'
+import { connectToEmbedded } from '../../support/sql.ts'
+import { test, type Visitor } from '../../support/visitor.ts'
+import type { Pool } from '../../../src/server/database/pool.ts'
+import { settle } from '../../support/refresh.ts'
 
 const failedRequest = /Failed to load resource/
 

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { serverForTestFile } from '../support/server-for-test-file.ts'
-import { getForm } from '../support/form.ts'
-import { formStates } from '../support/form-states.ts'
-import { test } from '../support/visitor.ts'
-import { resize } from '../support/resize.ts'
+import { serverForTestFile } from '../../support/server-for-test-file.ts'
+import { getForm } from '../../support/form.ts'
+import { formStates } from '../../support/form-states.ts'
+import { test } from '../../support/visitor.ts'
+import { resize } from '../../support/resize.ts'
 
 const server = serverForTestFile()
 

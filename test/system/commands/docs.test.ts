@@ -3,8 +3,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 
-import { problemWithName } from '../../src/settings/names.ts'
-import { runCommand } from '../support/server.ts'
+import { problemWithName } from '../../../src/settings/names.ts'
+import { runCommand } from '../../support/server.ts'
 
 const pages = await readPages()
 

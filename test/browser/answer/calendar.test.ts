@@ -2,12 +2,12 @@ import ICAL from 'ical.js'
 import type { Page } from 'playwright-core'
 import { beforeEach, expect } from 'vitest'
 
-import { storeAcceptedApplicant } from '../support/accepted.ts'
-import { calendarIn, contentOf, setRetreat } from '../support/calendars.ts'
-import { deskForTestFile, getDesk } from '../support/desk-page.ts'
-import { startMailServer, type MailServer } from '../support/mail-server.ts'
-import { test } from '../support/visitor.ts'
-import { activateWindow } from '../support/refresh.ts'
+import { storeAcceptedApplicant } from '../../support/accepted.ts'
+import { calendarIn, contentOf, setRetreat } from '../../support/calendars.ts'
+import { deskForTestFile, getDesk } from '../../support/desk-page.ts'
+import { startMailServer, type MailServer } from '../../support/mail-server.ts'
+import { test } from '../../support/visitor.ts'
+import { activateWindow } from '../../support/refresh.ts'
 
 let mailServer: MailServer
 const desk = deskForTestFile(async () => {

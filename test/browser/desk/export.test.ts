@@ -3,13 +3,13 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 
-import { csvHeader, deskColumns } from '../../src/application/csv.ts'
-import { readCsv } from '../support/csv.ts'
-import { signPageIn, startDesk, type DeskServer } from '../support/desk.ts'
-import { anApplication } from '../support/form.ts'
-import { disableBackOff } from '../support/back-off.ts'
-import { test } from '../support/visitor.ts'
-import { valuesOf } from '../support/sql.ts'
+import { csvHeader, deskColumns } from '../../../src/application/csv.ts'
+import { readCsv } from '../../support/csv.ts'
+import { signPageIn, startDesk, type DeskServer } from '../../support/desk.ts'
+import { anApplication } from '../../support/form.ts'
+import { disableBackOff } from '../../support/back-off.ts'
+import { test } from '../../support/visitor.ts'
+import { valuesOf } from '../../support/sql.ts'
 
 let server: DeskServer
 let ada: SupabaseClient

@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { operatorSecret } from '../../src/server/auth/organisers.ts'
-import { people } from '../support/applicants.ts'
-import { deskForTestFile, getDesk } from '../support/desk-page.ts'
-import { anApplication, getForm } from '../support/form.ts'
-import { clientOf } from '../support/organiser.ts'
-import { test } from '../support/visitor.ts'
+import { operatorSecret } from '../../../src/server/auth/organisers.ts'
+import { people } from '../../support/applicants.ts'
+import { deskForTestFile, getDesk } from '../../support/desk-page.ts'
+import { anApplication, getForm } from '../../support/form.ts'
+import { clientOf } from '../../support/organiser.ts'
+import { test } from '../../support/visitor.ts'
 
 const desk = deskForTestFile()
 

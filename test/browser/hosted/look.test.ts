@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect } from 'vitest'
 
-import { defaultLook } from '../../src/design/look.ts'
-import { anApplication, getForm } from '../support/form.ts'
-import { startReceiver, type Receiver } from '../support/receiver.ts'
-import { temporaryDirectory } from '../support/server.ts'
-import { staticHost, writeSite } from '../support/static-site.ts'
-import { accessibilityProblems, test } from '../support/visitor.ts'
+import { defaultLook } from '../../../src/design/look.ts'
+import { anApplication, getForm } from '../../support/form.ts'
+import { startReceiver, type Receiver } from '../../support/receiver.ts'
+import { temporaryDirectory } from '../../support/server.ts'
+import { staticHost, writeSite } from '../../support/static-site.ts'
+import { accessibilityProblems, test } from '../../support/visitor.ts'
 
 const ownLook = {
   VITE_SITE_TITLE: 'Slow & <Steady>',

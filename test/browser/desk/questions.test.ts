@@ -2,11 +2,11 @@ import { buffer } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import { beforeEach, expect } from 'vitest'
 
-import { readCsv } from '../support/csv.ts'
-import { deskForTestFile, focused, getDesk } from '../support/desk-page.ts'
-import { storeAnswers, storeGuests, storeQuestions } from '../support/questions.ts'
-import { resize } from '../support/resize.ts'
-import { test } from '../support/visitor.ts'
+import { readCsv } from '../../support/csv.ts'
+import { deskForTestFile, focused, getDesk } from '../../support/desk-page.ts'
+import { storeAnswers, storeGuests, storeQuestions } from '../../support/questions.ts'
+import { resize } from '../../support/resize.ts'
+import { test } from '../../support/visitor.ts'
 
 const desk = deskForTestFile()
 

@@ -1,13 +1,13 @@
-import { releaseDrafts } from '../support/letters.ts'
+import { releaseDrafts } from '../../support/letters.ts'
 import { expect } from 'vitest'
 
-import { send } from '../support/client.ts'
-import { people } from '../support/applicants.ts'
-import { deskForTestFile, focused, getDesk } from '../support/desk-page.ts'
-import { anApplication } from '../support/form.ts'
-import { test } from '../support/visitor.ts'
-import { resize } from '../support/resize.ts'
-import { refresh } from '../support/refresh.ts'
+import { send } from '../../support/client.ts'
+import { people } from '../../support/applicants.ts'
+import { deskForTestFile, focused, getDesk } from '../../support/desk-page.ts'
+import { anApplication } from '../../support/form.ts'
+import { test } from '../../support/visitor.ts'
+import { resize } from '../../support/resize.ts'
+import { refresh } from '../../support/refresh.ts'
 
 const desk = deskForTestFile()
 

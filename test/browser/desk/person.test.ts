@@ -2,11 +2,11 @@ import { buffer } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { deskForTestFile, getDesk } from '../support/desk-page.ts'
-import { overflow } from '../support/overflow.ts'
-import { storeGuest } from '../support/person.ts'
-import { resize } from '../support/resize.ts'
-import { test } from '../support/visitor.ts'
+import { deskForTestFile, getDesk } from '../../support/desk-page.ts'
+import { overflow } from '../../support/overflow.ts'
+import { storeGuest } from '../../support/person.ts'
+import { resize } from '../../support/resize.ts'
+import { test } from '../../support/visitor.ts'
 
 const desk = deskForTestFile()
 const title = 'Everything about a person'

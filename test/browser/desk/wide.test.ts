@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { people } from '../support/applicants.ts'
-import { deskForTestFile, focused, getDesk } from '../support/desk-page.ts'
-import { test } from '../support/visitor.ts'
-import { resize } from '../support/resize.ts'
+import { people } from '../../support/applicants.ts'
+import { deskForTestFile, focused, getDesk } from '../../support/desk-page.ts'
+import { test } from '../../support/visitor.ts'
+import { resize } from '../../support/resize.ts'
 
 const desk = deskForTestFile()
 

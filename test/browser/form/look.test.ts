@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 
-import { invitations, mockInvitations, newToken } from '../support/answer-page.ts'
-import { anApplication, getForm } from '../support/form.ts'
-import { readLinkPreview } from '../support/link-preview.ts'
-import { overflow } from '../support/overflow.ts'
-import { startReceiver, type Receiver } from '../support/receiver.ts'
-import { dataDirectory, runCommand, startServer } from '../support/server.ts'
-import { accessibilityProblems, test, waitForHydration } from '../support/visitor.ts'
+import { invitations, mockInvitations, newToken } from '../../support/answer-page.ts'
+import { anApplication, getForm } from '../../support/form.ts'
+import { readLinkPreview } from '../../support/link-preview.ts'
+import { overflow } from '../../support/overflow.ts'
+import { startReceiver, type Receiver } from '../../support/receiver.ts'
+import { dataDirectory, runCommand, startServer } from '../../support/server.ts'
+import { accessibilityProblems, test, waitForHydration } from '../../support/visitor.ts'
 
 const siteUrl = 'https://slow.example/'
 /** Words that would break a document, a script or an attribute. */
