@@ -90,7 +90,7 @@ export default defineConfig({
     setupFiles: 'test/support/setup/scopes.ts',
     expect: { poll: { timeout: 20_000 } },
     // Most tests wait for PostgreSQL, a browser or a timeout.
-    maxWorkers: 4,
+    maxWorkers: 3,
     // Each worker reads imported files once. No test leaves a module changed.
     isolate: false,
     sequence: { sequencer: LongWaitsFirst },

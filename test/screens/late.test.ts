@@ -112,6 +112,7 @@ test('signing out asks each time while a note or a decision is being saved, and 
     history.back()
   }
   expect(confirm).toHaveBeenCalledTimes(3)
+  await heading('Person 1')
   await press('Sign out')
   await heading('Sign in')
   expect(confirm).toHaveBeenCalledTimes(3)

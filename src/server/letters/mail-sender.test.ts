@@ -313,31 +313,36 @@ test('handing over a letter times out even while the mail server slowly sends pa
 })
 
 // break: two-letters-at-once
-test('while a letter is being sent to a person, no other letter is sent to any spelling of their address', async () => {
-  const [first] = [await releaseTo('Ada.L@gmail.com'), await releaseTo(' ada.l@GMAIL.com')]
-  await database.owner`
+test(
+  'while a letter is being sent to a person, no other letter is sent to any spelling of their address',
+  { repeats: 150 },
+  async () => {
+    const spellings = ['Ada.L@gmail.com', ' ada.l@GMAIL.com']
+    for (const address of spellings) await releaseTo(address)
+    // Which one is first is open if several servers claim at once: they are letters about different applications.
+    const all = await Promise.all(Array.from({ length: 4 }, () => claimLetter(database.server)))
+    const [claim, ...others] = all.filter((each) => each !== undefined)
+    if (claim === undefined) throw new Error('nothing was claimed')
+    expect(others).toEqual([])
+    await database.owner`
     with letter as (
       insert into private.letters (application_id, template, state)
-      select application_id, 'another', 'released' from private.deliveries where id = ${first} returning *
+      select application_id, 'another', 'released' from private.deliveries where id = ${claim.id} returning *
     )
     insert into private.deliveries (kind, application_id, letter_id, subject, body)
     select 'letter', application_id, id, 's', 'b' from letter`
-  // This also holds for concurrent claims.
-  const all = await Promise.all(Array.from({ length: 4 }, () => claimLetter(database.server)))
-  const [claim, ...others] = all.filter((each) => each !== undefined)
-  expect([claim?.id, others]).toEqual([first, []])
-  await releaseTo('grace@example.com')
-  expect(await claimLetter(database.owner)).toMatchObject({ to: 'grace@example.com' })
-  expect(await claimLetter(database.owner)).toBeUndefined()
-  if (claim === undefined) throw new Error('nothing was claimed')
-  expect(await record(database.owner, claim, { outcome: 'sent', code: 250 })).toBe('sent')
-  const next = await claimLetter(database.owner)
-  expect(next).toMatchObject({ to: ' ada.l@GMAIL.com' })
-  expect(await claimLetter(database.owner)).toBeUndefined()
-  // The server dies. When the lease of its claim has expired, the next letter to this person can be claimed.
-  await advanceTime(91)
-  expect(await claimLetter(database.owner)).toMatchObject({ to: 'Ada.L@gmail.com', attempt: 1 })
-})
+    await releaseTo('grace@example.com')
+    expect(await claimLetter(database.owner)).toMatchObject({ to: 'grace@example.com' })
+    expect(await claimLetter(database.owner)).toBeUndefined()
+    expect(await record(database.owner, claim, { outcome: 'sent', code: 250 })).toBe('sent')
+    const next = await claimLetter(database.owner)
+    expect([claim.to, next?.to].toSorted()).toEqual(spellings.toSorted())
+    expect(await claimLetter(database.owner)).toBeUndefined()
+    // The server dies. When the lease of its claim has expired, the next letter to this person can be claimed.
+    await advanceTime(91)
+    expect(await claimLetter(database.owner)).toMatchObject({ to: claim.to, attempt: 1, subject: 's' })
+  },
+)
 
 test('if the mail server closes a connection in reply to a letter, only the third time counts as a failed try of the letter', async () => {
   await releaseTo('ada@example.com')
