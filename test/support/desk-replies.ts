@@ -1,3 +1,5 @@
+import type { SupabaseClient } from '@supabase/supabase-js'
+
 import type { Application } from '../../src/application/application.ts'
 
 /** An application in a list of the desk. */
@@ -62,3 +64,22 @@ export interface Overview {
   team_size: Record<string, number>
   paid_solution: Record<string, number>
 }
+
+/**
+ * Calls a function of the desk.
+ *
+ * @returns Its response.
+ * @throws The error of the data interface.
+ */
+export async function askDesk<Result>(
+  caller: SupabaseClient,
+  name: string,
+  args: object = {},
+): Promise<Result> {
+  const { data, error } = await caller.rpc(`desk_${name}`, args)
+  if (error) throw error
+  return data as Result
+}
+
+export const idsOf = ({ applications }: { applications: { id: string }[] }): string[] =>
+  applications.map(({ id }) => id)

@@ -336,7 +336,7 @@ test(
     expect(await claimLetter(database.owner)).toBeUndefined()
     expect(await record(database.owner, claim, { outcome: 'sent', code: 250 })).toBe('sent')
     const next = await claimLetter(database.owner)
-    expect([claim.to, next?.to].toSorted()).toEqual(spellings.toSorted())
+    expect(new Set([claim.to, next?.to])).toEqual(new Set(spellings))
     expect(await claimLetter(database.owner)).toBeUndefined()
     // The server dies. When the lease of its claim has expired, the next letter to this person can be claimed.
     await advanceTime(91)

@@ -1,6 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
+import { askDesk, idsOf } from '../../support/desk-replies.ts'
 import { anApplication } from '../../support/form.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
@@ -19,11 +20,7 @@ beforeAll(async () => {
 
 beforeEach(() => resetDatabase(server.database.owner))
 
-async function ask<Result>(name: string, args: object = {}): Promise<Result> {
-  const { data, error } = await client.rpc(`desk_${name}`, args)
-  if (error) throw error
-  return data as Result
-}
+const ask = <Result>(name: string, args: object = {}) => askDesk<Result>(client, name, args)
 
 async function store(all: (Partial<Application> & { created_at?: Date })[]) {
   const rows = all.map((changes) => ({ created_at: new Date(), ...anApplication(changes), ...changes }))
@@ -34,7 +31,7 @@ async function store(all: (Partial<Application> & { created_at?: Date })[]) {
 
 const decide = (id: string, status: string, version: number) =>
   ask('decide', { act: crypto.randomUUID(), decisions: [{ id, status, version }] })
-const idsOf = ({ applications }: { applications: { id: string }[] }) => applications.map(({ id }) => id)
+
 const listed = async (filter: object) => idsOf(await ask<ListPage>('list', { filter }))
 const door = () => ask<Door>('door')
 

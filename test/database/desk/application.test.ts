@@ -1,7 +1,14 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { anApplication } from '../../support/form.ts'
-import type { Page, HistoryEntry, Details, Outcome, DeskHistory } from '../../support/desk-replies.ts'
+import {
+  askDesk,
+  type Page,
+  type HistoryEntry,
+  type Details,
+  type Outcome,
+  type DeskHistory,
+} from '../../support/desk-replies.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import type { Application } from '../../../src/application/application.ts'
@@ -20,13 +27,6 @@ beforeAll(async () => {
 
 beforeEach(() => resetDatabase(server.database.owner))
 
-/** Calls a function of the desk as an organiser. Returns its response. */
-async function ask<Result>(caller: SupabaseClient, name: string, args: object = {}): Promise<Result> {
-  const { data, error } = await caller.rpc(`desk_${name}`, args)
-  if (error) throw error
-  return data as Result
-}
-
 let words = 0
 
 /** Makes a word of letters that no other application of this run has. */
@@ -43,13 +43,13 @@ async function store(changes: Partial<Application> = {}, at?: string) {
   return row?.id ?? ''
 }
 
-const list = (filter: object, caller = client) => ask<Page>(caller, 'list', { filter })
+const list = (filter: object, caller = client) => askDesk<Page>(caller, 'list', { filter })
 
 const openDetails = (application: string, caller = client) =>
-  ask<Details>(caller, 'application', { application })
+  askDesk<Details>(caller, 'application', { application })
 
 const decide = (decisions: object[], caller = client, act: string = crypto.randomUUID()) =>
-  ask<Outcome[]>(caller, 'decide', { act, decisions })
+  askDesk<Outcome[]>(caller, 'decide', { act, decisions })
 
 const noInvitation = { answer_state: null, answer: null, answered_at: null, kept_until: null }
 
@@ -58,7 +58,7 @@ test('a note is added once, replaces no other note, and does not change the stat
   const other = await server.signedIn()
   const act = crypto.randomUUID()
   const note = (text: string | null, actId: string = crypto.randomUUID(), caller = client) =>
-    ask<HistoryEntry[]>(caller, 'note', { act: actId, application: id, note: text })
+    askDesk<HistoryEntry[]>(caller, 'note', { act: actId, application: id, note: text })
   const text = '  Met her in Oslo: "quiet" \\ 🌲\r\n\nsecond line '
   const first = await note(text, act)
   expect(first).toEqual([
@@ -149,7 +149,7 @@ test("erasing requires the applicant's email, removes everything about them, and
     await store(),
   ]
   await decide([{ id: first, status: 'accepted', version: 0 }])
-  await ask(client, 'note', { act: crypto.randomUUID(), application: first, note: `A note of ${email}` })
+  await askDesk(client, 'note', { act: crypto.randomUUID(), application: first, note: `A note of ${email}` })
   for (const wrong of ['', 'another@example.com', `${email}m`, null]) {
     const response = await client.rpc('desk_erase', { applications: [first, second], email: wrong })
     expect(response).toMatchObject({ status: 400, error: { code: '22023' } })
@@ -173,20 +173,20 @@ test("erasing requires the applicant's email, removes everything about them, and
 
   const act = crypto.randomUUID()
   const erasing = { act, applications: [first, second], email: ` ${email.toUpperCase()}` }
-  expect(await ask(client, 'erase', erasing)).toEqual({ erased: 2 })
+  expect(await askDesk(client, 'erase', erasing)).toEqual({ erased: 2 })
   // A retry after a lost response returns the first result.
-  expect(await ask(client, 'erase', erasing)).toEqual({ erased: 2 })
+  expect(await askDesk(client, 'erase', erasing)).toEqual({ erased: 2 })
   expect(await remaining()).toEqual([0, 0, 0])
   expect(await owner`select from public.retreat_applications where email ilike ${`%${email}%`}`).toHaveLength(
     0,
   )
-  expect(await ask(client, 'erase', { applications: [first, second], email })).toEqual({ erased: 0 })
+  expect(await askDesk(client, 'erase', { applications: [first, second], email })).toEqual({ erased: 0 })
   expect(await client.rpc('desk_application', { application: first })).toMatchObject({ status: 404 })
   expect((await openDetails(stranger)).application).toMatchObject({ id: stranger })
   const erasures =
     await owner`select author, application_id, detail from private.history where kind = 'erased' and author = ${me}`
   expect(erasures).toEqual([{ author: me, application_id: null, detail: { applications: 2 } }])
-  expect((await ask<DeskHistory>(client, 'history')).happenings[0]).toMatchObject({
+  expect((await askDesk<DeskHistory>(client, 'history')).happenings[0]).toMatchObject({
     author: me,
     kind: 'erased',
   })
@@ -204,7 +204,7 @@ test('pages of the history have fifty events each, the newest first, without dup
   const read: DeskHistory[] = []
   let after: DeskHistory['next'] = null
   do {
-    const page: DeskHistory = await ask<DeskHistory>(client, 'history', { after })
+    const page: DeskHistory = await askDesk<DeskHistory>(client, 'history', { after })
     read.push(page)
     after = page.next
   } while (after !== null)

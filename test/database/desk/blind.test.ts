@@ -2,7 +2,13 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { removeEditions } from '../../support/editions.ts'
 import { anApplication } from '../../support/form.ts'
-import type { Page, Details, DeskHistory, Overview } from '../../support/desk-replies.ts'
+import {
+  askDesk,
+  type Page,
+  type Details,
+  type DeskHistory,
+  type Overview,
+} from '../../support/desk-replies.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import type { Application } from '../../../src/application/application.ts'
@@ -20,13 +26,6 @@ beforeAll(async () => {
 
 beforeEach(() => resetDatabase(server.database.owner))
 
-/** Calls a function of the desk as an organiser. Returns its response. */
-async function ask<Result>(caller: SupabaseClient, name: string, args: object = {}): Promise<Result> {
-  const { data, error } = await caller.rpc(`desk_${name}`, args)
-  if (error) throw error
-  return data as Result
-}
-
 let words = 0
 
 /** Makes a word of letters that no other application of this run has. */
@@ -43,10 +42,10 @@ async function store(changes: Partial<Application> = {}, at?: string, on = serve
   return row?.id ?? ''
 }
 
-const list = (filter: object, caller = client) => ask<Page>(caller, 'list', { filter })
+const list = (filter: object, caller = client) => askDesk<Page>(caller, 'list', { filter })
 
 const openDetails = (application: string, caller = client) =>
-  ask<Details>(caller, 'application', { application })
+  askDesk<Details>(caller, 'application', { application })
 
 const noInvitation = { answer_state: null, answer: null, answered_at: null, kept_until: null }
 
@@ -71,10 +70,10 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     await store({ ...hidden, reason: `${word} second` }),
   ]
   const blind = await server.signedIn()
-  expect(await ask(blind.client, 'blind')).toMatchObject({ blind: false })
+  expect(await askDesk(blind.client, 'blind')).toMatchObject({ blind: false })
   expect(JSON.stringify(await openDetails(id, blind.client))).toMatch(hiddenWords)
-  expect(await ask(blind.client, 'set_blind', { blind: true })).toMatchObject({ blind: true })
-  expect(await ask(blind.client, 'blind')).toMatchObject({ blind: true })
+  expect(await askDesk(blind.client, 'set_blind', { blind: true })).toMatchObject({ blind: true })
+  expect(await askDesk(blind.client, 'blind')).toMatchObject({ blind: true })
 
   const newId = () => crypto.randomUUID()
   const calls: Record<
@@ -210,7 +209,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
 test('the search of a blind reader covers only the reason and the custom solution, even for common words', async () => {
   const word = aWord()
   const blind = await server.signedIn()
-  await ask(blind.client, 'set_blind', { blind: true })
+  await askDesk(blind.client, 'set_blind', { blind: true })
   await store({ ...hidden, reason: `${word} forest`, custom_solution: 'a hammock' })
   // A word so common that the search reads only the newest applications.
   const common = aWord()
@@ -229,8 +228,8 @@ test('the search of a blind reader covers only the reason and the custom solutio
     const filter = { search }
     const [listed, exported, overview] = await Promise.all([
       list(filter, caller),
-      ask<Page>(caller, 'export', { filter }),
-      ask<Overview>(caller, 'overview', { filter }),
+      askDesk<Page>(caller, 'export', { filter }),
+      askDesk<Overview>(caller, 'overview', { filter }),
     ])
     return [
       listed.applications.length,
@@ -255,10 +254,10 @@ test('revealing shows every field, and the history records each act once, with i
   const id = await store(hidden)
   const [blind, second] = [await server.signedIn(), await server.signedIn()]
   const reveal = (caller: SupabaseClient, act: string = crypto.randomUUID()) =>
-    ask<Details>(caller, 'reveal', { act, application: id })
+    askDesk<Details>(caller, 'reveal', { act, application: id })
   // Revealing is not recorded for an organiser who reads everything.
   expect((await reveal(client)).history).toEqual([])
-  for (const { client: caller } of [blind, second]) await ask(caller, 'set_blind', { blind: true })
+  for (const { client: caller } of [blind, second]) await askDesk(caller, 'set_blind', { blind: true })
 
   const act = crypto.randomUUID()
   const shown = await reveal(blind.client, act)
@@ -270,7 +269,7 @@ test('revealing shows every field, and the history records each act once, with i
   const refused = { status: 409, data: null, error: { code: 'PT409' } }
   expect(await second.client.rpc('desk_reveal', { act, application: id })).toMatchObject(refused)
   const noted = crypto.randomUUID()
-  await ask(second.client, 'note', { act: noted, application: id, note: 'A note.' })
+  await askDesk(second.client, 'note', { act: noted, application: id, note: 'A note.' })
   expect(await second.client.rpc('desk_reveal', { act: noted, application: id })).toMatchObject(refused)
   expect(await second.client.rpc('desk_reveal', { act: null, application: id })).toMatchObject({
     status: 400,
@@ -278,10 +277,10 @@ test('revealing shows every field, and the history records each act once, with i
   })
 
   // Switching blind reading off is recorded once, too.
-  await ask(blind.client, 'set_blind', { blind: false })
-  await ask(blind.client, 'set_blind', { blind: false })
+  await askDesk(blind.client, 'set_blind', { blind: false })
+  await askDesk(blind.client, 'set_blind', { blind: false })
   expect(JSON.stringify(await openDetails(id, blind.client))).toMatch(hiddenWords)
-  const { happenings } = await ask<DeskHistory>(client, 'history')
+  const { happenings } = await askDesk<DeskHistory>(client, 'history')
   expect(
     happenings.filter(({ author }) => author === blind.email).map(({ kind, detail }) => [kind, detail]),
   ).toEqual([

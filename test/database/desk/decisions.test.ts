@@ -1,7 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { anApplication } from '../../support/form.ts'
-import type { Details, Outcome } from '../../support/desk-replies.ts'
+import { askDesk, type Details, type Outcome } from '../../support/desk-replies.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import type { Application } from '../../../src/application/application.ts'
@@ -20,13 +20,6 @@ beforeAll(async () => {
 
 beforeEach(() => resetDatabase(server.database.owner))
 
-/** Calls a function of the desk as an organiser. Returns its response. */
-async function ask<Result>(caller: SupabaseClient, name: string, args: object = {}): Promise<Result> {
-  const { data, error } = await caller.rpc(`desk_${name}`, args)
-  if (error) throw error
-  return data as Result
-}
-
 let words = 0
 
 /** Makes a word of letters that no other application of this run has. */
@@ -44,10 +37,10 @@ async function store(changes: Partial<Application> = {}, at?: string) {
 }
 
 const openDetails = (application: string, caller = client) =>
-  ask<Details>(caller, 'application', { application })
+  askDesk<Details>(caller, 'application', { application })
 
 const decide = (decisions: object[], caller = client, act: string = crypto.randomUUID()) =>
-  ask<Outcome[]>(caller, 'decide', { act, decisions })
+  askDesk<Outcome[]>(caller, 'decide', { act, decisions })
 
 // break: outdated-decision-saved
 test('a decision about the current version of a status is saved; any other is refused with the current status and its author', async () => {
@@ -209,7 +202,7 @@ test('if the same applications are erased and decided at once, all decisions are
     for (let index = 0; index < 40; index += 1) ids.push(await store({ email }))
     const [outcomes, erased] = await Promise.all([
       decide(ids.toSorted().map((id) => ({ id, status: 'accepted', version: 0 }))),
-      ask(other.client, 'erase', { applications: ids.toSorted().toReversed(), email }),
+      askDesk(other.client, 'erase', { applications: ids.toSorted().toReversed(), email }),
     ])
     expect(erased).toEqual({ erased: 40 })
     expect(new Set(outcomes.map(({ outcome }) => outcome)).size).toBe(1)

@@ -1,6 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
+import { askDesk } from '../../support/desk-replies.ts'
 import { anApplication } from '../../support/form.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
@@ -40,12 +41,7 @@ beforeEach(async () => {
   await owner`update private.postman set seen_at = now()`
 })
 
-/** Calls a function of the desk as an organiser. Returns its response. */
-async function ask<Result>(name: string, args: object = {}): Promise<Result> {
-  const { data, error } = await client.rpc(`desk_${name}`, args)
-  if (error) throw error
-  return data as Result
-}
+const ask = <Result>(name: string, args: object = {}) => askDesk<Result>(client, name, args)
 
 async function anId() {
   const [row] = await server.database.owner<

@@ -1,7 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { anApplication } from '../../support/form.ts'
-import type { Page, Outcome, Overview } from '../../support/desk-replies.ts'
+import { askDesk, idsOf, type Page, type Outcome, type Overview } from '../../support/desk-replies.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import type { Application } from '../../../src/application/application.ts'
@@ -20,13 +20,6 @@ beforeAll(async () => {
 })
 
 beforeEach(() => resetDatabase(server.database.owner))
-
-/** Calls a function of the desk as an organiser. Returns its response. */
-async function ask<Result>(caller: SupabaseClient, name: string, args: object = {}): Promise<Result> {
-  const { data, error } = await caller.rpc(`desk_${name}`, args)
-  if (error) throw error
-  return data as Result
-}
 
 let words = 0
 
@@ -53,12 +46,10 @@ function withoutLimit(sql: Sql, insert: (transaction: Sql) => Promise<unknown>) 
   })
 }
 
-const list = (filter: object, caller = client) => ask<Page>(caller, 'list', { filter })
-
-const idsOf = ({ applications }: Page) => applications.map(({ id }) => id)
+const list = (filter: object, caller = client) => askDesk<Page>(caller, 'list', { filter })
 
 const decide = (decisions: object[], caller = client, act: string = crypto.randomUUID()) =>
-  ask<Outcome[]>(caller, 'decide', { act, decisions })
+  askDesk<Outcome[]>(caller, 'decide', { act, decisions })
 
 /** Reads all pages in order, and calls `between` after each. */
 async function readPages(
@@ -69,7 +60,7 @@ async function readPages(
   const all: Page[] = []
   let after: Page['next'] = null
   do {
-    const page: Page = await ask<Page>(client, name, { filter, after })
+    const page: Page = await askDesk<Page>(client, name, { filter, after })
     all.push(page)
     after = page.next
     await between()
@@ -204,7 +195,7 @@ test('an export has complete applications with their status, however large they 
   const given = anApplication({ reason: `${word}\r\n=1+1`, custom_solution: '"quoted"' })
   const id = await store(given)
   await decide([{ id, status: 'waitlisted', version: 0 }])
-  const { applications } = await ask<Page>(client, 'export', { filter: { search: word } })
+  const { applications } = await askDesk<Page>(client, 'export', { filter: { search: word } })
   expect(applications).toEqual([
     {
       ...given,
@@ -238,7 +229,7 @@ test('an export has complete applications with their status, however large they 
 })
 
 test('the overview counts results by status, team size, paid solution, and day in the given time zone', async () => {
-  const overview = (args: object = {}) => ask<Overview>(client, 'overview', args)
+  const overview = (args: object = {}) => askDesk<Overview>(client, 'overview', args)
   const none = { count: 0, more: false }
   const exactly = (count: number) => ({ count, more: false })
   const editions = [{ id: 1, name: '', began_at: null, starts_on: null, ends_on: null }]

@@ -1,6 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
+import { askDesk } from '../../support/desk-replies.ts'
 import { seedsOf } from '../../support/extent.ts'
 import { anApplication } from '../../support/form.ts'
 import { resetDatabase } from '../../support/reset.ts'
@@ -33,12 +34,6 @@ beforeAll(async () => {
 
 beforeEach(() => resetDatabase(server.database.owner))
 
-async function ask<Result>(client: SupabaseClient, name: string, args: object = {}): Promise<Result> {
-  const { data, error } = await client.rpc(`desk_${name}`, args)
-  if (error) throw error
-  return data as Result
-}
-
 /** Stores applications, each a minute later than the one before. Returns their ids, the oldest first. */
 async function store(count: number) {
   const rows = Array.from({ length: count }, (_, index) => ({
@@ -51,13 +46,13 @@ async function store(count: number) {
 }
 
 const mark = (client: SupabaseClient, application: string, value: MarkValue | null, why = '') =>
-  ask<Marks>(client, 'mark', { act: crypto.randomUUID(), application, mark: value, why })
+  askDesk<Marks>(client, 'mark', { act: crypto.randomUUID(), application, mark: value, why })
 const marksOf = async (client: SupabaseClient, application: string) =>
-  (await ask<OpenedApplication>(client, 'application', { application, filter: null })).marks
+  (await askDesk<OpenedApplication>(client, 'application', { application, filter: null })).marks
 const listed = async (client: SupabaseClient, filter: Filter) =>
-  (await ask<ListPage>(client, 'list', { filter })).applications.map(({ id }) => id)
+  (await askDesk<ListPage>(client, 'list', { filter })).applications.map(({ id }) => id)
 const decide = (client: SupabaseClient, id: string, status: string, version: number) =>
-  ask(client, 'decide', { act: crypto.randomUUID(), decisions: [{ id, status, version }] })
+  askDesk(client, 'decide', { act: crypto.randomUUID(), decisions: [{ id, status, version }] })
 /** `others`: the author of each mark, the mark, and whether it says that its author could see marks of others. */
 const summarise = (marks: Marks | null) => ({
   own: marks?.own?.mark ?? null,
@@ -78,7 +73,7 @@ test('marks of others are hidden until an organiser has marked the application t
   })
   await mark(ada, id, null)
   expect(await marksOf(ada, id)).toEqual({ own: null, others: null, missing: null })
-  expect((await ask<ListPage>(ada, 'list', { filter: {} })).marks).toEqual({})
+  expect((await askDesk<ListPage>(ada, 'list', { filter: {} })).marks).toEqual({})
 })
 
 test('the status Waitlisted shows all marks, and New and Shortlisted hide them again', async () => {
@@ -126,8 +121,8 @@ test('a repeated act changes nothing, and giving the same mark again is no chang
   await mark(grace, id, 'yes')
   const act = crypto.randomUUID()
   const args = { act, application: id, mark: 'yes', why: 'Good.' }
-  const first = await ask<Marks>(ada, 'mark', args)
-  expect(await ask<Marks>(ada, 'mark', args)).toEqual(first)
+  const first = await askDesk<Marks>(ada, 'mark', args)
+  expect(await askDesk<Marks>(ada, 'mark', args)).toEqual(first)
   expect((await mark(ada, id, 'yes', 'Good.')).own).toEqual(first.own)
 })
 
@@ -144,7 +139,7 @@ test('lists filter and sort by the marks that an organiser may see', async () =>
   expect(await listed(grace, { marks: 'disagree' })).toEqual([two, one])
   expect(await listed(ada, { order: 'most yes' })).toEqual([three, one, four, two])
   expect(await listed(grace, { order: 'most yes' })).toEqual([three, two, one, four])
-  const { marks } = await ask<ListPage>(ada, 'list', { filter: {} })
+  const { marks } = await askDesk<ListPage>(ada, 'list', { filter: {} })
   expect(marks).toEqual({
     [one]: { own: 'yes', yes: 1, maybe: 0, no: 1 },
     [three]: { own: 'yes', yes: 2, maybe: 0, no: 0 },
@@ -165,7 +160,7 @@ test('the shuffled order stays the same for an organiser, differs between organi
     const paged: string[] = []
     let after = null
     do {
-      const page: ListPage = await ask(ada, 'list', { filter, after, most: 7 })
+      const page: ListPage = await askDesk(ada, 'list', { filter, after, most: 7 })
       paged.push(...page.applications.map(({ id }) => id))
       after = page.next
     } while (after !== null)
@@ -183,7 +178,10 @@ test('the export has each application once, sorted by marks, even if long notes 
   const pages: string[][] = []
   let after: object | null = null
   do {
-    const page: Page<ExportedApplication> = await ask(ada, 'export', { filter: { order: 'most yes' }, after })
+    const page: Page<ExportedApplication> = await askDesk(ada, 'export', {
+      filter: { order: 'most yes' },
+      after,
+    })
     pages.push(page.applications.map(({ id }) => id))
     after = page.next
   } while (after !== null && pages.length < ids.length)
@@ -245,7 +243,7 @@ test('until an organiser may see the marks of others, all responses are the same
         for (const args of calls) {
           const call = JSON.stringify([name, args])
           // Some calls are the same for both.
-          if (!responses.has(call)) responses.set(call, await ask(ada, name.replace('desk_', ''), args))
+          if (!responses.has(call)) responses.set(call, await askDesk(ada, name.replace('desk_', ''), args))
         }
       }
     }
@@ -305,9 +303,9 @@ async function playActs(seed: number, areOthersMarking: boolean) {
       versions.set(id, version + 1)
       return decide(ada, id, version % 2 === 0 ? 'shortlisted' : 'new', version)
     },
-    () => ask(ada, 'note', { act: crypto.randomUUID(), application: pick(ids), note: pick(['A', 'B']) }),
+    () => askDesk(ada, 'note', { act: crypto.randomUUID(), application: pick(ids), note: pick(['A', 'B']) }),
     () =>
-      ask(ada, 'write_to', {
+      askDesk(ada, 'write_to', {
         act: crypto.randomUUID(),
         application: pick(ids),
         subject: 'Hello',
@@ -320,7 +318,7 @@ async function playActs(seed: number, areOthersMarking: boolean) {
     responses.push(toComparable(await pick(acts)()))
     const [name, calls] = pick(Object.entries(readCalls(pick(ids))))
     const args = pick(calls)
-    responses.push(toComparable([name, args, await ask(ada, name.replace('desk_', ''), args)]))
+    responses.push(toComparable([name, args, await askDesk(ada, name.replace('desk_', ''), args)]))
     const [client, id, value] = [
       pick([grace, tim], othersRandom),
       pick(otherIds, othersRandom),
@@ -348,7 +346,7 @@ test('an exported table has the visible marks, and an erased application loses i
   await mark(grace, one, 'yes', '=1+1')
   await mark(grace, two, 'no')
   await mark(ada, two, 'maybe')
-  const { applications } = await ask<Page<ExportedApplication>>(ada, 'export', {
+  const { applications } = await askDesk<Page<ExportedApplication>>(ada, 'export', {
     filter: { order: 'oldest' },
   })
   expect(applications.map(({ marks }) => marks)).toEqual([
@@ -366,12 +364,12 @@ test('organisers who only read do not count as missing, and the marks of a remov
   const [id = ''] = await store(1)
   const { client: leaving } = await server.signedIn('leaving@example.org')
   await mark(leaving, id, 'yes')
-  await ask(tim, 'set_reads_only', { reads_only: true })
+  await askDesk(tim, 'set_reads_only', { reads_only: true })
   await server.database.owner`delete from auth.users where email = 'leaving@example.org'`
   expect(summarise(await mark(ada, id, 'no'))).toEqual({
     own: 'no',
     others: [['leaving@example.org', 'yes', false]],
     missing: ['grace@example.org'],
   })
-  await ask(tim, 'set_reads_only', { reads_only: false })
+  await askDesk(tim, 'set_reads_only', { reads_only: false })
 })

@@ -1,6 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
+import { askDesk } from '../../support/desk-replies.ts'
 import { setRetreat } from '../../support/calendars.ts'
 import { anApplication } from '../../support/form.ts'
 import { resetDatabase } from '../../support/reset.ts'
@@ -33,12 +34,7 @@ beforeEach(async () => {
   await server.database.owner`update private.postman set seen_at = now()`
 })
 
-/** Calls a function of the desk as an organiser. Returns its response. */
-async function ask<Result>(name: string, args: object = {}, caller = client): Promise<Result> {
-  const { data, error } = await caller.rpc(`desk_${name}`, args)
-  if (error) throw error
-  return data as Result
-}
+const ask = <Result>(name: string, args: object = {}, caller = client) => askDesk<Result>(caller, name, args)
 
 const opened = (application: string, filter: Filter | null = {}, caller = client) =>
   ask<OpenedApplication>('application', { application, filter }, caller)

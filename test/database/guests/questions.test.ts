@@ -1,6 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
+import { askDesk } from '../../support/desk-replies.ts'
 import { storeAcceptedApplicant, type AcceptedApplicant } from '../../support/accepted.ts'
 import { setRetreat } from '../../support/calendars.ts'
 import { claimLetter } from '../../support/claims.ts'
@@ -70,11 +71,7 @@ interface Seen {
   questions?: Asked | null
 }
 
-async function ask<Result>(name: string, args: object = {}, caller = client): Promise<Result> {
-  const { data, error } = await caller.rpc(`desk_${name}`, args)
-  if (error) throw error
-  return data as Result
-}
+const ask = <Result>(name: string, args: object = {}, caller = client) => askDesk<Result>(caller, name, args)
 
 /** The questions as the desk shows them. `answers`: how many guests have answered. */
 interface Listed {

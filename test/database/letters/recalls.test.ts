@@ -1,6 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
+import { askDesk } from '../../support/desk-replies.ts'
 import { anApplication } from '../../support/form.ts'
 import { claimLetter, claimNotice } from '../../support/claims.ts'
 import { resetDatabase } from '../../support/reset.ts'
@@ -41,11 +42,7 @@ beforeEach(async () => {
   })
 })
 
-async function ask<Result>(name: string, args: object = {}): Promise<Result> {
-  const { data, error } = await client.rpc(`desk_${name}`, args)
-  if (error) throw error
-  return data as Result
-}
+const ask = <Result>(name: string, args: object = {}) => askDesk<Result>(client, name, args)
 
 let stored = 0
 async function store() {

@@ -1,6 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
+import { askDesk } from '../../support/desk-replies.ts'
 import { storeAcceptedApplicant } from '../../support/accepted.ts'
 import { setRetreat } from '../../support/calendars.ts'
 import { beginEdition } from '../../support/editions.ts'
@@ -32,11 +33,8 @@ beforeEach(async () => {
     update private.organisers set blind = true from auth.users where account_id = id and email = ${blindEmail}`
 })
 
-async function ask<Result>(name: string, args: object = {}, as = client): Promise<Result> {
-  const { data, error } = await as.rpc(`desk_${name}`, args)
-  if (error) throw error
-  return data as Result
-}
+const ask = <Result>(name: string, args: object = {}, as = client) => askDesk<Result>(as, name, args)
+
 const newActId = () => crypto.randomUUID()
 const readRetention = (as = client) => ask<Retention>('retention', {}, as)
 const detailsOf = (application: string, as = client) =>

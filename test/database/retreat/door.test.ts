@@ -1,6 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest'
 
+import { askDesk } from '../../support/desk-replies.ts'
 import { anApplication } from '../../support/form.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
@@ -37,12 +38,7 @@ interface Door {
   history: HistoryEntry[]
 }
 
-/** Calls a function of the desk as an organiser. Returns its response. */
-async function ask<Result>(name: string, args: object = {}): Promise<Result> {
-  const { data, error } = await organiser.rpc(`desk_${name}`, args)
-  if (error) throw error
-  return data as Result
-}
+const ask = <Result>(name: string, args: object = {}) => askDesk<Result>(organiser, name, args)
 
 const door = () => ask<Door>('door')
 const happenings = async () => (await ask<{ happenings: HistoryEntry[] }>('history')).happenings

@@ -1,6 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
+import { askDesk } from '../../support/desk-replies.ts'
 import { storeAcceptedApplicant } from '../../support/accepted.ts'
 import { atTestEnd } from '../../support/cleanup.ts'
 import { anApplication } from '../../support/form.ts'
@@ -24,11 +25,7 @@ const sql = () => server.database.owner
 
 beforeEach(() => resetDatabase(sql()))
 
-async function ask<Result>(name: string, args: object = {}): Promise<Result> {
-  const { data, error } = await client.rpc(`desk_${name}`, args)
-  if (error) throw error
-  return data as Result
-}
+const ask = <Result>(name: string, args: object = {}) => askDesk<Result>(client, name, args)
 
 // The parts that a new retreat copies from the one before.
 const nothing = { templates: false, questions: false, places: false }
