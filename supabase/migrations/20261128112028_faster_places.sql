@@ -69,6 +69,19 @@ begin
 end
 $$;
 
+-- The marks that an organiser may see. Everything that shows, counts or sorts marks reads them here. The function sets no search
+-- path, so that PostgreSQL can inline it. With subqueries in place of joins, PostgreSQL takes twice as long to read 100,000
+-- marks.
+create or replace function private.visible_marks(account uuid) returns setof private.marks
+  language sql stable
+as $$
+  select marks.* from private.marks
+    left join private.marks as own on own.application_id = marks.application_id and own.account_id = account
+    left join private.statuses as decided
+      on decided.application_id = marks.application_id and private.is_decision(decided.status)
+  where marks.mark is not null and (own.mark is not null or decided.status is not null)
+$$;
+
 -- The form answers that a letter may quote, by placeholder, as the form words them; all null without an application. Blind
 -- readers see the form answers that `private.form_answers` shows them, and whether the others are blank. Double braces in form
 -- answers, also of two that follow each other, get a space: at the handover they would be read as a placeholder.

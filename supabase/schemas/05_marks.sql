@@ -28,8 +28,7 @@ create function private.visible_marks(account uuid) returns setof private.marks
   language sql stable
 as $$
   select marks.* from private.marks
-    left join private.marks as own
-      on own.application_id = marks.application_id and own.account_id = account and own.mark is not null
+    left join private.marks as own on own.application_id = marks.application_id and own.account_id = account
     left join private.statuses as decided
       on decided.application_id = marks.application_id and private.is_decision(decided.status)
   where marks.mark is not null and (own.mark is not null or decided.status is not null)

@@ -113,9 +113,10 @@ test('signing out asks each time while a note or a decision is being saved, and 
   }
   expect(confirm).toHaveBeenCalledTimes(3)
   await heading('Person 1')
+  await network.settled()
   await press('Sign out')
-  await heading('Sign in')
   expect(confirm).toHaveBeenCalledTimes(3)
+  await heading('Sign in')
 })
 
 test('the second click of a double click does not repeat a refused decision', async () => {

@@ -57,6 +57,22 @@ async function decide(id: string, status: string) {
 const waitingCalls = (name: string) =>
   owner`select from pg_stat_activity where wait_event_type = 'Lock' and query like ${`%desk_${name}%`}`
 
+// break: letter-acts-lock-unordered
+test('an act on several letters locks their applications in the order of their ids, so that two acts cannot deadlock', async () => {
+  const ids = await Promise.all([store(), store(), store()])
+  const [first = '', ...later] = ids.toSorted()
+  const { call } = await owner.begin(async (locking) => {
+    await locking`select from public.retreat_applications where id = ${first} for no key update`
+    const args = { applications: [...later.toReversed(), first], occasion: 'accepted' }
+    const writing = codeOf('write', args)
+    await expect.poll(() => waitingCalls('write')).toHaveLength(1)
+    // The call waits for the first, and has not locked the others.
+    await locking`select from public.retreat_applications where id = any (${later}::uuid[]) for no key update nowait`
+    return { call: writing }
+  })
+  expect(await call).toBe('')
+})
+
 // break: letter-acts-skip-application-lock
 test('each act on a letter locks the application before the letter, as erasing does', async () => {
   const calls: [string, (draft: Letter, receipt: Letter) => object][] = [

@@ -313,7 +313,6 @@ test('stopping all letters is recorded once', async () => {
   ])
 })
 
-// break: letter-acts-lock-unordered
 test('stopping, releasing, deciding and erasing at the same time do not deadlock', async () => {
   const ids = await Promise.all(
     Array.from({ length: 8 }, (_, number) =>

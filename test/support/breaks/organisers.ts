@@ -45,8 +45,8 @@ export const organisers: readonly Break[] = [
       "no organiser gets another's mark, or learns that there is one, before their own mark or a decision",
     effect: 'An organiser who took their mark back sees the marks of others',
     declaration: 'private.visible_marks',
-    find: 'and own.mark is not null',
-    replace: '',
+    find: 'own.mark is not null',
+    replace: 'own.account_id is not null',
   },
   {
     id: 'anybody-adds-note',

@@ -52,10 +52,10 @@ update private.statuses set set_at = now();`,
   },
   {
     id: 'letter-acts-lock-unordered',
-    effect: 'Acts on letters lock applications in the order in which they were named',
+    effect: 'Acts on letters lock applications in another order than that of their ids',
     declaration: 'private.lock_for_letters',
     find: 'order by id for',
-    replace: 'order by md5(id::text || random()) for',
+    replace: 'order by id desc for',
   },
   {
     id: 'two-letters-at-once',
