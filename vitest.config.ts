@@ -77,8 +77,8 @@ export default defineConfig({
         ['test/{browser,system}/*.test.ts'],
         [runSetup, databasesSetup, buildSetup, browserSetup],
       ),
-      // Commands, each as a separate program; freezes, kills and full disks; attacks; axe, focus and keyboard in every
-      // state.
+      // Commands, each as a separate program; freezes, kills and full disks; attacks; load; updates of the schema; axe, focus
+      // and keyboard in every state; rare screens, windows and hosts.
       tier(
         'slow',
         ['test/{browser,system}/*/*.test.ts'],
@@ -89,7 +89,8 @@ export default defineConfig({
     ],
     setupFiles: 'test/support/setup/scopes.ts',
     expect: { poll: { timeout: 20_000 } },
-    // Most tests wait for PostgreSQL, a browser or a timeout.
+    // Most tests wait for PostgreSQL, a browser or a timeout. A fourth worker takes more processor time than it uses of idle time:
+    // each reads all modules and starts a PostgreSQL.
     maxWorkers: 3,
     // Each worker reads imported files once. No test leaves a module changed.
     isolate: false,

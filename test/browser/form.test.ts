@@ -10,7 +10,6 @@ import { waitForHydration, test, type Visitor } from '../support/visitor.ts'
 
 const server = serverForTestFile()
 
-/** A colour of the palette in the computed notation of browsers. */
 test('the green box disappears when the browser refuses the next send', async ({ visitor }) => {
   visitor.allowConsoleError(/409/)
   const page = await visitor.open(server.origin)

@@ -3,6 +3,7 @@ import { beforeAll, beforeEach } from 'vitest'
 
 import type { Application } from '../../src/application/application.ts'
 import type { Letter, LettersOverview } from '../../src/client/desk/letters.ts'
+import { askDesk } from './desk-replies.ts'
 import { anApplication } from './form.ts'
 import { resetDatabase } from './reset.ts'
 import { startSignIn, type SignInServer } from './sign-in.ts'
@@ -44,11 +45,8 @@ export function letterDesk() {
   })
 
   /** Calls a function of the desk as an organiser. Returns its response. */
-  async function ask<Result>(name: string, args: object = {}, caller = client): Promise<Result> {
-    const { data, error } = await caller.rpc(`desk_${name}`, args)
-    if (error) throw error
-    return data as Result
-  }
+  const ask = <Result>(name: string, args: object = {}, caller = client) =>
+    askDesk<Result>(caller, name, args)
 
   async function store(changes: Partial<Application> = {}) {
     const answers = anApplication(changes)

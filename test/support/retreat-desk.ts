@@ -6,6 +6,7 @@ import type { Letter, ReleaseOutcome } from '../../src/client/desk/letters.ts'
 import type { Places } from '../../src/client/desk/retreat.ts'
 import { record } from '../../src/server/letters/outcomes.ts'
 import { claimLetter } from './claims.ts'
+import { askDesk } from './desk-replies.ts'
 import { anApplication } from './form.ts'
 import { resetDatabase } from './reset.ts'
 import { startSignIn, type SignInServer } from './sign-in.ts'
@@ -41,11 +42,7 @@ export function retreatDesk() {
   }
   beforeEach(reset)
 
-  async function ask<Result>(name: string, args: object = {}): Promise<Result> {
-    const { data, error } = await client.rpc(`desk_${name}`, args)
-    if (error) throw error
-    return data as Result
-  }
+  const ask = <Result>(name: string, args: object = {}) => askDesk<Result>(client, name, args)
 
   /** Calls as the holder of a link, with only the public key. */
   async function visit(name: 'place_by_token' | 'answer_place', args: object) {

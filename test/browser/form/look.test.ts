@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 
 import { invitations, mockInvitations, newToken } from '../../support/answer-page.ts'
-import { anApplication, getForm } from '../../support/form.ts'
+import { anApplication, getForm, style } from '../../support/form.ts'
 import { readLinkPreview } from '../../support/link-preview.ts'
 import { overflow } from '../../support/overflow.ts'
 import { startReceiver, type Receiver } from '../../support/receiver.ts'
@@ -123,10 +123,7 @@ test('the accent colours the button of each page, and the choice and the link of
   visitor,
 }) => {
   const styleOf = (page: Page, selector: string, property: string) =>
-    page
-      .locator(selector)
-      .first()
-      .evaluate((element, name) => getComputedStyle(element).getPropertyValue(name), property)
+    page.locator(selector).first().evaluate(style, property)
 
   const page = await visitor.open(origin)
   await getForm(page).consent.check()
@@ -198,8 +195,8 @@ test('in forced colours the link to privacy is a link like any other', async ({ 
     const probe = document.createElement('span')
     probe.style.color = 'LinkText'
     document.body.append(probe)
-    const style = getComputedStyle(element)
-    return [style.color, style.textDecorationLine, getComputedStyle(probe).color]
+    const { color, textDecorationLine } = getComputedStyle(element)
+    return [color, textDecorationLine, getComputedStyle(probe).color]
   })
   expect([colour, decoration]).toEqual([linkText, 'underline'])
 })

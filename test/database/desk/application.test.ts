@@ -1,73 +1,26 @@
-import type { SupabaseClient } from '@supabase/supabase-js'
-import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { anApplication } from '../../support/form.ts'
-import {
-  askDesk,
-  type Page,
-  type HistoryEntry,
-  type Details,
-  type Outcome,
-  type DeskHistory,
-} from '../../support/desk-replies.ts'
-import { resetDatabase } from '../../support/reset.ts'
-import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
-import type { Application } from '../../../src/application/application.ts'
-import { valuesOf } from '../../support/sql.ts'
+import { askDesk, type HistoryEntry, type DeskHistory } from '../../support/desk-replies.ts'
+import { applicationDesk, aWord, noInvitation } from '../../support/application-desk.ts'
 
-let server: SignInServer
-
-let client: SupabaseClient
-
-let me: string
-
-beforeAll(async () => {
-  server = await startSignIn()
-  ;({ client, email: me } = await server.signedIn())
-})
-
-beforeEach(() => resetDatabase(server.database.owner))
-
-let words = 0
-
-/** Makes a word of letters that no other application of this run has. */
-function aWord() {
-  words += 1
-  return `word${Array.from(String(words), (digit) => 'abcdefghij'[Number(digit)]).join('')}x`
-}
-
-/** Stores an application as the database's owner, optionally with its time. Returns its id. */
-async function store(changes: Partial<Application> = {}, at?: string) {
-  const answers = { ...anApplication(changes), ...(at === undefined ? {} : { created_at: at }) }
-  const [row] = await server.database.owner<{ id: string }[]>`
-    insert into public.retreat_applications ${valuesOf(answers)} returning id`
-  return row?.id ?? ''
-}
-
-const list = (filter: object, caller = client) => askDesk<Page>(caller, 'list', { filter })
-
-const openDetails = (application: string, caller = client) =>
-  askDesk<Details>(caller, 'application', { application })
-
-const decide = (decisions: object[], caller = client, act: string = crypto.randomUUID()) =>
-  askDesk<Outcome[]>(caller, 'decide', { act, decisions })
-
-const noInvitation = { answer_state: null, answer: null, answered_at: null, kept_until: null }
+const desk = applicationDesk()
+const { store, list, openDetails, decide } = desk
 
 test('a note is added once, replaces no other note, and does not change the status', async () => {
   const id = await store()
-  const other = await server.signedIn()
+  const other = await desk.server.signedIn()
   const act = crypto.randomUUID()
-  const note = (text: string | null, actId: string = crypto.randomUUID(), caller = client) =>
+  const note = (text: string | null, actId: string = crypto.randomUUID(), caller = desk.client) =>
     askDesk<HistoryEntry[]>(caller, 'note', { act: actId, application: id, note: text })
   const text = '  Met her in Oslo: "quiet" \\ 🌲\r\n\nsecond line '
   const first = await note(text, act)
   expect(first).toEqual([
-    { act, at: expect.any(String) as string, author: me, kind: 'note', detail: { note: text } },
+    { act, at: expect.any(String) as string, author: desk.me, kind: 'note', detail: { note: text } },
   ])
   expect(await Promise.all([note(text, act), note(text, act)])).toEqual([first, first])
   await decide([{ id, status: 'accepted', version: 0 }])
   expect(await note('I agree.', undefined, other.client)).toMatchObject([
-    { author: me, detail: { note: text } },
+    { author: desk.me, detail: { note: text } },
     { kind: 'status' },
     { author: other.email, kind: 'note', detail: { note: 'I agree.' } },
   ])
@@ -80,16 +33,24 @@ test('a note is added once, replaces no other note, and does not change the stat
     [act, 'another'],
     [(await openDetails(id)).history[1]?.act, text],
   ]) {
-    const response = await client.rpc('desk_note', { act: usedAct, application: id, note: another })
+    const response = await desk.client.rpc('desk_note', { act: usedAct, application: id, note: another })
     expect(response).toMatchObject({ status: 409, error: { code: 'PT409' } })
   }
   for (const wrong of ['', ' \r\n\t', null, 'x'.repeat(10_001)]) {
-    const response = await client.rpc('desk_note', { act: crypto.randomUUID(), application: id, note: wrong })
+    const response = await desk.client.rpc('desk_note', {
+      act: crypto.randomUUID(),
+      application: id,
+      note: wrong,
+    })
     expect(response).toMatchObject({ status: 400, error: { code: '22023' } })
   }
   expect(await note('🌲'.repeat(10_000))).toHaveLength(5)
   expect(
-    await client.rpc('desk_note', { act: crypto.randomUUID(), application: crypto.randomUUID(), note: 'x' }),
+    await desk.client.rpc('desk_note', {
+      act: crypto.randomUUID(),
+      application: crypto.randomUUID(),
+      note: 'x',
+    }),
   ).toMatchObject({ status: 404, error: { code: 'PT404' } })
 })
 
@@ -125,7 +86,7 @@ test('an opened application has its unchanged form answers, history and delivery
     true,
     true,
   ])
-  expect(await client.rpc('desk_application', { application: crypto.randomUUID() })).toMatchObject({
+  expect(await desk.client.rpc('desk_application', { application: crypto.randomUUID() })).toMatchObject({
     status: 404,
     error: { code: 'PT404' },
   })
@@ -133,15 +94,15 @@ test('an opened application has its unchanged form answers, history and delivery
 
 test('the history keeps the emails of its authors after their accounts are removed', async () => {
   const id = await store()
-  const other = await server.signedIn()
+  const other = await desk.server.signedIn()
   await decide([{ id, status: 'accepted', version: 0 }], other.client)
-  await server.database.owner`delete from auth.users where email = ${other.email}`
+  await desk.server.database.owner`delete from auth.users where email = ${other.email}`
   expect((await openDetails(id)).history).toMatchObject([{ author: other.email, kind: 'status' }])
 })
 
 // break: other-email-erased
 test("erasing requires the applicant's email, removes everything about them, and is recorded", async () => {
-  const { owner } = server.database
+  const { owner } = desk.server.database
   const email = `Erased.${aWord()}@example.com`
   const [first, second, stranger] = [
     await store({ email }),
@@ -149,13 +110,17 @@ test("erasing requires the applicant's email, removes everything about them, and
     await store(),
   ]
   await decide([{ id: first, status: 'accepted', version: 0 }])
-  await askDesk(client, 'note', { act: crypto.randomUUID(), application: first, note: `A note of ${email}` })
+  await askDesk(desk.client, 'note', {
+    act: crypto.randomUUID(),
+    application: first,
+    note: `A note of ${email}`,
+  })
   for (const wrong of ['', 'another@example.com', `${email}m`, null]) {
-    const response = await client.rpc('desk_erase', { applications: [first, second], email: wrong })
+    const response = await desk.client.rpc('desk_erase', { applications: [first, second], email: wrong })
     expect(response).toMatchObject({ status: 400, error: { code: '22023' } })
   }
   // With somebody else's application among them, nothing is erased.
-  expect(await client.rpc('desk_erase', { applications: [first, stranger], email })).toMatchObject({
+  expect(await desk.client.rpc('desk_erase', { applications: [first, stranger], email })).toMatchObject({
     status: 400,
   })
   const remaining = async () => {
@@ -173,21 +138,21 @@ test("erasing requires the applicant's email, removes everything about them, and
 
   const act = crypto.randomUUID()
   const erasing = { act, applications: [first, second], email: ` ${email.toUpperCase()}` }
-  expect(await askDesk(client, 'erase', erasing)).toEqual({ erased: 2 })
+  expect(await askDesk(desk.client, 'erase', erasing)).toEqual({ erased: 2 })
   // A retry after a lost response returns the first result.
-  expect(await askDesk(client, 'erase', erasing)).toEqual({ erased: 2 })
+  expect(await askDesk(desk.client, 'erase', erasing)).toEqual({ erased: 2 })
   expect(await remaining()).toEqual([0, 0, 0])
   expect(await owner`select from public.retreat_applications where email ilike ${`%${email}%`}`).toHaveLength(
     0,
   )
-  expect(await askDesk(client, 'erase', { applications: [first, second], email })).toEqual({ erased: 0 })
-  expect(await client.rpc('desk_application', { application: first })).toMatchObject({ status: 404 })
+  expect(await askDesk(desk.client, 'erase', { applications: [first, second], email })).toEqual({ erased: 0 })
+  expect(await desk.client.rpc('desk_application', { application: first })).toMatchObject({ status: 404 })
   expect((await openDetails(stranger)).application).toMatchObject({ id: stranger })
   const erasures =
-    await owner`select author, application_id, detail from private.history where kind = 'erased' and author = ${me}`
-  expect(erasures).toEqual([{ author: me, application_id: null, detail: { applications: 2 } }])
-  expect((await askDesk<DeskHistory>(client, 'history')).happenings[0]).toMatchObject({
-    author: me,
+    await owner`select author, application_id, detail from private.history where kind = 'erased' and author = ${desk.me}`
+  expect(erasures).toEqual([{ author: desk.me, application_id: null, detail: { applications: 2 } }])
+  expect((await askDesk<DeskHistory>(desk.client, 'history')).happenings[0]).toMatchObject({
+    author: desk.me,
     kind: 'erased',
   })
   // No entry of the history names the person.
@@ -197,14 +162,14 @@ test("erasing requires the applicant's email, removes everything about them, and
 })
 
 test('pages of the history have fifty events each, the newest first, without duplicates', async () => {
-  const { owner } = server.database
+  const { owner } = desk.server.database
   await owner`
     insert into private.history (author, kind, detail)
-    select ${me}, 'blind', jsonb_build_object('on', n % 2 = 0) from generate_series(1, 120) as n`
+    select ${desk.me}, 'blind', jsonb_build_object('on', n % 2 = 0) from generate_series(1, 120) as n`
   const read: DeskHistory[] = []
   let after: DeskHistory['next'] = null
   do {
-    const page: DeskHistory = await askDesk<DeskHistory>(client, 'history', { after })
+    const page: DeskHistory = await askDesk<DeskHistory>(desk.client, 'history', { after })
     read.push(page)
     after = page.next
   } while (after !== null)

@@ -1,5 +1,5 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
-import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { removeEditions } from '../../support/editions.ts'
 import { anApplication } from '../../support/form.ts'
 import {
@@ -9,45 +9,12 @@ import {
   type DeskHistory,
   type Overview,
 } from '../../support/desk-replies.ts'
-import { resetDatabase } from '../../support/reset.ts'
-import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
-import type { Application } from '../../../src/application/application.ts'
 import type { DeskFunction } from '../../../src/client/desk/calls.ts'
 import { valuesOf } from '../../support/sql.ts'
+import { applicationDesk, aWord, noInvitation } from '../../support/application-desk.ts'
 
-let server: SignInServer
-
-let client: SupabaseClient
-
-beforeAll(async () => {
-  server = await startSignIn()
-  ;({ client } = await server.signedIn())
-})
-
-beforeEach(() => resetDatabase(server.database.owner))
-
-let words = 0
-
-/** Makes a word of letters that no other application of this run has. */
-function aWord() {
-  words += 1
-  return `word${Array.from(String(words), (digit) => 'abcdefghij'[Number(digit)]).join('')}x`
-}
-
-/** Stores an application as the database's owner, optionally with its time. Returns its id. */
-async function store(changes: Partial<Application> = {}, at?: string, on = server) {
-  const answers = { ...anApplication(changes), ...(at === undefined ? {} : { created_at: at }) }
-  const [row] = await on.database.owner<{ id: string }[]>`
-    insert into public.retreat_applications ${valuesOf(answers)} returning id`
-  return row?.id ?? ''
-}
-
-const list = (filter: object, caller = client) => askDesk<Page>(caller, 'list', { filter })
-
-const openDetails = (application: string, caller = client) =>
-  askDesk<Details>(caller, 'application', { application })
-
-const noInvitation = { answer_state: null, answer: null, answered_at: null, kept_until: null }
+const desk = applicationDesk()
+const { store, list, openDetails } = desk
 
 /** The fields that blind reading hides, with unique values. */
 const hidden = {
@@ -63,13 +30,13 @@ const hiddenWords =
   /xenophonia|quillfeather|zebulon|obscure|hostel|7700 900123|zz-quillon|linkedin\.example|marmoset/i
 
 test('no call returns a hidden field to an organiser who reads blind', async () => {
-  const { owner } = server.database
+  const { owner } = desk.server.database
   const word = aWord()
   const [id, second] = [
     await store({ ...hidden, reason: `${word} first`, custom_solution: 'a hammock' }),
     await store({ ...hidden, reason: `${word} second` }),
   ]
-  const blind = await server.signedIn()
+  const blind = await desk.server.signedIn()
   expect(await askDesk(blind.client, 'blind')).toMatchObject({ blind: false })
   expect(JSON.stringify(await openDetails(id, blind.client))).toMatch(hiddenWords)
   expect(await askDesk(blind.client, 'set_blind', { blind: true })).toMatchObject({ blind: true })
@@ -208,12 +175,12 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
 // break: blind-search-finds-name
 test('the search of a blind reader covers only the reason and the custom solution, even for common words', async () => {
   const word = aWord()
-  const blind = await server.signedIn()
+  const blind = await desk.server.signedIn()
   await askDesk(blind.client, 'set_blind', { blind: true })
   await store({ ...hidden, reason: `${word} forest`, custom_solution: 'a hammock' })
   // A word so common that the search reads only the newest applications.
   const common = aWord()
-  const { owner } = server.database
+  const { owner } = desk.server.database
   for (const [last_name, created_at] of [
     [common, '1975-01-01'],
     ['L', '2026-01-01'],
@@ -243,20 +210,20 @@ test('the search of a blind reader covers only the reason and the custom solutio
   for (const search of Object.values({ ...hidden, phone: 'marmoset' })) {
     expect([search, await finds(search)]).toEqual([search, [0, 0, 0, 0]])
     expect([search, await finds(`${word} ${search}`)]).toEqual([search, [0, 0, 0, 0]])
-    expect([search, await finds(`${word} ${search}`, client)]).toEqual([search, [1, 1, 1, 1]])
+    expect([search, await finds(`${word} ${search}`, desk.client)]).toEqual([search, [1, 1, 1, 1]])
   }
   expect(await finds(common)).toEqual([0, 0, 0, 0])
   // Only the newest match is among the applications that the search reads.
-  expect(await finds(common, client)).toEqual([1, 1, 1, 1])
+  expect(await finds(common, desk.client)).toEqual([1, 1, 1, 1])
 })
 
 test('revealing shows every field, and the history records each act once, with its author', async () => {
   const id = await store(hidden)
-  const [blind, second] = [await server.signedIn(), await server.signedIn()]
+  const [blind, second] = [await desk.server.signedIn(), await desk.server.signedIn()]
   const reveal = (caller: SupabaseClient, act: string = crypto.randomUUID()) =>
     askDesk<Details>(caller, 'reveal', { act, application: id })
   // Revealing is not recorded for an organiser who reads everything.
-  expect((await reveal(client)).history).toEqual([])
+  expect((await reveal(desk.client)).history).toEqual([])
   for (const { client: caller } of [blind, second]) await askDesk(caller, 'set_blind', { blind: true })
 
   const act = crypto.randomUUID()
@@ -280,7 +247,7 @@ test('revealing shows every field, and the history records each act once, with i
   await askDesk(blind.client, 'set_blind', { blind: false })
   await askDesk(blind.client, 'set_blind', { blind: false })
   expect(JSON.stringify(await openDetails(id, blind.client))).toMatch(hiddenWords)
-  const { happenings } = await askDesk<DeskHistory>(client, 'history')
+  const { happenings } = await askDesk<DeskHistory>(desk.client, 'history')
   expect(
     happenings.filter(({ author }) => author === blind.email).map(({ kind, detail }) => [kind, detail]),
   ).toEqual([

@@ -1,58 +1,21 @@
-import type { SupabaseClient } from '@supabase/supabase-js'
-import { beforeAll, beforeEach, expect, test } from 'vitest'
-import { anApplication } from '../../support/form.ts'
-import { askDesk, type Details, type Outcome } from '../../support/desk-replies.ts'
-import { resetDatabase } from '../../support/reset.ts'
-import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
-import type { Application } from '../../../src/application/application.ts'
-import { valuesOf } from '../../support/sql.ts'
+import { expect, test } from 'vitest'
+import { askDesk, type Outcome } from '../../support/desk-replies.ts'
+import { applicationDesk, aWord } from '../../support/application-desk.ts'
 
-let server: SignInServer
-
-let client: SupabaseClient
-
-let me: string
-
-beforeAll(async () => {
-  server = await startSignIn()
-  ;({ client, email: me } = await server.signedIn())
-})
-
-beforeEach(() => resetDatabase(server.database.owner))
-
-let words = 0
-
-/** Makes a word of letters that no other application of this run has. */
-function aWord() {
-  words += 1
-  return `word${Array.from(String(words), (digit) => 'abcdefghij'[Number(digit)]).join('')}x`
-}
-
-/** Stores an application as the database's owner, optionally with its time. Returns its id. */
-async function store(changes: Partial<Application> = {}, at?: string) {
-  const answers = { ...anApplication(changes), ...(at === undefined ? {} : { created_at: at }) }
-  const [row] = await server.database.owner<{ id: string }[]>`
-    insert into public.retreat_applications ${valuesOf(answers)} returning id`
-  return row?.id ?? ''
-}
-
-const openDetails = (application: string, caller = client) =>
-  askDesk<Details>(caller, 'application', { application })
-
-const decide = (decisions: object[], caller = client, act: string = crypto.randomUUID()) =>
-  askDesk<Outcome[]>(caller, 'decide', { act, decisions })
+const desk = applicationDesk()
+const { store, openDetails, decide } = desk
 
 // break: outdated-decision-saved
 test('a decision about the current version of a status is saved; any other is refused with the current status and its author', async () => {
   const id = await store()
-  const other = await server.signedIn()
+  const other = await desk.server.signedIn()
   const [first] = await decide([{ id, status: 'shortlisted', version: 0 }])
   expect(first).toEqual({
     id,
     outcome: 'kept',
     status: 'shortlisted',
     version: 1,
-    author: me,
+    author: desk.me,
     at: expect.any(String) as string,
   })
   const [stale] = await decide([{ id, status: 'declined', version: 0 }], other.client)
@@ -72,9 +35,9 @@ test('a decision about the current version of a status is saved; any other is re
   const { history, application } = await openDetails(id)
   expect(application).toMatchObject({ status: 'new', version: 3 })
   expect(history.map(({ author, kind, detail }) => [author, kind, detail])).toEqual([
-    [me, 'status', { status: 'shortlisted', former: 'new' }],
+    [desk.me, 'status', { status: 'shortlisted', former: 'new' }],
     [other.email, 'status', { status: 'declined', former: 'shortlisted' }],
-    [me, 'status', { status: 'new', former: 'declined' }],
+    [desk.me, 'status', { status: 'new', former: 'declined' }],
   ])
   // A missing version is stale, and so is one that does not exist yet.
   expect(await decide([{ id, status: 'accepted' }])).toMatchObject([{ outcome: 'stale' }])
@@ -89,16 +52,16 @@ test('repeating an act gives the same response and changes nothing', async () =>
     { id: kept, status: 'accepted', version: 0 },
     { id: erased, status: 'accepted', version: 0 },
   ]
-  const first = await decide(decisions, client, act)
+  const first = await decide(decisions, desk.client, act)
   expect(first.map(({ outcome }) => outcome)).toEqual(['kept', 'kept'])
-  const repeats = await Promise.all([1, 2, 3, 4].map(() => decide(decisions, client, act)))
+  const repeats = await Promise.all([1, 2, 3, 4].map(() => decide(decisions, desk.client, act)))
   expect(repeats).toEqual([first, first, first, first])
   expect((await openDetails(kept)).history).toHaveLength(1)
 
   // The same holds for concurrent repeats: a client that lost a response may retry while the first call still runs.
   const [id, once] = [await store(), crypto.randomUUID()]
   const all = await Promise.all(
-    [1, 2, 3, 4].map(() => decide([{ id, status: 'declined', version: 0 }], client, once)),
+    [1, 2, 3, 4].map(() => decide([{ id, status: 'declined', version: 0 }], desk.client, once)),
   )
   expect(new Set(all.map((response) => JSON.stringify(response))).size).toBe(1)
   expect(all[0]).toMatchObject([{ outcome: 'kept', version: 1 }])
@@ -106,32 +69,34 @@ test('repeating an act gives the same response and changes nothing', async () =>
 
   // A repeat gets the same response even after somebody else decided. The same act with other decisions, or by somebody else, is
   // refused.
-  const other = await server.signedIn()
+  const other = await desk.server.signedIn()
   await decide([{ id, status: 'waitlisted', version: 1 }], other.client)
-  expect(await decide([{ id, status: 'declined', version: 0 }], client, once)).toEqual(all[0])
+  expect(await decide([{ id, status: 'declined', version: 0 }], desk.client, once)).toEqual(all[0])
   expect((await openDetails(id)).application.status).toBe('waitlisted')
   for (const [given, caller] of [
-    [[{ id: kept, status: 'declined', version: 0 }], client],
+    [[{ id: kept, status: 'declined', version: 0 }], desk.client],
     [decisions, other.client],
   ] as const) {
     await expect(decide([...given], caller, act)).rejects.toMatchObject({ code: 'PT409' })
   }
 
   // An erasure removes its applications from the stored result. The result itself is deleted after a day.
-  const results = async () => JSON.stringify(await server.database.owner`select result from private.acts`)
+  const results = async () =>
+    JSON.stringify(await desk.server.database.owner`select result from private.acts`)
   expect(await results()).toContain(erased)
-  await server.database.owner`delete from public.retreat_applications where id = ${erased}`
+  await desk.server.database.owner`delete from public.retreat_applications where id = ${erased}`
   expect(await results()).not.toContain(erased)
-  expect(await decide(decisions, client, act)).toEqual(first.filter((outcome) => outcome.id === kept))
-  await server.database.owner`update private.acts set at = now() - interval '25 hours' where act = ${act}`
-  await decide([], client, crypto.randomUUID())
-  expect(await server.database.owner`select from private.acts where act = ${act}`).toHaveLength(0)
+  expect(await decide(decisions, desk.client, act)).toEqual(first.filter((outcome) => outcome.id === kept))
+  await desk.server.database
+    .owner`update private.acts set at = now() - interval '25 hours' where act = ${act}`
+  await decide([], desk.client, crypto.randomUUID())
+  expect(await desk.server.database.owner`select from private.acts where act = ${act}`).toHaveLength(0)
 })
 
 test('each of several decisions in one call has its own outcome', async () => {
   const [kept, stale, unchanged] = [await store(), await store(), await store()]
   const gone = crypto.randomUUID()
-  const other = await server.signedIn()
+  const other = await desk.server.signedIn()
   await decide([{ id: stale, status: 'declined', version: 0 }], other.client)
   const outcomes = await decide([
     { id: gone, status: 'accepted', version: 0 },
@@ -143,7 +108,12 @@ test('each of several decisions in one call has its own outcome', async () => {
   expect(outcomeOf.size).toBe(4)
   expect(outcomeOf.get(gone)).toEqual({ id: gone, outcome: 'gone' })
   expect(outcomeOf.get(stale)).toMatchObject({ outcome: 'stale', status: 'declined', author: other.email })
-  expect(outcomeOf.get(kept)).toMatchObject({ outcome: 'kept', status: 'accepted', version: 1, author: me })
+  expect(outcomeOf.get(kept)).toMatchObject({
+    outcome: 'kept',
+    status: 'accepted',
+    version: 1,
+    author: desk.me,
+  })
   expect(outcomeOf.get(unchanged)).toMatchObject({ outcome: 'kept', status: 'new', version: 0, author: null })
 
   // An invalid decision leaves all applications of the call unchanged.
@@ -166,7 +136,7 @@ test('each of several decisions in one call has its own outcome', async () => {
     [{ id: unchanged }, '22023'],
     [Array.from({ length: 1001 }, () => ({ id: gone, status: 'new', version: 0 })), '22023'],
   ] as const) {
-    const response = await client.rpc('desk_decide', { act: crypto.randomUUID(), decisions })
+    const response = await desk.client.rpc('desk_decide', { act: crypto.randomUUID(), decisions })
     expect(response).toMatchObject({ status: 400, error: { code } })
   }
   expect((await openDetails(unchanged)).application).toMatchObject({ status: 'new', version: 0 })
@@ -174,7 +144,7 @@ test('each of several decisions in one call has its own outcome', async () => {
 })
 
 test('two organisers deciding at once in opposite orders do not deadlock; each application gets one decision', async () => {
-  const other = await server.signedIn()
+  const other = await desk.server.signedIn()
   for (let round = 0; round < 4; round += 1) {
     const ids = await Promise.all(Array.from({ length: 40 }, () => store()))
     const decisions = (status: string) => ids.map((id) => ({ id, status, version: 0 }))
@@ -189,13 +159,13 @@ test('two organisers deciding at once in opposite orders do not deadlock; each a
     for (const { application, history } of found) {
       const isMine = kept(mine).includes(application.id)
       expect(application).toMatchObject({ status: isMine ? 'accepted' : 'declined', version: 1 })
-      expect(history).toMatchObject([{ author: isMine ? me : other.email }])
+      expect(history).toMatchObject([{ author: isMine ? desk.me : other.email }])
     }
   }
 })
 
 test('if the same applications are erased and decided at once, all decisions are saved, or all are refused as gone', async () => {
-  const other = await server.signedIn()
+  const other = await desk.server.signedIn()
   for (let round = 0; round < 4; round += 1) {
     const email = `${aWord()}@example.com`
     const ids = []
@@ -207,7 +177,7 @@ test('if the same applications are erased and decided at once, all decisions are
     expect(erased).toEqual({ erased: 40 })
     expect(new Set(outcomes.map(({ outcome }) => outcome)).size).toBe(1)
     expect(
-      await server.database.owner`select from private.statuses where application_id = any(${ids})`,
+      await desk.server.database.owner`select from private.statuses where application_id = any(${ids})`,
     ).toHaveLength(0)
   }
 })

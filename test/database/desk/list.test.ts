@@ -1,74 +1,11 @@
-import type { SupabaseClient } from '@supabase/supabase-js'
-import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { anApplication } from '../../support/form.ts'
-import { askDesk, idsOf, type Page, type Outcome, type Overview } from '../../support/desk-replies.ts'
-import { resetDatabase } from '../../support/reset.ts'
-import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
-import type { Application } from '../../../src/application/application.ts'
-import type { Sql } from '../../../src/server/database/sql.ts'
+import { askDesk, idsOf, type Page, type Overview } from '../../support/desk-replies.ts'
 import { valuesOf, withoutTriggers } from '../../support/sql.ts'
+import { applicationDesk, aWord, withoutLimit, noInvitation } from '../../support/application-desk.ts'
 
-let server: SignInServer
-
-let client: SupabaseClient
-
-let me: string
-
-beforeAll(async () => {
-  server = await startSignIn()
-  ;({ client, email: me } = await server.signedIn())
-})
-
-beforeEach(() => resetDatabase(server.database.owner))
-
-let words = 0
-
-/** Makes a word of letters that no other application of this run has. */
-function aWord() {
-  words += 1
-  return `word${Array.from(String(words), (digit) => 'abcdefghij'[Number(digit)]).join('')}x`
-}
-
-/** Stores an application as the database's owner, optionally with its time. Returns its id. */
-async function store(changes: Partial<Application> = {}, at?: string) {
-  const answers = { ...anApplication(changes), ...(at === undefined ? {} : { created_at: at }) }
-  const [row] = await server.database.owner<{ id: string }[]>`
-    insert into public.retreat_applications ${valuesOf(answers)} returning id`
-  return row?.id ?? ''
-}
-
-/** Inserts form answers that may be too long, as earlier versions without limits did. */
-function withoutLimit(sql: Sql, insert: (transaction: Sql) => Promise<unknown>) {
-  return sql.begin(async (transaction) => {
-    await transaction`alter table public.retreat_applications disable trigger refuse_too_long`
-    await insert(transaction)
-    await transaction`alter table public.retreat_applications enable trigger refuse_too_long`
-  })
-}
-
-const list = (filter: object, caller = client) => askDesk<Page>(caller, 'list', { filter })
-
-const decide = (decisions: object[], caller = client, act: string = crypto.randomUUID()) =>
-  askDesk<Outcome[]>(caller, 'decide', { act, decisions })
-
-/** Reads all pages in order, and calls `between` after each. */
-async function readPages(
-  name: 'list' | 'export',
-  filter: object,
-  between: () => Promise<unknown> = async () => {},
-) {
-  const all: Page[] = []
-  let after: Page['next'] = null
-  do {
-    const page: Page = await askDesk<Page>(client, name, { filter, after })
-    all.push(page)
-    after = page.next
-    await between()
-  } while (after !== null)
-  return all
-}
-
-const noInvitation = { answer_state: null, answer: null, answered_at: null, kept_until: null }
+const desk = applicationDesk()
+const { store, list, decide, readPages } = desk
 
 test('the list has the newest application first, with only the fields that a line shows', async () => {
   const word = aWord()
@@ -143,7 +80,7 @@ test.each([
   [{ until: '2019-02-30' }, '22008'],
 ])('an invalid filter, %j, is refused', async (filter, code) => {
   for (const name of ['desk_list', 'desk_overview', 'desk_export']) {
-    expect(await client.rpc(name, { filter })).toMatchObject({ status: 400, error: { code } })
+    expect(await desk.client.rpc(name, { filter })).toMatchObject({ status: 400, error: { code } })
   }
 })
 
@@ -164,7 +101,7 @@ test.each([
       ...anApplication({ reason: 'paged' }),
       created_at: at(index % 3),
     }))
-    const { owner } = server.database
+    const { owner } = desk.server.database
     const stored = await owner<{ id: string; at: string }[]>`
     insert into public.retreat_applications ${valuesOf(rows)} returning id, created_at::text as at`
     if ('status' in filter && filter.status === 'shortlisted') {
@@ -195,7 +132,7 @@ test('an export has complete applications with their status, however large they 
   const given = anApplication({ reason: `${word}\r\n=1+1`, custom_solution: '"quoted"' })
   const id = await store(given)
   await decide([{ id, status: 'waitlisted', version: 0 }])
-  const { applications } = await askDesk<Page>(client, 'export', { filter: { search: word } })
+  const { applications } = await askDesk<Page>(desk.client, 'export', { filter: { search: word } })
   expect(applications).toEqual([
     {
       ...given,
@@ -206,7 +143,7 @@ test('an export has complete applications with their status, however large they 
       same_email: false,
       applied_before: false,
       ...noInvitation,
-      decided_by: me,
+      decided_by: desk.me,
       decided_at: expect.any(String) as string,
       marks: [],
       questions: [],
@@ -215,7 +152,7 @@ test('an export has complete applications with their status, however large they 
     },
   ])
 
-  const { owner } = server.database
+  const { owner } = desk.server.database
   await withoutLimit(
     owner,
     (transaction) => transaction`
@@ -229,7 +166,7 @@ test('an export has complete applications with their status, however large they 
 })
 
 test('the overview counts results by status, team size, paid solution, and day in the given time zone', async () => {
-  const overview = (args: object = {}) => askDesk<Overview>(client, 'overview', args)
+  const overview = (args: object = {}) => askDesk<Overview>(desk.client, 'overview', args)
   const none = { count: 0, more: false }
   const exactly = (count: number) => ({ count, more: false })
   const editions = [{ id: 1, name: '', began_at: null, starts_on: null, ends_on: null }]
@@ -261,9 +198,9 @@ test('the overview counts results by status, team size, paid solution, and day i
       { id: ids[0], status: 'accepted', version: 0 },
       { id: ids[1], status: 'declined', version: 0 },
     ],
-    client,
+    desk.client,
   )
-  await decide([{ id: ids[1], status: 'new', version: 1 }], client)
+  await decide([{ id: ids[1], status: 'new', version: 1 }], desk.client)
   const counts = {
     new: exactly(3),
     shortlisted: none,
@@ -295,13 +232,13 @@ test('the overview counts results by status, team size, paid solution, and day i
     count: 1,
     team_size: { '10+': 1 },
   })
-  expect(await client.rpc('desk_overview', { zone: 'Nowhere/Else' })).toMatchObject({
+  expect(await desk.client.rpc('desk_overview', { zone: 'Nowhere/Else' })).toMatchObject({
     status: 400,
     error: { code: '22023' },
   })
 
   // Counts stop at a thousand.
-  const { owner } = server.database
+  const { owner } = desk.server.database
   const fill = (count: number) =>
     owner`insert into public.retreat_applications (created_at, first_name, last_name, email, phone, linkedin, company, reason, consent)
       select '2026-03-03T10:00:00Z', gen_random_uuid(), 'b', 'c', 'd', 'e', 'f', 'g', true from generate_series(1, ${count}) returning id`
@@ -320,7 +257,7 @@ test('the overview counts results by status, team size, paid solution, and day i
 })
 
 test('a list reads only the rows that it needs, however many applications have a decision', async () => {
-  const { owner } = server.database
+  const { owner } = desk.server.database
   await withoutTriggers(owner, async (transaction) => {
     await transaction`
       insert into public.retreat_applications (created_at, first_name, last_name, email, phone, linkedin, company, reason, consent)

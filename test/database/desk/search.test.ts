@@ -1,73 +1,15 @@
-import type { SupabaseClient } from '@supabase/supabase-js'
-import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { anApplication } from '../../support/form.ts'
-import { askDesk, idsOf, type Page, type Details, type Overview } from '../../support/desk-replies.ts'
-import { resetDatabase } from '../../support/reset.ts'
-import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
+import { askDesk, idsOf, type Page, type Overview } from '../../support/desk-replies.ts'
 import type { Application } from '../../../src/application/application.ts'
-import type { Sql } from '../../../src/server/database/sql.ts'
 import { valuesOf } from '../../support/sql.ts'
+import { applicationDesk, aWord, withoutLimit } from '../../support/application-desk.ts'
 
-let server: SignInServer
+const desk = applicationDesk()
+const { store, list, openDetails, readPages } = desk
 
-let client: SupabaseClient
-
-beforeAll(async () => {
-  server = await startSignIn()
-  ;({ client } = await server.signedIn())
-})
-
-beforeEach(() => resetDatabase(server.database.owner))
-
-let words = 0
-
-/** Makes a word of letters that no other application of this run has. */
-function aWord() {
-  words += 1
-  return `word${Array.from(String(words), (digit) => 'abcdefghij'[Number(digit)]).join('')}x`
-}
-
-/** Stores an application as the database's owner, optionally with its time. Returns its id. */
-async function store(changes: Partial<Application> = {}, at?: string, on = server) {
-  const answers = { ...anApplication(changes), ...(at === undefined ? {} : { created_at: at }) }
-  const [row] = await on.database.owner<{ id: string }[]>`
-    insert into public.retreat_applications ${valuesOf(answers)} returning id`
-  return row?.id ?? ''
-}
-
-/** Inserts form answers that may be too long, as earlier versions without limits did. */
-function withoutLimit(sql: Sql, insert: (transaction: Sql) => Promise<unknown>) {
-  return sql.begin(async (transaction) => {
-    await transaction`alter table public.retreat_applications disable trigger refuse_too_long`
-    await insert(transaction)
-    await transaction`alter table public.retreat_applications enable trigger refuse_too_long`
-  })
-}
-
-const list = (filter: object, caller = client) => askDesk<Page>(caller, 'list', { filter })
-
-const openDetails = (application: string, caller = client) =>
-  askDesk<Details>(caller, 'application', { application })
-
-const apply = (application: Application, on = server) =>
+const apply = (application: Application, on = desk.server) =>
   on.client().from('retreat_applications').insert(application)
-
-/** Reads all pages in order, and calls `between` after each. */
-async function readPages(
-  name: 'list' | 'export',
-  filter: object,
-  between: () => Promise<unknown> = async () => {},
-) {
-  const all: Page[] = []
-  let after: Page['next'] = null
-  do {
-    const page: Page = await askDesk<Page>(client, name, { filter, after })
-    all.push(page)
-    after = page.next
-    await between()
-  } while (after !== null)
-  return all
-}
 
 test('the search finds every word of the fields that it covers, regardless of accents and case', async () => {
   const word = aWord()
@@ -177,7 +119,10 @@ test.each(oddTexts)(
     expect((await openDetails(line?.id ?? '')).application).toMatchObject(application)
     for (const search of [text, `${text} ${word}`, `${word} ${text}`, beginning(text, 199)]) {
       for (const name of ['desk_list', 'desk_overview', 'desk_export']) {
-        expect(await client.rpc(name, { filter: { search } })).toMatchObject({ status: 200, error: null })
+        expect(await desk.client.rpc(name, { filter: { search } })).toMatchObject({
+          status: 200,
+          error: null,
+        })
       }
     }
   },
@@ -200,23 +145,23 @@ test.each([
     })
     const application = anApplication({ reason: `${word} ${long(1_000_000)}` })
     await withoutLimit(
-      server.database.owner,
+      desk.server.database.owner,
       (owner) => owner`
     insert into public.retreat_applications ${valuesOf({ ...application })}`,
     )
     const [line] = (await list({ search: word })).applications
     expect(line?.reason.length).toBeLessThanOrEqual(202)
     expect((await openDetails(line?.id ?? '')).application.reason).toBe(application.reason)
-    expect((await askDesk<Page>(client, 'export', { filter: { search: word } })).applications).toMatchObject([
-      { reason: application.reason },
-    ])
+    expect(
+      (await askDesk<Page>(desk.client, 'export', { filter: { search: word } })).applications,
+    ).toMatchObject([{ reason: application.reason }])
   },
 )
 
 test('a long form answer has a stored search vector, however well it compresses; a short one has none', async () => {
   const countStoredVectors = async (reason: string) => {
     const id = await store({ reason })
-    return (await server.database.owner`select from private.search_vectors where application_id = ${id}`)
+    return (await desk.server.database.owner`select from private.search_vectors where application_id = ${id}`)
       .length
   }
   expect(await countStoredVectors('so '.repeat(5_000))).toBe(1)
@@ -227,7 +172,7 @@ test('a long form answer has a stored search vector, however well it compresses;
 
 test('a search with too many candidates for one call continues on further pages until it has found everything', async () => {
   const word = aWord()
-  const { owner } = server.database
+  const { owner } = desk.server.database
   const rows = Array.from({ length: 1100 }, () => ({
     ...anApplication({ reason: word }),
     created_at: '1980-01-01T00:00:00Z',
@@ -240,6 +185,6 @@ test('a search with too many candidates for one call continues on further pages 
   const found = (await readPages('export', { search: word })).flatMap(idsOf)
   expect(found).toHaveLength(1100)
   expect(new Set(found).size).toBe(1100)
-  const { counts } = await askDesk<Overview>(client, 'overview', { filter: { search: word } })
+  const { counts } = await askDesk<Overview>(desk.client, 'overview', { filter: { search: word } })
   expect(counts['all']?.more).toBe(true)
 })

@@ -124,8 +124,18 @@ test('all links in the docs, pages named by the program and named files exist, a
   const withAnchor = links.filter(({ anchor }) => anchor !== undefined)
   expect(withAnchor.filter(({ file, anchor = '' }) => !anchors.get(file)?.includes(anchor))).toEqual([])
 
-  const named = find(/`((?:src|e2e|testing|demo|deploy|docs|supabase|tools|bench)\/[\w./-]+)`/g)
+  const named = find(/`((?:src|test|demo|deploy|docs|supabase|tools|bench)\/[\w./-]+)`/g)
   expect(named.filter(({ groups: [file = ''] }) => !existsSync(file))).toEqual([])
+  // Tests are also named by the end of their path.
+  const files = (
+    await Promise.all(['src', 'test', 'tools'].map((folder) => readdir(folder, { recursive: true })))
+  )
+    .flat()
+    .map((file) => `/${file}`)
+  const tests = find(/`([\w/-]+\.test\.tsx?)`/g).map(
+    ({ groups: [name = ''] }) => `/${name.replace(/^(?:src|test|tools)\//, '')}`,
+  )
+  expect(tests.filter((name) => !files.some((file) => file.endsWith(name)))).toEqual([])
 
   const pictures = (await readdir('docs/images')).map((name) => join('docs', 'images', name))
   expect(pictures.filter((picture) => !links.some(({ file }) => file === picture))).toEqual([])
