@@ -223,6 +223,8 @@ test("a decision made before the screen shows another organiser's act is refused
   const [{ id } = { id: '' }] = stored
   const { network, press, announced, refresh } = await desk.open(`/applications/${id}`)
   await waitFor(() => expect(timeline()).toHaveLength(1))
+  // A first read of the list would show the decision.
+  await network.settled()
   await desk.setStatus(stored, 'declined')
   // The list beside the application would show the decision, too.
   const releaseList = network.hold('desk_refresh')

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
@@ -174,7 +174,10 @@ describe.sequential('a development server', { shuffle: false }, () => {
   test('a new migration is applied, and an edited one makes a new demonstration', async () => {
     const [folder] = await readdir(temporary)
     const migration = join(checkout, 'supabase', 'migrations', '29990101000000_more.sql')
-    await writeFile(migration, 'create function public.more() returns integer language sql return 1;\n')
+    // In one step: a file that is empty at first would count as edited.
+    const whole = join(checkout, 'more.sql')
+    await writeFile(whole, 'create function public.more() returns integer language sql return 1;\n')
+    await rename(whole, migration)
     const sql = connectToEmbedded(join(temporary, folder ?? ''))
     const more = async () => (await sql`select to_regprocedure('public.more()')::text as more`)[0]
     await expect.poll(more).toEqual({ more: 'more()' })
