@@ -7,6 +7,12 @@ import { pageScripts } from './tools/plugins/page-scripts.ts'
 import { versionOf } from './tools/version.js'
 
 const sourceTests = 'src/**/*.test.{ts,tsx}'
+/** Tests beside their source that start databases of their own: updates, backups, and PostgreSQL itself. */
+const installationTests = [
+  'src/server/database/{cluster,dry-run,minor-version}.test.ts',
+  'src/server/database/upgrade/*.test.ts',
+  'src/server/backups/*.test.ts',
+]
 const databaseTests = [
   'src/server/{auth/{calls,mail},backups,database,deliveries,doctor,health,letters,mail,rest,retention}/**/*.test.ts',
   'test/database/**/*.test.ts',
@@ -66,7 +72,7 @@ export default defineConfig({
   test: {
     projects: [
       tier('unit', [sourceTests, 'tools/**/*.test.ts'], [], { exclude: databaseTests }),
-      tier('database', databaseTests, [runSetup, databasesSetup]),
+      tier('database', databaseTests, [runSetup, databasesSetup], { exclude: installationTests }),
       // The desk's screens without a browser, against a server in the same process.
       tier('screens', ['test/screens/**/*.test.ts'], [runSetup, databasesSetup], {
         setupFiles: ['test/support/setup/dom.ts'],
@@ -81,7 +87,7 @@ export default defineConfig({
       // and keyboard in every state; rare screens, windows and hosts.
       tier(
         'slow',
-        ['test/{browser,system}/*/*.test.ts'],
+        ['test/{browser,system}/*/*.test.ts', ...installationTests],
         [runSetup, databasesSetup, buildSetup, browserSetup],
       ),
       // The product with other software, such as nginx, pgbouncer and the Supabase CLI.
@@ -92,6 +98,8 @@ export default defineConfig({
     // Most tests wait for PostgreSQL, a browser or a timeout. A fourth worker takes more processor time than it uses of idle time:
     // each reads all modules and starts a PostgreSQL.
     maxWorkers: 3,
+    // Most objects of a test are short-lived. With the default, Node.js collects garbage more often, for a twentieth of the time.
+    execArgv: ['--max-semi-space-size=64'],
     // Each worker reads imported files once. No test leaves a module changed.
     isolate: false,
     sequence: { sequencer: LongWaitsFirst },

@@ -1,13 +1,13 @@
 import type { Page, Route } from 'playwright-core'
 import { beforeEach, expect } from 'vitest'
 
-import { people } from '../support/applicants.ts'
-import { deskForTestFile, focused, getDesk } from '../support/desk-page.ts'
-import { letterStates, setMailSender, storeLetter } from '../support/letters.ts'
-import { overflow } from '../support/overflow.ts'
-import { activateWindow, settle } from '../support/refresh.ts'
-import { resize } from '../support/resize.ts'
-import { accessibilityProblems, test } from '../support/visitor.ts'
+import { people } from '../../support/applicants.ts'
+import { deskForTestFile, focused, getDesk } from '../../support/desk-page.ts'
+import { letterStates, setMailSender, storeLetter } from '../../support/letters.ts'
+import { overflow } from '../../support/overflow.ts'
+import { activateWindow, settle } from '../../support/refresh.ts'
+import { resize } from '../../support/resize.ts'
+import { accessibilityProblems, test } from '../../support/visitor.ts'
 
 const desk = deskForTestFile()
 

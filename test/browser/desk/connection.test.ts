@@ -1,6 +1,6 @@
-import { people } from '../support/applicants.ts'
-import { deskForTestFile, getDesk } from '../support/desk-page.ts'
-import { test } from '../support/visitor.ts'
+import { people } from '../../support/applicants.ts'
+import { deskForTestFile, getDesk } from '../../support/desk-page.ts'
+import { test } from '../../support/visitor.ts'
 
 const desk = deskForTestFile()
 

@@ -1,11 +1,11 @@
 import { expect } from 'vitest'
 
-import { people } from '../support/applicants.ts'
-import { deskForTestFile, focused, getDesk } from '../support/desk-page.ts'
-import { storeLetter } from '../support/letters.ts'
-import { activateWindow, settle } from '../support/refresh.ts'
-import { resize } from '../support/resize.ts'
-import { test } from '../support/visitor.ts'
+import { people } from '../../support/applicants.ts'
+import { deskForTestFile, focused, getDesk } from '../../support/desk-page.ts'
+import { storeLetter } from '../../support/letters.ts'
+import { activateWindow, settle } from '../../support/refresh.ts'
+import { resize } from '../../support/resize.ts'
+import { test } from '../../support/visitor.ts'
 
 const desk = deskForTestFile()
 

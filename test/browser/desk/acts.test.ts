@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { prepareAct } from '../support/act-cases.ts'
-import { deskForTestFile, focused, getDesk } from '../support/desk-page.ts'
-import { releaseDrafts, storeLetter } from '../support/letters.ts'
-import { resize } from '../support/resize.ts'
-import { test } from '../support/visitor.ts'
+import { prepareAct } from '../../support/act-cases.ts'
+import { deskForTestFile, focused, getDesk } from '../../support/desk-page.ts'
+import { releaseDrafts, storeLetter } from '../../support/letters.ts'
+import { resize } from '../../support/resize.ts'
+import { test } from '../../support/visitor.ts'
 
 const desk = deskForTestFile()
 

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 
-import { deskForTestFile, getDesk } from '../support/desk-page.ts'
-import { anApplication, getForm } from '../support/form.ts'
-import { test, waitForHydration } from '../support/visitor.ts'
+import { deskForTestFile, getDesk } from '../../support/desk-page.ts'
+import { anApplication, getForm } from '../../support/form.ts'
+import { test, waitForHydration } from '../../support/visitor.ts'
 
 const desk = deskForTestFile()
 
