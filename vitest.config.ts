@@ -1,6 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 
-import { LongWaitsFirst } from './test/support/sequencer.ts'
+import { LongestFirst } from './test/support/sequencer.ts'
 import { inlineScript } from './tools/plugins/inline-script.ts'
 import { pageImages } from './tools/plugins/page-images.ts'
 import { pageScripts } from './tools/plugins/page-scripts.ts'
@@ -102,6 +102,6 @@ export default defineConfig({
     execArgv: ['--max-semi-space-size=64'],
     // Each worker reads imported files once. No test leaves a module changed.
     isolate: false,
-    sequence: { sequencer: LongWaitsFirst },
+    sequence: { sequencer: LongestFirst },
   },
 })

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { people } from '../support/applicants.ts'
-import { recordCalls, deskForTestFile, focused, getDesk } from '../support/desk-page.ts'
-import { holdRequests } from '../support/held-requests.ts'
-import { codeOf } from '../support/sign-in.ts'
-import { test, type Visitor } from '../support/visitor.ts'
+import { people } from '../../support/applicants.ts'
+import { recordCalls, deskForTestFile, focused, getDesk } from '../../support/desk-page.ts'
+import { holdRequests } from '../../support/held-requests.ts'
+import { codeOf } from '../../support/sign-in.ts'
+import { test, type Visitor } from '../../support/visitor.ts'
 
 const desk = deskForTestFile()
 
