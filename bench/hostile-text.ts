@@ -19,6 +19,7 @@ interface ApplicationTexts {
 const hostileTexts: Record<string, ApplicationTexts> = {
   ordinary: { reason: 'To hear myself think. '.repeat(20), last_name: 'Lovelace', company: 'Engines' },
   'a word of one script': repeated('x'),
+  'a word of a letter with kerning': repeated('r'),
   'a word of two directions': repeated('xع'),
   'a word of four scripts': repeated('xع漢я'),
   'line ends': repeated('\n'),
@@ -89,7 +90,7 @@ export async function benchHostileText(): Promise<void> {
       least(async () => {
         const page = await browser.newPage({ viewport: { width: 390, height: 844 } })
         await page.goto(desk.origin)
-        // A person also clicks and waits for hydration before typing or pasting.
+        // A person also clicks and waits for the page's script before typing or pasting.
         await page.click('#reason')
         await page.waitForFunction(() =>
           Object.keys(document.querySelector('form') ?? {}).some((key) => key.startsWith('__react')),

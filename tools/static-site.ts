@@ -51,7 +51,7 @@ export async function writeStaticSite(
   const answer = renderAnswer(staticAnswerData(settings), { look, policyInDocument: true })
   await writeFile(join(dist, 'index.html'), apply.html)
   for (const [folder, { html }] of Object.entries({ desk, answer })) {
-    await mkdir(join(dist, folder))
+    await mkdir(join(dist, folder), { recursive: true })
     await writeFile(join(dist, folder, 'index.html'), html)
   }
   const policies = { apply: apply.policy, desk: desk.policy, answer: answer.policy }

@@ -18,10 +18,10 @@ export interface PageDocument extends Pick<Permissions, 'inlineScript' | 'calls'
   accent: string | undefined
   /** Further head elements, such as link previews. */
   preview?: ReactNode
-  /** The part that is painted first and never hydrated, with its style. */
+  /** The part that is painted first, with its style. */
   scene: ReactNode
   sceneStyle: string
-  /** The part that hydration renders again from `data`, with its style. */
+  /** The part that the page's script uses, with its style. */
   content: ReactNode
   contentStyle: string
   /** Elements after the content that nobody sees at first, with their style: transferring them must not delay the first paint. */

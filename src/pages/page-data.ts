@@ -2,7 +2,7 @@
 export const pageDataId = 'page-data'
 
 /**
- * Reads the data that the document was rendered from, for hydration.
+ * Reads the data that the document was rendered from.
  *
  * @throws {SyntaxError} if the document has no data.
  */

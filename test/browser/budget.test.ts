@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 
 import { serverForTestFile } from '../support/server-for-test-file.ts'
 import { anApplication, getForm } from '../support/form.ts'
-import { waitForHydration, test, type Visitor } from '../support/visitor.ts'
+import { waitForTakeOver, test, type Visitor } from '../support/visitor.ts'
 
 const kilobyte = 1_000
 
@@ -73,7 +73,7 @@ test('the document can be read and filled in before any script has loaded', asyn
   expect(await page.locator('script[src], link[rel=stylesheet]').count()).toBeLessThanOrEqual(1)
 })
 
-test('hydration and the result boxes keep the typed text, log no warning and shift nothing', async ({
+test('the script and the result boxes keep the typed text, log no warning and shift nothing', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(/Failed to load resource/)
@@ -87,7 +87,7 @@ test('hydration and the result boxes keep the typed text, log no warning and shi
   )
   const form = getForm(page)
   await form.firstName.fill('Ada')
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   expect(await form.firstName.inputValue()).toBe('Ada')
   await page.route('**/rest/v1/**', (route) =>
     route.fulfill({ status: 400, json: { message: 'No. '.repeat(200) } }),

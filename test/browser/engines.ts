@@ -14,6 +14,7 @@ import { startMailServer, type MailServer } from '../support/mail-server.ts'
 import { freePort } from '../support/ports.ts'
 import { storeQuestions } from '../support/questions.ts'
 import { runCommand, startServer, dataDirectory } from '../support/server.ts'
+import { changeAsOthersDo } from '../support/translation.ts'
 import { until } from '../support/until.ts'
 import { within } from '../support/within.ts'
 import { connectToEmbedded } from '../support/sql.ts'
@@ -32,7 +33,7 @@ const journeyTimeout = 120_000
 const closeTimeout = 10_000
 
 const active = `document.activeElement?.name || document.activeElement?.className`
-const hasTakenOver = `window.isHydrated === true`
+const hasTakenOver = `window.isReady === true`
 
 /** Resolves when the expression is true in the page. */
 async function waitUntilTrue(browser: EngineBrowser, expression: string) {
@@ -114,7 +115,7 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
     await expectStoredOnce(context, application)
   },
 
-  async 'no script is requested before the first input, and no input is lost while the script loads'(
+  async 'no script is requested before the first input, and nothing typed is lost while the script loads, even if others change the page'(
     context,
   ) {
     const { browser, gate } = context
@@ -123,6 +124,7 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
     gate.setScriptBehaviour('hold')
     await browser.open(gate.origin)
     deepStrictEqual(gate.scriptRequests(), requestsBefore)
+    await browser.evaluate(`(${String(changeAsOthersDo)})()`)
     await fill(browser, application)
     await browser.click('button')
     const sending = `({
@@ -208,7 +210,7 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
     await browser.open(gate.origin)
     // The page's script moves the focus, and is requested at the first press in a field.
     await browser.click('[name=first_name]')
-    await waitUntilTrue(browser, 'window.isHydrated')
+    await waitUntilTrue(browser, 'window.isReady')
     await browser.click('[name=paid_solution][value=custom]')
     deepStrictEqual(await browser.evaluate(active), 'custom_solution')
     await browser.type('[name=custom_solution]', 'A cabin\n')

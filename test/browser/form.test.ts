@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { serverForTestFile } from '../support/server-for-test-file.ts'
 import { anApplication, getForm, style } from '../support/form.ts'
 import { holdRequests } from '../support/held-requests.ts'
-import { waitForHydration, test } from '../support/visitor.ts'
+import { waitForTakeOver, test } from '../support/visitor.ts'
 
 const server = serverForTestFile()
 
@@ -88,7 +88,7 @@ test.for(['before', 'after'])(
     const page = await visitor.open(server.origin, {}, async (opened) => {
       if (moment === 'before') await opened.route('**/assets/**', () => {})
     })
-    if (moment === 'after') await waitForHydration(page)
+    if (moment === 'after') await waitForTakeOver(page)
     const { customSolution, customRadio, button } = getForm(page)
     await customSolution.focus()
     for (const modifier of ['ctrlKey', 'altKey', 'metaKey', 'shiftKey']) {
@@ -115,7 +115,7 @@ test('Enter goes to the next blank required field, marks no field as invalid, an
 }) => {
   const application = anApplication({ paid_solution: '', team_size: '' })
   const page = await visitor.open(server.origin)
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   const form = getForm(page)
   const { keyboard } = page
   let sends = 0
@@ -149,7 +149,7 @@ test("Enter with a modifier, during a composition or in a choice keeps the brows
   visitor,
 }) => {
   const page = await visitor.open(server.origin)
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   const form = getForm(page)
   const keepsBrowserEffect = (init: Record<string, boolean>) =>
     form.email.evaluate((field, options) => {
@@ -176,7 +176,7 @@ test('an error appears beside its field in the browser’s words when the field 
   visitor,
 }) => {
   const page = await visitor.open(server.origin)
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   const form = getForm(page)
   const browserMessage = (field: Locator) =>
     field.evaluate((element: HTMLInputElement) => element.validationMessage)
@@ -275,6 +275,6 @@ test('a long answer that is edited after a refused native send stays as it is wh
   const release = await holdRequests(page, '**/assets/**')
   await form.reason.fill('To think. Without a screen.')
   release()
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   expect(await form.reason.inputValue()).toBe('To think. Without a screen.')
 })

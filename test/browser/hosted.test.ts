@@ -7,7 +7,7 @@ import { readLinkPreview } from '../support/link-preview.ts'
 import { startReceiver, type Receiver } from '../support/receiver.ts'
 import { temporaryDirectory } from '../support/server.ts'
 import { writeSite, staticHost } from '../support/static-site.ts'
-import { accessibilityProblems, waitForHydration, test } from '../support/visitor.ts'
+import { accessibilityProblems, waitForTakeOver, test } from '../support/visitor.ts'
 
 // A stand-in for the hosted backend, which cannot run here. It records requests and returns the responses that a test sets.
 let backend: Receiver
@@ -139,7 +139,7 @@ test('if the state of the door is not available, the form works as usual', async
   const logged = page.waitForEvent('console', (message) =>
     message.text().startsWith('Could not check whether applications are open'),
   )
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   await logged
   await getForm(page).fill(anApplication())
   await getForm(page).button.click()

@@ -7,7 +7,7 @@ import { holdRequests } from '../support/held-requests.ts'
 import { startReceiver, type Receiver } from '../support/receiver.ts'
 import { startServer, dataDirectory, type RunningServer } from '../support/server.ts'
 import { connectToEmbedded } from '../support/sql.ts'
-import { waitForHydration, test } from '../support/visitor.ts'
+import { reconnect, test, waitForTakeOver } from '../support/visitor.ts'
 
 let receiver: Receiver
 let server: RunningServer
@@ -62,7 +62,7 @@ test('typed text survives a reload and a failed send; consent has to be given ag
   expect(consent).toBe(true)
   await page.reload()
   expect(await form.answers()).toEqual(answers)
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   expect(await form.answers()).toEqual(answers)
 
   await page.route('**/rest/v1/**', (route) => route.fulfill({ status: 500, json: { message: 'No.' } }))
@@ -165,7 +165,7 @@ test('offline before the script has loaded, a send shows the error on the same p
   await form.fill(application)
   await form.button.click()
   await form.failure.waitFor()
-  await page.context().setOffline(false)
+  await reconnect(page)
   await form.button.click()
   await form.success.waitFor()
   expect(await stored(application.email)).toHaveLength(1)

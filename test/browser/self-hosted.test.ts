@@ -8,7 +8,7 @@ import { readLinkPreview } from '../support/link-preview.ts'
 import { startReceiver, type Receiver } from '../support/receiver.ts'
 import { startServer, dataDirectory, type RunningServer } from '../support/server.ts'
 import { connectToEmbedded } from '../support/sql.ts'
-import { waitForHydration, test } from '../support/visitor.ts'
+import { waitForTakeOver, test } from '../support/visitor.ts'
 
 // Without a slash at the end of its path.
 const siteUrl = 'https://unplugged.example/retreat'
@@ -107,7 +107,7 @@ test('the document says from the start that the door is closed, and says nothing
     expect(await box.innerText()).toBe(sentence)
     expect(await box.evaluate((element) => getComputedStyle(element).marginTop)).toBe('0px')
     if (!javaScriptEnabled) continue
-    await waitForHydration(page)
+    await waitForTakeOver(page)
     const form = getForm(page)
     const application = anApplication()
     await form.fill(application)
@@ -185,7 +185,7 @@ test('the page contains its default texts in their order', async ({ visitor }) =
 
 test("the browser's own validation stops a form with an invalid email address", async ({ visitor }) => {
   const page = await visitor.open(server.origin)
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   const requests: string[] = []
   page.on('request', (request) => requests.push(request.url()))
   const form = getForm(page)
@@ -208,7 +208,7 @@ test('repeated sends while one is pending make one insert', async ({ visitor }) 
       await route.continue()
     }),
   )
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   const form = getForm(page)
   await form.fill(application)
   await form.button.evaluate((button: HTMLButtonElement) => {

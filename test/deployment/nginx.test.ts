@@ -10,7 +10,7 @@ import { freePort } from '../support/ports.ts'
 import { readRecipe } from '../support/recipe.ts'
 import { dataDirectory, startServer, temporaryDirectory } from '../support/server.ts'
 import { writeSite } from '../support/static-site.ts'
-import { waitForHydration, test } from '../support/visitor.ts'
+import { waitForTakeOver, test } from '../support/visitor.ts'
 
 /** The page as `deploy/nginx-static.conf` serves it, its files, and the settings of its backend. */
 let site: { origin: string; files: string; script: string; backend: { DATA_DIR: string } }
@@ -36,7 +36,7 @@ beforeAll(async () => {
 test('a founder applies on the static page that nginx serves', async ({ visitor }) => {
   const application = anApplication()
   const page = await visitor.open(site.origin)
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   const form = getForm(page)
   await form.fill(application)
   await form.button.click()

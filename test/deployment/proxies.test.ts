@@ -24,7 +24,7 @@ import {
   temporaryDirectory,
   type RunningServer,
 } from '../support/server.ts'
-import { waitForHydration, test } from '../support/visitor.ts'
+import { waitForTakeOver, test } from '../support/visitor.ts'
 
 type Settings = Record<string, string>
 
@@ -254,7 +254,7 @@ describe.each([
   test('a founder applies over TLS and HTTP/2', async ({ visitor }) => {
     const application = anApplication()
     const page = await visitor.open(proxy.origin, { ignoreHTTPSErrors: true })
-    await waitForHydration(page)
+    await waitForTakeOver(page)
     const protocol = await page.evaluate(
       () => (performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.nextHopProtocol,
     )
@@ -317,7 +317,7 @@ describe.each([
     const application = anApplication()
     const page = await visitor.open(proxy.underPath.slice(0, -1), { ignoreHTTPSErrors: true })
     expect(page.url()).toBe(proxy.underPath)
-    await waitForHydration(page)
+    await waitForTakeOver(page)
     await apply(page, application)
     expect(await stored(application, proxy.settings)).toMatchObject([application])
   })

@@ -185,10 +185,19 @@ export async function accessibilityProblems(
   )
 }
 
-/** Signals to the page that a person is about to type. Resolves when the page's script has hydrated the form. */
-export async function waitForHydration(page: Page): Promise<void> {
+/** Signals to the page that a person is about to type. Resolves when the page's script has taken over the form. */
+export async function waitForTakeOver(page: Page): Promise<void> {
   await page.locator('form').dispatchEvent('pointerdown')
-  await page.waitForFunction(() =>
-    Object.keys(document.querySelector('form') ?? {}).some((name) => name.startsWith('__react')),
-  )
+  await page.waitForFunction(() => window.isReady)
+}
+
+/** Connects an offline page again. Resolves when a request gets a response: a busy Chromium connects its network later. */
+export async function reconnect(page: Page): Promise<void> {
+  await page.context().setOffline(false)
+  const isOnline = () =>
+    fetch('./', { method: 'HEAD' }).then(
+      () => navigator.onLine,
+      () => false,
+    )
+  await page.waitForFunction(isOnline)
 }

@@ -3,31 +3,37 @@ import { useEffect, useRef, useState } from 'react'
 import type { DataInterface } from '../../client/rest.ts'
 import { readDoorSentence } from '../../client/door.ts'
 
-interface DoorProps {
-  /** The sentence that is already in the document. */
-  sentence: string | undefined
-  /** The backend to ask; null if the page's own server rendered the document. */
-  backend: DataInterface | null
+/**
+ * The box above the fields that says that applications are closed.
+ *
+ * @param props.mayChange Whether the page asks later, because no server rendered the document for this visit.
+ */
+export function Door({ sentence, mayChange }: { sentence: string | undefined; mayChange: boolean }) {
+  const content = sentence !== undefined && (
+    <p className="outcome door" dir="auto">
+      {sentence}
+    </p>
+  )
+  // Screen readers must know a live region before its text appears.
+  return mayChange ? <div aria-live="polite">{content}</div> : content
 }
 
-/** The box above the fields that says that applications are closed. */
-export function Door({ sentence, backend }: DoorProps) {
-  const [shownSentence, setShownSentence] = useState(sentence)
+/** The sentence of the box, as the backend says it now. */
+export function DoorSentence({ backend }: { backend: DataInterface }) {
+  const [sentence, setSentence] = useState<string>()
   const box = useRef<HTMLParagraphElement>(null)
 
   // Runs once, when the script has loaded.
   // oxlint-disable-next-line react-hooks/exhaustive-deps
-  useEffect(() => void (backend && readDoorSentence(backend).then(setShownSentence)), [])
+  useEffect(() => void readDoorSentence(backend).then(setSentence), [])
   // Scrolls the box into view for people who are typing further down.
-  useEffect(() => {
-    if (shownSentence !== sentence) box.current?.scrollIntoView({ block: 'nearest' })
-  }, [shownSentence, sentence])
+  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [sentence])
 
-  const content = shownSentence !== undefined && (
-    <p ref={box} className="outcome door" dir="auto">
-      {shownSentence}
-    </p>
+  return (
+    sentence !== undefined && (
+      <p ref={box} className="outcome door" dir="auto">
+        {sentence}
+      </p>
+    )
   )
-  // Screen readers must know a live region before its text appears.
-  return backend ? <div aria-live="polite">{content}</div> : content
 }

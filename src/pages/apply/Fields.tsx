@@ -3,21 +3,17 @@ import type { ReactNode } from 'react'
 import { paidSolutions, teamSizes, type Application } from '../../application/application.ts'
 import { questions, textFields } from '../../application/fields.ts'
 import { privacyLabel } from './copy.ts'
-import { useProblems, type Problems } from './useProblems.ts'
 
 interface FieldsProps {
-  /** The initial form answers. The fields themselves hold later changes. */
+  /** The answers that the browser had posted; null for blank fields. */
   formAnswers: Application | null
-  sending: boolean
   privacyUrl: string | undefined
 }
 
-/** The questions, each with the browser's message if its form answer is invalid. */
-export function Fields({ formAnswers, sending, privacyUrl }: FieldsProps) {
-  const { problems, watch } = useProblems()
+/** The questions. */
+export function Fields({ formAnswers, privacyUrl }: FieldsProps) {
   return (
-    // Text typed while sending would be lost. Unlike disabled fields, inert fields are still submitted.
-    <div id="fields" inert={sending} {...watch}>
+    <div id="fields">
       <div className="text-fields">
         {textFields.map(({ name, label, ...attributes }) => (
           <div className="field" key={name}>
@@ -30,10 +26,9 @@ export function Fields({ formAnswers, sending, privacyUrl }: FieldsProps) {
               placeholder=" "
               enterKeyHint="next"
               defaultValue={formAnswers?.[name]}
-              {...invalidProps(problems, name)}
+              {...valid}
               {...attributes}
             />
-            <Problem field={name} problems={problems} />
           </div>
         ))}
       </div>
@@ -60,9 +55,8 @@ export function Fields({ formAnswers, sending, privacyUrl }: FieldsProps) {
           required
           placeholder=" "
           defaultValue={formAnswers?.reason}
-          {...invalidProps(problems, 'reason')}
+          {...valid}
         />
-        <Problem field="reason" problems={problems} />
       </div>
 
       <label className="choice consent">
@@ -72,14 +66,13 @@ export function Fields({ formAnswers, sending, privacyUrl }: FieldsProps) {
           value="true"
           required
           defaultChecked={formAnswers?.consent}
-          {...invalidProps(problems, 'consent')}
+          {...valid}
         />
         <span>
           {questions.consent}
           <Asterisk />
         </span>
       </label>
-      <Problem field="consent" problems={problems} />
       {/* Outside the label, which has only the sentence that the applicant agrees to. */}
       {privacyUrl !== undefined && (
         <p className="privacy">
@@ -90,29 +83,8 @@ export function Fields({ formAnswers, sending, privacyUrl }: FieldsProps) {
   )
 }
 
-/**
- * Marks an invalid field and links its message. A valid field has `aria-invalid` too, because without it browsers report blank
- * fields as invalid.
- */
-function invalidProps(problems: Problems, name: string) {
-  const isInvalid = Boolean(problems[name])
-  return {
-    'aria-invalid': isInvalid,
-    'aria-describedby': isInvalid ? `${name}-problem` : undefined,
-    // The inline script may already have marked the field.
-    suppressHydrationWarning: true,
-  }
-}
-
-function Problem({ field, problems }: { field: string; problems: Problems }) {
-  return (
-    problems[field] && (
-      <p className="problem" id={`${field}-problem`}>
-        {problems[field]}
-      </p>
-    )
-  )
-}
+/** Without it browsers report blank fields as invalid. `problems.ts` marks the fields that are. */
+const valid = { 'aria-invalid': false }
 
 interface ChoicesProps {
   name: 'paid_solution' | 'team_size'

@@ -59,3 +59,17 @@ function Box({ kind, title, text, children }: BoxProps) {
     </section>
   )
 }
+
+/** The line that says when this tab has sent an application, after a reload. */
+export function Sent({ time }: { time: string }) {
+  return (
+    <p className="sent" ref={scrollIntoView}>
+      Sent at {time} from this browser
+    </p>
+  )
+}
+
+/** Scrolls the line into view: after a reload, browsers restore the scroll position that showed the success box. */
+function scrollIntoView(line: HTMLElement | null) {
+  line?.scrollIntoView({ block: 'nearest' })
+}

@@ -1,7 +1,7 @@
 import { Hills, Plug } from '../../design/illustrations.tsx'
 import { ownWords, type Look } from '../../design/look.ts'
 
-/** The landscape and the title. It is painted first and never hydrated. */
+/** The landscape and the title. It is painted first. */
 export function Scene({ look }: { look: Look }) {
   // An operator's words may be in a language that is written from right to left.
   const direction = (name: 'title' | 'tagline' | 'badge') =>

@@ -2,9 +2,7 @@ import type { Application } from '../../application/application.ts'
 import type { Backend } from '../../client/submit.ts'
 
 /** The outcome of a form that the browser posted without the page's script. */
-export type NativeOutcome =
-  | { status: 'success' }
-  | { status: 'error'; message: string; application: Application }
+type NativeOutcome = { status: 'success' } | { status: 'error'; message: string; application: Application }
 
 /** The data that the applicants' page is rendered from. */
 export interface ApplyData {
@@ -20,6 +18,12 @@ export interface ApplyData {
   privacyUrl?: string | undefined
 }
 
+/** The part of the data that the page's scripts read. */
+export interface ScriptData extends Pick<ApplyData, 'backend' | 'takesNativePosts' | 'success'> {
+  /** How a form ended that the browser posted; undefined if it posted none. */
+  posted?: NativeOutcome['status'] | undefined
+}
+
 declare global {
   interface Window {
     /** A submission that waits for the page's script. `claim` ends the wait, so that its caller can submit the form. */
@@ -27,6 +31,6 @@ declare global {
     /** Whether the browser is posting the form. */
     isPosting?: boolean
     /** Whether the page's script has taken over the form. */
-    isHydrated?: boolean
+    isReady?: boolean
   }
 }

@@ -4,13 +4,13 @@ import fieldStyle from '../../design/fields.css?inline'
 import landscape from '../../design/landscape.css?inline'
 import { ownWords, type Look } from '../../design/look.ts'
 import { renderDocument, type RenderedDocument } from '../document.tsx'
-import type { ApplyData } from './apply-data.ts'
+import type { ApplyData, ScriptData } from './apply-data.ts'
 import { ApplicationForm } from './ApplicationForm.tsx'
 import doorStyle from './door.css?inline'
 import formStyle from './form.css?inline'
 import { LinkPreview } from './LinkPreview.tsx'
 // oxlint-disable-next-line import/default -- the build makes this default export
-import inlineScript from './pre-hydration.ts?script'
+import inlineScript from './before-take-over.ts?script'
 import { ownWordsStyle } from './own-words-style.ts'
 import privacyStyle from './privacy.css?inline'
 import { Scene } from './Scene.tsx'
@@ -39,7 +39,8 @@ export function renderApply(
 ): RenderedDocument {
   const { title, tagline, privacyUrl, accent } = look
   const data: ApplyData = { ...given, success: ownWords('success', look), privacyUrl }
-  const { backend, takesNativePosts, door } = data
+  const { backend, takesNativePosts, door, outcome, success } = data
+  const scriptData: ScriptData = { backend, takesNativePosts, posted: outcome?.status, success }
   // A static document always has the style, because the door may close after the build.
   const mayShowDoor = door !== undefined || !takesNativePosts
   const page = {
@@ -55,7 +56,7 @@ export function renderApply(
       formStyle +
       (mayShowDoor ? doorStyle : '') +
       (privacyUrl === undefined ? '' : privacyStyle),
-    data,
+    data: scriptData,
     script,
     inlineScript,
     calls: [backend.url, ...(backend.webhookUrl === null ? [] : [backend.webhookUrl])],

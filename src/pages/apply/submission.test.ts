@@ -4,7 +4,7 @@ import { UnreachableError } from '../../client/insert.ts'
 import { idle, messageOf, nextSubmission } from './submission.ts'
 
 test('the initial state has no pending submission and no message', () => {
-  expect(idle).toEqual({ status: 'idle', sending: false, message: '', successes: 0 })
+  expect(idle).toEqual({ status: 'idle', sending: false, message: '' })
 })
 
 test('a new submission clears the old message immediately', () => {
@@ -20,18 +20,6 @@ test('a new submission clears the old message immediately', () => {
 test('a submission that the browser refuses removes the old box and sends nothing', () => {
   const success = nextSubmission(nextSubmission(idle, { type: 'sent' }), { type: 'stored' })
   expect(nextSubmission(success, { type: 'refused' })).toEqual({ ...success, status: 'idle', sending: false })
-})
-
-test('each success resets the form', () => {
-  const once = nextSubmission(nextSubmission(idle, { type: 'sent' }), { type: 'stored' })
-  const twice = nextSubmission(nextSubmission(once, { type: 'sent' }), { type: 'stored' })
-  expect(once).toMatchObject({ status: 'success', sending: false })
-  expect(twice.successes).toBe(once.successes + 1)
-})
-
-test('a failure does not reset the form', () => {
-  const sent = nextSubmission(idle, { type: 'sent' })
-  expect(nextSubmission(sent, { type: 'failed', message: 'x' }).successes).toBe(sent.successes)
 })
 
 test.each([[{ message: 'not an Error' }], ['text'], [undefined], [new Error('')]])(

@@ -10,8 +10,6 @@ export interface Submission {
   sending: boolean
   /** The text of the failure box. */
   message: string
-  /** Number of successful submissions; each one resets the form. */
-  successes: number
   /** The time `HH:MM` when this tab sent an application before a reload; undefined once somebody types. */
   sentAt?: string | undefined
 }
@@ -26,7 +24,7 @@ export type SubmissionEvent =
   | { type: 'restored'; sentAt: string | undefined }
 
 /** The state before the first submission. */
-export const idle: Submission = { status: 'idle', sending: false, message: '', successes: 0 }
+export const idle: Submission = { status: 'idle', sending: false, message: '' }
 
 /** Returns the state after an event. */
 export function nextSubmission(submission: Submission, event: SubmissionEvent): Submission {
@@ -36,7 +34,7 @@ export function nextSubmission(submission: Submission, event: SubmissionEvent): 
     case 'refused':
       return { ...submission, status: 'idle', sending: false }
     case 'stored':
-      return { ...submission, status: 'success', sending: false, successes: submission.successes + 1 }
+      return { ...submission, status: 'success', sending: false }
     case 'failed':
       return { ...submission, status: 'error', sending: false, message: event.message }
     case 'restored':

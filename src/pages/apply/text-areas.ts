@@ -15,8 +15,11 @@ export function improveTextAreas(): void {
     style.setProperty('-webkit-text-security', isIllegible ? 'disc' : null)
     if (!canGrow) grow(field)
   }
+  const improveAll = () => document.querySelectorAll('textarea').forEach(improve)
   document.addEventListener('input', ({ target }) => improve(target))
-  document.querySelectorAll('textarea').forEach(improve)
+  // The fields are blank once the script that resets the form has ended.
+  document.addEventListener('reset', () => queueMicrotask(improveAll))
+  improveAll()
 }
 
 function grow(field: HTMLTextAreaElement) {

@@ -1,10 +1,11 @@
-import { createRoot, hydrateRoot } from 'react-dom/client'
+import { createRoot } from 'react-dom/client'
 
 import { sessionKey } from '../../client/stored-session.ts'
 import { readPageData } from '../page-data.ts'
 import { elementForReact } from './applications/take-over.ts'
 import type { DeskData } from './desk-data.ts'
 import { createDeskPage } from './desk-page.tsx'
+import { hydrateSignIn } from './hydrate-sign-in.ts'
 import { routeOf } from './kit/route.ts'
 import { loadScreens } from './kit/Screen.tsx'
 
@@ -29,7 +30,6 @@ if (root) {
     loadScreens().catch(() => {})
   // React expects the document as the server rendered it.
   window.heldPress?.removeAttribute('aria-busy')
-  // Hydrating keeps the text that was already typed into the form.
-  if (session.state().step === 'out' && root.querySelector('form')) hydrateRoot(root, desk)
+  if (session.state().step === 'out' && root.querySelector('form')) hydrateSignIn(root, desk)
   else createRoot(elementForReact(root, session)).render(desk)
 }

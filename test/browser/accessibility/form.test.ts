@@ -6,7 +6,7 @@ import { anApplication, getForm } from '../../support/form.ts'
 import { brokenWords, overflow } from '../../support/overflow.ts'
 import { startServer, dataDirectory, type RunningServer } from '../../support/server.ts'
 import { formStates } from '../../support/form-states.ts'
-import { waitForHydration, test } from '../../support/visitor.ts'
+import { waitForTakeOver, test } from '../../support/visitor.ts'
 
 const failedRequest = /Failed to load resource/
 
@@ -43,7 +43,7 @@ async function accessibilityTree(page: Page) {
 
 test('every control has a name, a role and its required state, in reading order', async ({ visitor }) => {
   const page = await visitor.open(server.origin)
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   const roles = ['heading', 'form', 'group', 'radiogroup', 'textbox', 'radio', 'checkbox', 'button']
   const tree = (await accessibilityTree(page)).filter(({ role }) => roles.includes(role))
   expect(tree.map(({ role, name, required }) => `${role}: ${name}${required ? ' (required)' : ''}`)).toEqual([
@@ -107,7 +107,7 @@ test('the whole form works by keyboard alone, and the focus is visible at every 
     team_size: '3-10',
   })
   const page = await visitor.open(server.origin, { viewport: { width: 360, height: 320 } })
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   const { keyboard } = page
   const form = getForm(page)
 
@@ -185,7 +185,7 @@ test('a screen reader announces that the application is being sent, and then the
 }) => {
   visitor.allowConsoleError(failedRequest)
   const page = await visitor.open(server.origin)
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   const form = getForm(page)
   // The announcements: texts that are added to an existing live region.
   await page.evaluate(() => {
@@ -225,7 +225,7 @@ test('the result boxes scroll into view and get the focus, and the red box does 
 }) => {
   visitor.allowConsoleError(failedRequest)
   const page = await visitor.open(server.origin, { viewport: { width: 360, height: 640 } })
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   const form = getForm(page)
   await form.fill(anApplication())
   const topInPage = (element: Element) => element.getBoundingClientRect().top + window.scrollY

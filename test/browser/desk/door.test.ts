@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 
 import { deskForTestFile, getDesk } from '../../support/desk-page.ts'
 import { anApplication, getForm } from '../../support/form.ts'
-import { test, waitForHydration } from '../../support/visitor.ts'
+import { test, waitForTakeOver } from '../../support/visitor.ts'
 
 const desk = deskForTestFile()
 
@@ -12,7 +12,7 @@ test('a closed door refuses applications with its sentence and keeps form answer
   visitor.allowConsoleError(/Failed to load resource/)
   const sentence = 'Alle Plätze sind vergeben. Bis nächstes Jahr!'
   const page = await visitor.open(desk.origin)
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   await desk.ada.client.rpc('desk_set_door', { version: 0, closed: true, sentence }).throwOnError()
   const form = getForm(page)
   await form.fill(anApplication({ first_name: 'Grace', reason: 'To think.' }))

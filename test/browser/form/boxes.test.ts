@@ -5,7 +5,7 @@ import { anApplication, getForm } from '../../support/form.ts'
 import { holdRequests } from '../../support/held-requests.ts'
 import { disableBackOff } from '../../support/back-off.ts'
 import { formStates } from '../../support/form-states.ts'
-import { waitForHydration, test, type Visitor } from '../../support/visitor.ts'
+import { reconnect, test, waitForTakeOver, type Visitor } from '../../support/visitor.ts'
 
 const server = serverForTestFile()
 
@@ -44,7 +44,7 @@ test('after a native send the green box disappears when the next send is refused
   await form.button.click()
   await form.success.waitFor({ state: 'detached' })
   await page.unroute('**/assets/**')
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   expect(await form.success.count()).toBe(0)
   await form.fill(anApplication())
   await form.button.click()
@@ -61,7 +61,7 @@ test('a visitor who types on the page after a native send keeps the focus when t
   await form.firstName.click()
   await page.keyboard.type('abc')
   release()
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   await page.keyboard.type('def')
   expect(await form.firstName.inputValue()).toBe('abcdef')
 })
@@ -80,7 +80,7 @@ test.for([
     await form.fill(anApplication())
     await form.button.click()
     await form.success.waitFor()
-    const box = page.locator('form > .success')
+    const box = page.locator('.success')
     const inSight = () =>
       box.evaluate((element) => {
         const { top, bottom } = element.getBoundingClientRect()
@@ -131,7 +131,7 @@ test('after a reload one line says at what time this browser sent an application
   await form.firstName.press('A')
   await line.waitFor({ state: 'detached' })
   await page.reload()
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   expect(await form.firstName.inputValue()).toBe('A')
   expect(await line.count()).toBe(0)
 })
@@ -148,13 +148,13 @@ test.for([true, false])(
         }
       })
     })
-    await waitForHydration(page)
+    await waitForTakeOver(page)
     await disableBackOff(page)
     const form = getForm(page)
     const application = anApplication()
     await form.fill(application)
     let sends = 0
-    page.on('request', () => (sends += 1))
+    page.on('request', (request) => (sends += Number(request.method() === 'POST')))
     await page.context().setOffline(true)
     await form.button.click()
     await form.failure.waitFor()
@@ -165,7 +165,7 @@ test.for([true, false])(
     expect(await page.locator('.error p').innerText()).toBe(isStored ? storedText : notStoredText)
     expect(await form.button.isEnabled()).toBe(true)
     const sendsBefore = sends
-    await page.context().setOffline(false)
+    await reconnect(page)
     await page.evaluate(() => dispatchEvent(new Event('online')))
     expect(await form.company.inputValue()).toBe(application.company)
     expect(sends).toBe(sendsBefore)

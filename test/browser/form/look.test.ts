@@ -7,7 +7,7 @@ import { readLinkPreview } from '../../support/link-preview.ts'
 import { overflow } from '../../support/overflow.ts'
 import { startReceiver, type Receiver } from '../../support/receiver.ts'
 import { dataDirectory, runCommand, startServer } from '../../support/server.ts'
-import { accessibilityProblems, test, waitForHydration } from '../../support/visitor.ts'
+import { accessibilityProblems, test, waitForTakeOver } from '../../support/visitor.ts'
 
 const siteUrl = 'https://slow.example/'
 /** Words that would break a document, a script or an attribute. */
@@ -49,7 +49,7 @@ beforeAll(async () => {
 test("an operator's own words are shown as text, before and after an application", async ({ visitor }) => {
   const page = await visitor.open(origin)
   await expectOwnWords(page)
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   await expectOwnWords(page)
   await applyOn(page)
   expect(await accessibilityProblems(page)).toEqual([])

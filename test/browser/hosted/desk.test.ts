@@ -16,7 +16,7 @@ import { startServer, temporaryDirectory, type RunningServer } from '../../suppo
 import { anonKey } from '../../support/sign-in.ts'
 import { writeSite, staticHost } from '../../support/static-site.ts'
 import { disableBackOff } from '../../support/back-off.ts'
-import { waitForHydration, test, type Visitor } from '../../support/visitor.ts'
+import { waitForTakeOver, test, type Visitor } from '../../support/visitor.ts'
 
 const kilobyte = 1_000
 
@@ -213,7 +213,7 @@ test("a link in a hosted project's own email signs in only after a button is pre
 
 test('the application form requests no file of the desk', async ({ visitor }) => {
   const { page, requests } = await open(visitor, '/retreat/')
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   const form = getForm(page)
   await form.fill(anApplication())
   await form.button.click()

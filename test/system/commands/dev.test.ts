@@ -98,7 +98,7 @@ describe.sequential('a development server', { shuffle: false }, () => {
       expect(html).toContain('Unplugged.')
       expect(html).toContain('src="/@vite/client"')
     }
-    expect(await textOf(`${site}/src/pages/desk/main.tsx`)).toContain('hydrateRoot')
+    expect(await textOf(`${site}/src/pages/desk/main.tsx`)).toContain('hydrateSignIn')
     expect(await (await fetch(`${site}/rest/v1/`)).json()).toMatchObject({ code: 'PGRST302' })
     const posted = await fetch(site, { method: 'POST', body: new URLSearchParams({ first_name: 'Ada' }) })
     expect(await posted.text()).toContain('Submission Failed')
@@ -123,7 +123,7 @@ describe.sequential('a development server', { shuffle: false }, () => {
     for (const [path, part, replacement] of [
       ['src/pages/apply/form.css', /$/, '.changed-style { color: red }'],
       ['src/pages/Head.tsx', /(?=<meta|<link)/, '<meta name="changed-head" />'],
-      ['src/pages/apply/pre-hydration.ts', 'timeout = 10_000', 'timeout = 12_345'],
+      ['src/pages/apply/before-take-over.ts', 'timeout = 10_000', 'timeout = 12_345'],
       // A module that only inline scripts import.
       ['src/pages/dom-elements.ts', /$/, '\n'],
     ] as const) {

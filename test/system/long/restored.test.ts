@@ -4,12 +4,13 @@ import { expect } from 'vitest'
 import { serverForTestFile } from '../../support/server-for-test-file.ts'
 import { anApplication, getForm } from '../../support/form.ts'
 import { holdRequests } from '../../support/held-requests.ts'
-import { waitForHydration, test } from '../../support/visitor.ts'
+import { changeAsOthersDo } from '../../support/translation.ts'
+import { waitForTakeOver, test } from '../../support/visitor.ts'
 
 const server = serverForTestFile()
 
-/** Resolves when the page's script has hydrated the form and run its first effects. */
-const waitForEffects = (page: Page) => page.waitForFunction(() => window.isHydrated)
+/** Resolves when the page's script has taken over the form. */
+const waitForEffects = (page: Page) => page.waitForFunction(() => window.isReady)
 
 /** Simulates the event of a page restored from the back/forward cache, which Playwright's Chromium does not use. */
 const restorePage = (page: Page) =>
@@ -43,24 +44,28 @@ test('a stored draft does not overwrite text that was typed before the script lo
   })
 })
 
-test('typed text remains even if hydration fails and React rebuilds the form', async ({ visitor }) => {
-  // React’s error 418: hydration failed.
-  visitor.allowConsoleError(/^Minified React error #418/)
-  const application = anApplication({ paid_solution: 'custom', custom_solution: 'A cabin' })
+test('a translation and an extension that change the form before its script runs disturb nobody who types', async ({
+  visitor,
+}) => {
+  const application = anApplication()
   let release = () => {}
   const page = await visitor.open(server.origin, {}, async (opened) => {
     release = await holdRequests(opened, '**/assets/**')
   })
   const form = getForm(page)
+  await page.evaluate(changeAsOthersDo)
   await form.fill(application)
-  // A browser extension may add such an element before hydration.
-  await form.email.evaluate((field) => field.before(document.createElement('extension-button')))
+  await form.reason.clear()
+  await form.reason.pressSequentially('To ')
   release()
+  await page.keyboard.type('think.')
   await waitForEffects(page)
-  expect(await page.locator('extension-button').count()).toBe(0)
+  await page.keyboard.type(' And to write.')
   const { consent, ...answers } = application
-  expect(consent).toBe(true)
-  expect(await form.answers()).toEqual(answers)
+  expect(await form.consent.isChecked()).toBe(consent)
+  expect(await form.answers()).toMatchObject({ ...answers, reason: 'To think. And to write.' })
+  await form.button.click()
+  await form.success.waitFor()
 })
 
 test('a page that is restored after a native post can send again', async ({ visitor }) => {
@@ -94,7 +99,7 @@ test('a page that is restored during a send still shows the send as pending, and
   const page = await visitor.open(server.origin, {}, async (opened) => {
     release = await holdRequests(opened, '**/rest/v1/**')
   })
-  await waitForHydration(page)
+  await waitForTakeOver(page)
   const form = getForm(page)
   await form.fill(anApplication())
   const request = page.waitForRequest('**/rest/v1/**')

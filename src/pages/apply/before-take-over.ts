@@ -1,16 +1,17 @@
 /**
  * The form's behaviour until the page's script has loaded, or if that script never loads. This inline script is placed right
- * after the form. Its listeners stay active after React takes over.
+ * after the form. Its listeners stay active after that script has taken over.
  */
 import { storeDraft, storeSentTime, restoreDraft } from './draft.ts'
 import { readPageData } from '../page-data.ts'
-import type { ApplyData } from './apply-data.ts'
-import { failureTitle, fallbackText, sendingAnnouncement, sendingLabel, sendLabel } from './copy.ts'
+import type { ScriptData } from './apply-data.ts'
+import { failureTitle, fallbackText } from './copy.ts'
+import { showSending } from './sending.ts'
 
 /** Maximum milliseconds that a submission waits for the page's script. */
 const timeout = 10_000
 
-const { outcome, takesNativePosts } = readPageData() as ApplyData
+const { posted, takesNativePosts } = readPageData() as ScriptData
 /** The address of the page's script, from an attribute of this inline script. */
 const address = document.currentScript?.dataset['page'] ?? ''
 let script: HTMLScriptElement | undefined
@@ -33,7 +34,7 @@ function load() {
   document.head.append(script)
 }
 
-/** Holds every submit event that React has not handled. React calls `preventDefault` on each event that it handles. */
+/** Holds every submit event that the page's script has not handled. It calls `preventDefault` on each event that it handles. */
 function hold(event: Event) {
   if (event.defaultPrevented) return
   event.preventDefault()
@@ -55,22 +56,6 @@ function hold(event: Event) {
 
 function leave() {
   isLeaving = true
-}
-
-/** Shows the same as React would for this state, so that hydration matches. */
-function showSending(sending: boolean) {
-  const button = document.querySelector<HTMLButtonElement>('button[type=submit]')
-  if (sending) {
-    // Enter in a field also submits. The browser would then keep that field in view instead of the button.
-    document.querySelector<HTMLElement>('#fields :focus')?.blur()
-    button?.scrollIntoView({ block: 'nearest' })
-  }
-  const progress = document.getElementById('progress')
-  if (progress) progress.textContent = sending ? sendingAnnouncement : ''
-  document.getElementById('fields')?.toggleAttribute('inert', sending)
-  if (!button) return
-  button.disabled = sending
-  button.textContent = sending ? sendingLabel : sendLabel
 }
 
 /**
@@ -117,9 +102,9 @@ document.addEventListener(
   'invalid',
   (event) => {
     const field = fieldOf(event)
-    // React marks invalid fields in the same way, and adds the browser's message.
+    // The page's script adds the browser's message.
     if (field) field.ariaInvalid = 'true'
-    if (!window.isHydrated) document.querySelector('.success, .error')?.remove()
+    if (!window.isReady) document.querySelector('.success, .error')?.remove()
     // The browser would scroll the first invalid field to the window's edge, without its label.
     if (field === document.querySelector(':is(input, textarea):invalid'))
       field?.closest('.field, .choice')?.scrollIntoView({ block: 'center' })
@@ -127,15 +112,15 @@ document.addEventListener(
   true,
 )
 
-// Handles Back from the page that the form was posted to. The browser may restore this page as it was. In a hydrated form,
-// React resets the button.
+// Handles Back from the page that the form was posted to. The browser may restore this page as it was. The page's
+// script resets the button itself.
 addEventListener('pageshow', ({ persisted }) => {
   isLeaving = false
   if (window.heldSubmission) return load()
-  if (!persisted || window.isHydrated) return
+  if (!persisted || window.isReady) return
   showSending(false)
   if (!window.isPosting) return
-  // A page script that loaded while the browser was posting did not hydrate the form, so it must load again.
+  // A page script that loaded while the browser was posting did not take over the form, so it must load again.
   window.isPosting = false
   script = undefined
 })
@@ -158,7 +143,7 @@ let isRestored = false
 function restore() {
   if (isRestored) return
   isRestored = true
-  if (outcome?.status === 'success') storeSentTime()
+  if (posted === 'success') storeSentTime()
   // The page's script shows the time when the form was sent.
   else if (form && restoreDraft(form)) load()
 }

@@ -1,0 +1,19 @@
+/**
+ * Changes the document as a browser's translation does, which wraps each text in two elements, and as extensions do, which put
+ * elements beside fields. It runs in the page.
+ */
+export function changeAsOthersDo(): void {
+  const texts = document.createTreeWalker(document.querySelector('main') ?? document.body, 4)
+  const found: Text[] = []
+  while (texts.nextNode()) found.push(texts.currentNode as Text)
+  for (const text of found) {
+    if (text.data.trim() === '' || text.parentElement?.closest('textarea, script, template')) continue
+    const outer = document.createElement('font')
+    const inner = document.createElement('font')
+    text.replaceWith(outer)
+    outer.append(inner)
+    inner.append(text)
+  }
+  for (const field of document.querySelectorAll('input, textarea'))
+    field.after(document.createElement('extension-button'))
+}
