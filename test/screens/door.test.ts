@@ -85,6 +85,8 @@ test('a door with a limit counts applications, closes at the limit, and stays cl
   await fill(await screen.findByLabelText('Close after this many applications'), '3')
   await press('Save')
   await stateIs('The door is open, for 2 more applications (1 of 3 received).')
+  // A read that is still pending would show the applications that follow, and the button as “Save anyway”.
+  await opened.network.settled()
   await send()
   // The door reaches its limit before the new sentence is saved.
   await fill(await sentenceField(), 'We are full.')
