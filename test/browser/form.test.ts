@@ -172,6 +172,19 @@ test("Enter with a modifier, during a composition or in a choice keeps the brows
   }
 })
 
+test('a keydown of autofill has no key, and a click of assistive technology no pointer: both leave the keys as they are', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(server.origin)
+  await waitForTakeOver(page)
+  const form = getForm(page)
+  await form.firstName.dispatchEvent('keydown')
+  await form.paidSolution.locator('[value=work]').press('ArrowUp')
+  expect(await focusedName(page)).toBe('paid_solution')
+  await form.customRadio.evaluate((radio: HTMLElement) => radio.click())
+  expect(await focusedName(page)).toBe('custom_solution')
+})
+
 test('an error appears beside its field in the browser’s words when the field is left, until it is corrected', async ({
   visitor,
 }) => {

@@ -1,4 +1,4 @@
-import { screen, waitFor } from '@testing-library/dom'
+import { fireEvent, screen, waitFor } from '@testing-library/dom'
 import { expect, test } from 'vitest'
 
 import { people } from '../support/applicants.ts'
@@ -115,4 +115,45 @@ test('the switch turns single-key shortcuts off and on again', async () => {
   await press('Close')
   await user.keyboard('a')
   await announced('Person 1: Accepted')
+})
+
+test('on a keyboard with other letters, the keys have the places of the Latin ones', async () => {
+  await desk.store(people(2))
+  const { announced } = await desk.open()
+  await link('Person 1')
+  const press = (key: string, code: string) =>
+    fireEvent.keyDown(document.activeElement ?? document.body, { key, code })
+  press('о', 'KeyJ')
+  await focused('Person 1')
+  // A Greek alpha.
+  press('α', 'KeyA')
+  await announced('Person 1: Accepted')
+})
+
+test('after a right click whose release the browser does not report, keys act on the row that has the focus', async () => {
+  await desk.store(people(3))
+  const { user, announced } = await desk.open()
+  await link('Person 1')
+  await user.keyboard('j')
+  await focused('Person 1')
+  fireEvent.pointerDown(document.body, { button: 2 })
+  fireEvent.contextMenu(document.body)
+  await user.keyboard('j')
+  await focused('Person 2')
+  await user.keyboard('a')
+  await announced('Person 2: Accepted')
+})
+
+test('Esc leaves the note, but not while it belongs to a composition', async () => {
+  await desk.store(people(1))
+  const { follow } = await desk.open()
+  await follow('Person 1')
+  const note = await screen.findByLabelText('Note')
+  note.focus()
+  fireEvent.keyDown(note, { key: 'Escape', isComposing: true })
+  expect(document.activeElement).toBe(note)
+  fireEvent.keyDown(note, { key: 'Escape', keyCode: 229 })
+  expect(document.activeElement).toBe(note)
+  fireEvent.keyDown(note, { key: 'Escape' })
+  await focused('Person 1')
 })

@@ -1,3 +1,7 @@
+import { isComposing } from '../composition.ts'
+
+const arrows = ['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight']
+
 type Control = HTMLInputElement | HTMLTextAreaElement
 
 const isControl = (target: EventTarget | null): target is Control =>
@@ -8,11 +12,12 @@ const isControl = (target: EventTarget | null): target is Control =>
  * scrolled into view with its label. A click on the custom option focuses its text box.
  */
 export function addKeyBehaviour(): void {
-  let lastKey = ''
+  let isArrowDown = false
   let lastTarget: EventTarget | null
 
   document.addEventListener('keydown', (event) => {
-    lastKey = event.key
+    // Browsers dispatch a `keydown` without a key after they have filled in a field.
+    isArrowDown = arrows.includes(event.key)
     lastTarget = event.target
     if (event.key !== 'Enter' || isComposing(event) || !isControl(event.target)) return
     const next = fieldAfter(event.target, event)
@@ -21,22 +26,16 @@ export function addKeyBehaviour(): void {
     next.focus()
   })
   document.addEventListener('keyup', ({ target }) => {
+    isArrowDown = false
     // The browser would scroll to the field without its label.
     if (target !== lastTarget && isControl(target))
       target.closest('.field, .choice')?.scrollIntoView({ block: 'nearest' })
   })
-  document.addEventListener('pointerdown', () => (lastKey = ''))
   document.addEventListener('click', ({ target }) => {
-    // Not after arrow keys, which move between the choices.
-    if (!(target instanceof HTMLInputElement) || target.value !== 'custom' || lastKey.startsWith('Arrow'))
-      return
+    // Arrow keys move between the choices, and click each.
+    if (!(target instanceof HTMLInputElement) || target.value !== 'custom' || isArrowDown) return
     target.closest('.choice')?.querySelector('textarea')?.focus()
   })
-}
-
-/** In WebKit, only the key code shows that Enter ended a composition. */
-function isComposing(event: KeyboardEvent) {
-  return event.isComposing || event.keyCode === 229
 }
 
 /** The field that Enter moves to; undefined to keep the browser's behaviour. */

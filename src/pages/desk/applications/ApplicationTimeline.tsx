@@ -3,6 +3,7 @@ import type { ReactNode, RefObject } from 'react'
 import { maxCharacters } from '../../../application/limits.ts'
 import { newActId } from '../../../client/act.ts'
 import type { Delivery, HistoryEntry, OpenedApplication } from '../../../client/desk/applications.ts'
+import { isComposing } from '../../composition.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { Form, TextField } from '../kit/Field.tsx'
 import { focusHeading } from '../kit/focus.ts'
@@ -141,6 +142,7 @@ export function NoteCreate({ application, field, history }: NoteCreateProps) {
         aria-keyshortcuts="n"
         onText={(note) => setUnsent(note === '' ? null : { act: newActId(), note })}
         onKeyDown={(event) => {
+          if (isComposing(event.nativeEvent)) return
           if (event.key === 'Escape') return focusHeading()
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
             event.currentTarget.form?.requestSubmit()

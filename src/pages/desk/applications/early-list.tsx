@@ -6,6 +6,7 @@ import type { ListedApplication } from '../../../client/desk/applications.ts'
 import { Pill } from '../decisions/Pill.tsx'
 import { afterFrame } from '../kit/after-frame.ts'
 import { shortMomentOf } from '../kit/format.ts'
+import { pressEnds } from '../kit/listen.ts'
 import { welcome } from '../kit/switches.ts'
 import { ApplicationRow } from './ApplicationRow.tsx'
 import { welcomeId } from './welcome-id.ts'
@@ -46,7 +47,7 @@ export function storeEarlyInput(): void {
   const input: EarlyInput = { keys: [], ticked: new Set(), isPointerDown: false }
   window.earlyInput = input
   addEventListener('pointerdown', () => (input.isPointerDown = true))
-  for (const end of ['pointerup', 'pointercancel']) addEventListener(end, () => (input.isPointerDown = false))
+  for (const end of pressEnds) addEventListener(end, () => (input.isPointerDown = false))
   addEventListener('keydown', (event) => {
     const { key, ctrlKey, metaKey, altKey, repeat, target } = event
     if (!window.earlyInput || !['j', 'k', '/'].includes(key) || ctrlKey || metaKey || altKey || repeat) return

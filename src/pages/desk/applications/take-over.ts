@@ -1,3 +1,4 @@
+import { pressEnds } from '../kit/listen.ts'
 import { go, routeOf } from '../kit/route.ts'
 import { onScreenLoaded } from '../kit/screen-loaded.ts'
 import type { WatchedSession } from '../session/watch-session.ts'
@@ -35,8 +36,7 @@ export function elementForReact(page: HTMLElement, session: WatchedSession): HTM
   }
   onScreenLoaded(show)
   // The timeout lets the click event run first.
-  for (const end of ['pointerup', 'pointercancel'])
-    addEventListener(end, () => setTimeout(() => isShowPending && show()))
+  for (const end of pressEnds) addEventListener(end, () => setTimeout(() => isShowPending && show()))
   // Other screens take the focus when they are rendered, so they must be in the document.
   session.subscribe(() => session.state().step !== 'in' && show())
   addEventListener('popstate', show)

@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react'
 
 import { afterFrame } from '../kit/after-frame.ts'
 import { focusApplication } from '../kit/focus.ts'
-import { listenTo } from '../kit/listen.ts'
+import { listenTo, pressEnds } from '../kit/listen.ts'
 import { useDecisionQueue } from '../kit/useDesk.tsx'
 
 /**
@@ -83,7 +83,7 @@ function useAfterPress<Args>(call: (args: Args) => void) {
   })
   useEffect(() => {
     const endDown = listenTo('pointerdown')(() => (press.current.isDown = true))
-    const endUp = listenTo('pointerup', 'pointercancel')(onUp)
+    const endUp = listenTo(...pressEnds)(onUp)
     return () => {
       endDown()
       endUp()

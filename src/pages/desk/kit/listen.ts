@@ -21,3 +21,6 @@ export function listenTo(...events: string[]) {
     }
   }
 }
+
+/** The events that end a press. On macOS, nothing follows the context menu of a right click. */
+export const pressEnds = ['pointerup', 'pointercancel', 'contextmenu']

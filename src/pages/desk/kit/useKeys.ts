@@ -30,11 +30,12 @@ export function useKeys(keys: Keys): void {
     if (!(event instanceof KeyboardEvent)) return
     rememberTyping(event)
     if (isStillTyping(event)) return
-    const action = keys[event.key]
+    const key = keyOf(event)
+    const action = keys[key]
     if (action === undefined || event.defaultPrevented || event.repeat) return
     if (event.ctrlKey || event.metaKey || event.altKey || isTypingTarget(event.target)) return
-    if (event.key.length === 1 && !singleKeys.isOn()) return
-    if (event.key === 'Enter' && activatesOnEnter(event.target)) return
+    if (key.length === 1 && !singleKeys.isOn()) return
+    if (key === 'Enter' && activatesOnEnter(event.target)) return
     event.preventDefault()
     action()
   })
@@ -47,6 +48,11 @@ export function useKeys(keys: Keys): void {
       removeEventListener('click', forget)
     }
   }, [])
+}
+
+/** The key of an event. A letter that is not Latin counts as the Latin one in its place, since the shortcuts are Latin letters. */
+function keyOf({ key, code }: KeyboardEvent) {
+  return key.length === 1 && key > '~' ? code.slice('Key'.length).toLowerCase() : key
 }
 
 /** Whether the browser activates this element on Enter. */

@@ -6,10 +6,15 @@ import { Field } from '../kit/Field.tsx'
 import { focusUnlessElsewhere } from '../kit/focus.ts'
 import { listenTo } from '../kit/listen.ts'
 import { Problem } from '../kit/Problem.tsx'
+import { lazyScreen } from '../kit/Screen.tsx'
 import { Brand, useTitle } from '../kit/site-title.tsx'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
 import { OtherWay, NoticeBox, Step, StepForm } from './Step.tsx'
 import { CodeField, codeIn, codeProblem, textIn, useForm } from './useForm.tsx'
+
+// Few people need these two, so the list that opens first does not load them.
+const AskOperator = lazyScreen(async () => (await import('./AskOperator.tsx')).AskOperator)
+const PasswordForm = lazyScreen(async () => (await import('./PasswordForm.tsx')).PasswordForm)
 
 interface SignInProps {
   auth: LoadAuth
@@ -84,64 +89,6 @@ function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFor
           defaultValue={former}
           problem={form.problem}
           ref={focusUnlessElsewhere}
-        />
-      </StepForm>
-    </Step>
-  )
-}
-
-function AskOperator({ email }: { email: string }) {
-  return (
-    <div className="layout-notice error" role="alert">
-      <p>
-        This site sends no emails. Please ask the person who runs it for a link to sign in. This command
-        creates one:
-      </p>
-      <p>
-        <code>
-          npm run organisers -- <span className="layout-whole">--link</span> {email}
-        </code>
-      </p>
-    </div>
-  )
-}
-
-interface PasswordFormProps {
-  auth: LoadAuth
-  email: string
-  /** Called with the typed email. */
-  onCode: (email: string) => void
-}
-
-function PasswordForm({ auth, email, onCode }: PasswordFormProps) {
-  const form = useForm(async (fields) => {
-    const client = await auth()
-    const { error } = await client.signInWithPassword({
-      email: textIn(fields, 'email').trim(),
-      password: textIn(fields, 'password'),
-    })
-    return error && sentenceOfSignIn(error)
-  })
-  return (
-    <Step title="Sign in">
-      <StepForm form={form} others={<OtherWay onPress={onCode}>Use a code</OtherWay>}>
-        <Field
-          label="Email"
-          name="email"
-          type="email"
-          autoComplete="username"
-          required
-          defaultValue={email}
-          takesFocus={email === ''}
-        />
-        <Field
-          label="Password"
-          name="password"
-          type="password"
-          autoComplete="current-password"
-          required
-          problem={form.problem}
-          takesFocus={email !== ''}
         />
       </StepForm>
     </Step>
