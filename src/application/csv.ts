@@ -1,3 +1,4 @@
+import { blanks } from './blank.ts'
 import type { Rsvp } from './statuses.ts'
 import { columns, paidSolutions, teamSizes, type Application } from './application.ts'
 
@@ -144,7 +145,7 @@ function line(values: readonly string[]) {
 }
 
 /** A character that makes a cell a formula, also in its wide form, and also after invisible characters. */
-const formula = /^[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]/
+const formula = new RegExp(String.raw`^[${blanks}]*[=+\-@\uff1d\uff0b\uff0d\uff20]`)
 const separator = /([;\t\r\n])/
 const telephoneNumber = /^[+\-\d ()[\]]+$/
 

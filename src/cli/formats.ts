@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 
 import { paidSolutions, teamSizes } from '../application/application.ts'
+import { isBlank } from '../application/blank.ts'
 import { control, csvHeader, csvLines, storedColumns, operatorColumns } from '../application/csv.ts'
 import { textFields } from '../application/fields.ts'
 import { statuses, type Status } from '../application/statuses.ts'
@@ -113,12 +114,13 @@ function paragraph(row: ApplicationRow, style: TextStyle) {
     ['Webhook', deliveryState(row, style)],
   ]
   const lines = fields
-    .filter(([, value]) => value !== '')
+    .filter(([, value]) => !isBlank(value))
     .map(
       ([label, value]) =>
         `  ${label.padEnd(labelWidth)} ${style.lines(printable(value)).join(`\n${indent}`)}`,
     )
-  const name = onOneLine(`${row.first_name} ${row.last_name}`)
+  const fullName = `${row.first_name} ${row.last_name}`
+  const name = onOneLine(isBlank(fullName) ? row.email : fullName)
   return [`${style.name(name)}, ${style.time(row.created_at)}`, `  ${row.id}`, ...lines].join('\n')
 }
 

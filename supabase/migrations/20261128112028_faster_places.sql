@@ -4,6 +4,113 @@ update private.templates set body = replace(replace(body,
   where name in ('accepted', 'reminder') and not exists (select from public.retreat_applications);
 
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
+-- The characters that are blank wherever a text is read: white space, control characters and characters that show nothing.
+-- Selectors after an emoji are not in it, since they change what it looks like. `application/blank.ts` has the same characters.
+create function private.blanks() returns text
+  language sql immutable parallel safe
+  return E'\u0001\u0002\u0003\u0004\u0005\u0006\u0007\u0008\u0009\u000a\u000b\u000c\u000d\u000e\u000f\u0010\u0011\u0012\u0013\u0014'
+    '\u0015\u0016\u0017\u0018\u0019\u001a\u001b\u001c\u001d\u001e\u001f\u0020\u007f\u0080\u0081\u0082\u0083\u0084\u0085\u0086'
+    '\u0087\u0088\u0089\u008a\u008b\u008c\u008d\u008e\u008f\u0090\u0091\u0092\u0093\u0094\u0095\u0096\u0097\u0098\u0099\u009a'
+    '\u009b\u009c\u009d\u009e\u009f\u00a0\u00ad\u061c\u115f\u1160\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007'
+    '\u2008\u2009\u200a\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u202f\u205f\u2060\u2061\u2062'
+    '\u2063\u2064\u2065\u2066\u2067\u2068\u2069\u206a\u206b\u206c\u206d\u206e\u206f\u2800\u3000\u3164\ufeff\uffa0';
+
+revoke all on function private.blanks() from public, anon, authenticated;
+grant execute on function private.blanks() to anon, service_role;
+
+-- A text without the blanks at both ends. Rows are stored as they were sent, so whatever reads a form answer trims it. The result
+-- is '' for a text that shows nothing.
+create function private.trimmed(said text) returns text
+  language sql immutable parallel safe
+  return btrim(said, private.blanks());
+
+revoke all on function private.trimmed(text) from public, anon, authenticated;
+grant execute on function private.trimmed(text) to anon, service_role;
+
+-- An applicant's full name; if it is blank the email, and without any the words that the desk has for a hidden name.
+create function private.full_name(application public.retreat_applications) returns text
+  language sql immutable parallel safe
+as $$
+  select coalesce(
+    nullif(private.trimmed(left(application.first_name, 200) || ' ' || left(application.last_name, 200)), ''),
+    nullif(private.trimmed(left(application.email, 200)), ''), 'Application ' || left(application.id::text, 4))
+$$;
+
+revoke all on function private.full_name(retreat_applications) from public, anon, authenticated;
+
+-- What every row with an applicant's name also has if the name is blank: `name`, the words in its place.
+create function private.blank_name(application public.retreat_applications) returns jsonb
+  language sql stable
+as $$
+  select case when private.trimmed(application.first_name || application.last_name) = ''
+    then jsonb_build_object('name', private.full_name(application)) else '{}' end
+$$;
+
+revoke all on function private.blank_name(retreat_applications) from public, anon, authenticated;
+
+-- An applicant's name in lists, cut like all texts there.
+create function private.names(application public.retreat_applications) returns jsonb
+  language sql stable
+as $$
+  select jsonb_build_object('first_name', left(application.first_name, 200), 'last_name', left(application.last_name, 200))
+    || private.blank_name(application)
+$$;
+
+revoke all on function private.names(retreat_applications) from public, anon, authenticated;
+
+-- Identifies a person by their email address, to find repeated applications and to erase all applications of a person
+-- together. A digest, because an index entry holds at most 2,704 bytes. Receipts use the mailbox instead, which treats more
+-- addresses as equal.
+create or replace function private.person(email text) returns text
+  language sql immutable parallel safe
+  return md5(lower(private.trimmed(email)));
+
+-- Parses a search into `query`, null if it has no word. `hits` are the ids of the applications found, null if there are more than
+-- 1,000. All words have to match. From three letters on, the start of the last word is enough.
+create or replace function private.search(search text, blind boolean, out query tsquery, out hits uuid[])
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  words text[] := regexp_split_to_array(private.trimmed(private.folded(left(private.trimmed(search), 200))), '\s+');
+  row_estimate float := (select reltuples from pg_class where oid = 'public.retreat_applications'::regclass);
+begin
+  select cast(string_agg(
+    '''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || ''''
+      || case when place = cardinality(words) and char_length(lexeme) >= 3 then ':*' else '' end, ' & ') as tsquery)
+    into query
+    from unnest(words) with ordinality as word (said, place),
+      unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme;
+  if query is null then return; end if;
+  -- The index collects all hits, even if few are wanted. So their number is estimated first, from a sample of up to a hundred
+  -- applications, fewer if they are long. The sample has the lowest ids, which are random, so that nobody can choose what is in
+  -- it. The planner's statistics know common words, but not beginnings that many rare words share.
+  if row_estimate > 20000 and row_estimate * (
+    select coalesce(avg(fits), 0)
+    from (
+      select case
+          when sum(case when vector is null then private.search_octets(application) else 300 end) over (order by id) <= 30000
+          then (coalesce(vector, private.words(application, false)) @@ query)::integer end as fits
+      from (select id from public.retreat_applications order by id limit 100) as first_ones
+        join public.retreat_applications as application using (id)
+        left join private.search_vectors on application_id = id
+    ) as sampled
+  ) > 20000 then
+    return;
+  end if;
+  hits := private.indexed(query);
+  if cardinality(hits) > 1000 then
+    hits := null;
+  elsif blind then
+    hits := array(
+      select id from public.retreat_applications as application left join private.search_vectors on application_id = id
+      where id = any (hits) and coalesce(blind_vector, private.words(application, true)) @@ query
+    );
+  else
+    hits := coalesce(hits, '{}');
+  end if;
+end
+$$;
+
 -- Sets statuses, each only if its version is still the one that the caller saw. `decisions` is an array of {id, status, version,
 -- takes_back}. The result has the outcome of each. `kept`: it is saved. `stale`: not saved, since somebody else changed it; the
 -- result says who, and to what. `told`: not saved, since it would undo (`takes_back`) a decision whose letter was sent or is
@@ -82,6 +189,22 @@ as $$
   where marks.mark is not null and (own.mark is not null or decided.status is not null)
 $$;
 
+-- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named here. The
+-- function sets no search path, so that PostgreSQL can inline it. Like each function that takes a row of applications, it has its
+-- body in quotes, not as a parsed expression. Newer minor versions of PostgreSQL refuse to add a column to a table whose row type
+-- a parsed expression uses.
+create or replace function private.form_answers(application public.retreat_applications, blind boolean) returns jsonb
+  language sql stable
+as $$
+  select case
+    when blind then jsonb_build_object(
+      'id', application.id, 'created_at', application.created_at, 'paid_solution', application.paid_solution,
+      'custom_solution', application.custom_solution, 'team_size', application.team_size,
+      'reason', application.reason, 'consent', application.consent)
+    else to_jsonb(application) - 'edition' || private.blank_name(application)
+  end
+$$;
+
 -- The form answers that a letter may quote, by placeholder, as the form words them; all null without an application. Blind
 -- readers see the form answers that `private.form_answers` shows them, and whether the others are blank. Double braces in form
 -- answers, also of two that follow each other, get a space: at the handover they would be read as a placeholder.
@@ -89,12 +212,12 @@ create or replace function private.placeholders(application public.retreat_appli
   language sql stable set search_path = ''
 as $$
   select jsonb_object_agg(name, case
-    when blind and not shown ? name and btrim(answer, E' \t\r\n') <> '' then '(hidden)'
-    else regexp_replace(btrim(case name || ' ' || answer
+    when blind and not shown ? name and private.trimmed(answer) <> '' then '(hidden)'
+    else regexp_replace(private.trimmed(case name || ' ' || answer
       when 'paid_solution not' then 'I have not' when 'paid_solution screen' then 'Yes, screen time related'
       when 'paid_solution travel' then 'Yes, travel related' when 'paid_solution work' then 'Yes, work or team related'
       when 'paid_solution custom' then 'Custom' when 'team_size just-me' then 'Just me'
-      else answer end, E' \t\r\n'), '\{(?=\{|$)', '{ ', 'g') end)
+      else answer end), '\{(?=\{|$)', '{ ', 'g') end)
   from jsonb_each_text(coalesce(to_jsonb(application), to_jsonb(jsonb_populate_record(application, '{}')))
     - '{id, created_at, consent, edition}'::text[]) as answers (name, answer), private.form_answers(application, true) as shown
 $$;
@@ -227,7 +350,7 @@ begin
     before_id := coalesce((after ->> 'id')::uuid, first_id);
   end if;
   ids := '{}';
-  if btrim(filter ->> 'search') <> '' then
+  if private.trimmed(filter ->> 'search') <> '' then
     select found.query, found.hits into query, hits from private.search(filter ->> 'search', blind) as found;
     -- The search has only punctuation, which matches nothing.
     if query is null then return; end if;
@@ -320,6 +443,64 @@ begin
 end
 $$;
 
+-- The 20 largest groups among the newest 20,000 applications that are New in the newest edition, the largest first. If finding
+-- them takes a second, fewer applications are grouped. `reason`: at least three addresses sent the same reason, ignoring blanks
+-- and case. `links`: the reason is nothing but links. `domain`: 20 or more applied within one hour with addresses of the same
+-- domain, which is no large provider's. Each application is in at most one group.
+create or replace function public.desk_junk() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  undecided_ids uuid[] := (private.find('{"status": "new"}', null, 20000, 50000, me.blind, me.id)).ids;
+  -- Large providers, at which many people have their mailbox.
+  shared_domains constant text[] := array[
+    'aol.com', 'fastmail.com', 'gmail.com', 'gmx.at', 'gmx.ch', 'gmx.de', 'gmx.net', 'googlemail.com', 'hey.com',
+    'hotmail.com', 'icloud.com', 'live.com', 'mac.com', 'me.com', 'msn.com', 'orange.fr', 'outlook.com', 'pm.me',
+    'proton.me', 'protonmail.com', 'qq.com', 'web.de', 'yahoo.co.uk', 'yahoo.com', 'yahoo.de', 'yahoo.fr',
+    'yandex.ru', 'mail.ru', '163.com'
+  ];
+begin
+  return (
+    with undecided as materialized (
+      select id, application.created_at, private.names(application) as names, reason, coalesce(version, 0) as version,
+        private.person(email) as person,
+        lower(reverse(split_part(reverse(email), '@', 1))) as domain,
+        -- `translate` takes half the time of a regular expression.
+        md5(lower(translate(left(reason, 5000), private.blanks(), ''))) as same_reason
+      from unnest(undecided_ids) as newest (id)
+        join public.retreat_applications as application using (id)
+        left join private.statuses on application_id = id
+    ), same_reasons as (
+      select same_reason from undecided group by 1 having count(distinct person) >= 3
+    ), counted as (
+      select *, count(*) over (
+        partition by domain order by created_at range between interval '1 hour' preceding and current row
+      ) as in_an_hour
+      from undecided
+    ), judged as (
+      select *, case
+        when same_reason in (select same_reasons.same_reason from same_reasons) then 'reason'
+        when left(reason, 5000) ~* '^(?:[\s,;]*(?:https?://|www\.)\S+)+[\s,;]*$' then 'links'
+        when max(in_an_hour) over (
+          partition by domain order by created_at range between current row and interval '1 hour' following
+        ) >= 20 and domain <> all (shared_domains) then 'domain'
+      end as kind
+      from counted
+    ), grouped as (
+      select kind, case kind when 'reason' then same_reason when 'domain' then domain else '' end as key, count(*) as count,
+        (array_agg(left(regexp_replace(left(reason, 1000), '\s+', ' ', 'g'), 200) order by created_at desc))[1] as example,
+        jsonb_agg(jsonb_build_object('id', id, 'status', 'new', 'version', version)
+          || case when me.blind then '{}' else names end order by created_at desc) as applications
+      from judged where kind is not null group by 1, 2 order by count desc, key limit 20
+    )
+    select coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'key', case when kind = 'domain' and not me.blind then key end,
+      'example', example, 'applications', applications) order by count desc, key), '[]')
+    from grouped
+  );
+end
+$$;
+
 -- Up to `most` applications with the state of their letters, and the cursor for the next call. Long form answers are cut, the
 -- reason after its first line. An ellipsis says that the reason goes on.
 create or replace function public.desk_list(filter jsonb default '{}', after jsonb default null, most integer default 50) returns jsonb
@@ -338,14 +519,34 @@ begin
     select coalesce(jsonb_agg(
       jsonb_build_object('id', id, 'created_at', created_at, 'team_size', team_size, 'paid_solution', paid_solution,
         'reason', rtrim(line) || case when line = start then '' else ' …' end)
-        || case when me.blind then '{}' else jsonb_build_object('first_name', left(first_name, 200),
-          'last_name', left(last_name, 200), 'email', left(email, 200), 'company', left(company, 200)) end
+        || case when me.blind then '{}' else private.names(application)
+          || jsonb_build_object('email', left(email, 200), 'company', left(company, 200)) end
         || summary order by position), '[]')
     from unnest(found.ids) with ordinality as hit (id, position)
       join public.retreat_applications as application using (id)
       join private.summaries(found.ids, me.blind) on application_id = id,
-      btrim(left(reason, 2000), E' \t\r\n') as start,
+      private.trimmed(left(reason, 2000)) as start,
       split_part(translate(left(start, 200), E'\r', E'\n'), E'\n', 1) as line
+  ));
+end
+$$;
+
+-- Up to 1,000 applications that pass a filter, with the data needed to act on all of them, and the cursor for the next call.
+create or replace function public.desk_select(filter jsonb default '{}', after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  found record := private.find(filter, after, 1000, 5000, me.blind, me.id);
+begin
+  return jsonb_build_object('next', found.next, 'applications', (
+    select coalesce(jsonb_agg(
+      jsonb_build_object('id', id, 'status', coalesce(standing.status, 'new'), 'version', coalesce(standing.version, 0))
+        || case when me.blind then '{}' else private.names(application) end
+      order by place), '[]')
+    from unnest(found.ids) with ordinality as hit (id, place)
+      join public.retreat_applications as application using (id)
+      left join private.statuses as standing on application_id = id
   ));
 end
 $$;
@@ -599,6 +800,47 @@ begin
 end
 $$;
 
+-- A text filled in for an application, by default the newest; null if there is none. Its RSVP link is only an example.
+-- `site`: the desk's address, used if no server has stored the site's. `has_no_site`: the address is unknown, so the link is
+-- left out.
+create or replace function private.example(
+  occasion text, subject text, body text, application uuid, blind boolean, site text default null
+) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  application_row public.retreat_applications;
+  example_invitation record;
+  letter jsonb;
+begin
+  if char_length(subject) > 200 or char_length(body) > 20000 then
+    raise exception 'A letter has at most 20,000 characters, and its subject 200.' using errcode = '22023';
+  end if;
+  if application is null then
+    select * into application_row from public.retreat_applications order by created_at desc, id desc limit 1;
+  else
+    select * into application_row from public.retreat_applications where id = application;
+  end if;
+  if application_row.id is null then return null; end if;
+  if occasion = 'received' then
+    letter := '{"is_long": false}'
+      || private.receipt(subject, body, case when blind then '(hidden)' else application_row.first_name end);
+  else
+    letter := private.filled(subject, body, application_row, blind, case when private.may_ask_for_rsvp(occasion)
+      then jsonb_build_object('answer_link', '{{answer_link}}', 'reply_by', '{{reply_by}}') end);
+    select coalesce(nullif(places.site, ''), nullif(example.site, '')) || '/answer/#example' as link,
+        private.today() + days as day
+      into example_invitation from private.places;
+    letter := letter || jsonb_build_object(
+      'subject', private.with_invitation(letter ->> 'subject', coalesce(example_invitation.link, ''), example_invitation.day),
+      'body', private.with_invitation(letter ->> 'body', example_invitation.link, example_invitation.day),
+      'has_no_site', example_invitation.link is null and private.has_link(body));
+  end if;
+  return letter || jsonb_build_object('application', application_row.id, 'name', case when not blind then
+    private.full_name(application_row) end);
+end
+$$;
+
 -- The templates of the product, with the texts that a new database has.
 create or replace function private.first_templates() returns table (name text, kind text, subject text, body text)
   language sql immutable set search_path = ''
@@ -662,6 +904,14 @@ Thank you for your application to Unplugged. We have it, and we will get back to
 
 The organisers of Unplugged.')
 $$;
+
+-- The address of letters to an applicant: the one that they gave, or the organisers' replacement. Blanks around it are no part of
+-- an address, and a mail server would refuse them.
+create or replace function private.address_of(application uuid, given text) returns text
+  language sql stable set search_path = ''
+  begin atomic
+    select private.trimmed(coalesce((select address from private.addresses where application_id = application), given));
+  end;
 
 -- Locks letters, their applications, and their templates, which cannot be removed meanwhile. Takes ids of letters and of
 -- deliveries. For a receipt, which has no letter, it locks only the application.
@@ -954,12 +1204,56 @@ begin
 end
 $$;
 
+-- The recipient of a letter, as an organiser may see it.
+create or replace function private.addressee(application public.retreat_applications, blind boolean) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_build_object('application', application.id,
+    'to', case when not blind then private.address_of(application.id, application.email) end,
+    'name', case when not blind then private.full_name(application) end)
+$$;
+
+-- Normalises an address to its mailbox. Null if the mailbox is unknown: for addresses that a mail server may forward
+-- (`ada%example.com@example.org`), for quoted names, for names and domains beyond ASCII, and for more than 254 characters.
+create or replace function private.mailbox(email text) returns text
+  language plpgsql immutable set search_path = ''
+as $$
+declare
+  parts text[];
+  name text;
+  domain text;
+begin
+  email := private.trimmed(email);
+  if char_length(email) > 254 then return null; end if;
+  parts := regexp_match(lower(email collate "C"),
+    '^([a-z0-9_][a-z0-9_''-]*(?:\.[a-z0-9_''-]+)*)(?:\+[a-z0-9_''.+-]*)?'
+    '@((?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z](?:[a-z0-9-]*[a-z0-9]))\.?$');
+  if parts is null then return null; end if;
+  domain := case
+    when parts[2] = 'googlemail.com' then 'gmail.com'
+    when parts[2] in ('me.com', 'mac.com') then 'icloud.com'
+    when parts[2] in ('protonmail.com', 'protonmail.ch', 'pm.me') then 'proton.me'
+    when parts[2] ~ '^(ya\.ru|yandex\.[a-z]+)$' then 'yandex.ru'
+    else parts[2]
+  end;
+  -- Remove the differences that these providers ignore.
+  name := case
+    when domain = 'gmail.com' then replace(parts[1], '.', '')
+    when domain = 'proton.me' then translate(parts[1], '._-', '')
+    when domain = 'yandex.ru' then replace(parts[1], '.', '-')
+    when domain ~ '^(yahoo\.[a-z.]+|ymail\.com|rocketmail\.com)$' then split_part(parts[1], '-', 1)
+    else parts[1]
+  end;
+  return nullif(name, '') || '@' || domain;
+end
+$$;
+
 -- A name, if a receipt or a notice may contain it; null if it is blank or long, or looks like a link or a message.
 create or replace function private.plain_name(typed_name text) returns text
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  name text := btrim(typed_name);
+  name text := private.trimmed(typed_name);
   -- The name as it looks to a reader: `１` and `①` are 1, and a wide dot is a dot.
   normalised text;
 begin
@@ -1117,6 +1411,43 @@ $$;
 
 revoke all on function private.answer_digest(private.question_answers) from public, anon, authenticated;
 
+-- Returns an invitation as its page shows it. "state" is "open", "over" after the deadline, or "invalid", which comes alone.
+-- The other keys are "first_name", "until" (the deadline), "answer" (the RSVP, or null) and "address" (where replies go).
+-- "retreat" and "questions" are null unless the person is coming (`private.retreat`, `private.questions_of`). No answer to a
+-- private question is returned, since a letter may be forwarded. The names are older than the words invitation and RSVP, and
+-- published pages use them.
+create or replace function public.place_by_token(token text) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  application uuid := private.application_of_token(token);
+begin
+  if application is null then
+    return jsonb_build_object('state', 'invalid');
+  end if;
+  return (
+    select jsonb_build_object(
+      'state', case when until < private.today() then 'over' else 'open' end,
+      'first_name', left(private.trimmed(first_name), 200), 'until', until, 'answer', rsvp,
+      'address', coalesce(nullif((select reply_to from private.letter_settings), ''), places.sender),
+      'retreat', case when rsvp = 'coming' then private.retreat(edition) end,
+      'questions', case when rsvp = 'coming' then (
+        select jsonb_build_object(
+          'until', coalesce(questions_until, starts_on), 'is_open', private.are_questions_open(edition),
+          'private_days', private_days, 'list', private.questions_of(application, edition, false))
+        from private.editions
+        where id = edition and exists (select from private.questions where questions.edition = editions.id)
+      ) end
+    )
+    from private.invitations as invitation
+      join public.retreat_applications as application_row on application_row.id = application_id
+      cross join private.places
+      cross join lateral (select coalesce(deadline, private.today() + places.days) as until) as counted
+    where application_id = application
+  );
+end
+$$;
+
 -- The questions of an edition, by default the newest: {edition, version, questions, until, closes_on, private_days, erased_on,
 -- due}. `until` is the last day for answers if organisers set it, and `closes_on` the one that counts. `due` counts the private answers
 -- of all editions that are due to be erased. Each question has the number of its `answers`.
@@ -1235,6 +1566,40 @@ begin
   insert into private.history (author, kind, detail)
     values (me.email, 'questions', jsonb_build_object('questions', cardinality(wanted)));
   return public.desk_questions(former.id);
+end
+$$;
+
+-- Up to 1,000 people who are coming to the retreat of an edition, by default the newest: {guests: [{id, first_name, last_name,
+-- email, phone, company, answers}], next}. `answers` are by the id of the question, and `next` is the cursor for the next call.
+-- Blind readers get only ids, and answers that are not private.
+create or replace function public.desk_guests(after jsonb default null, edition integer default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return (
+    with guests as (
+      select application.*, private.names(application) as names
+      from private.invitations join public.retreat_applications as application on application.id = application_id
+      where is_accepted and rsvp = 'coming'
+        and application.edition = (private.edition_in(jsonb_build_object('edition', desk_guests.edition))).id
+        and (after is null or application.id > (after ->> 'id')::uuid)
+      order by application.id limit 1001
+    ), shown as (
+      select * from guests order by id limit 1000
+    )
+    select jsonb_build_object(
+      'guests', coalesce(jsonb_agg(jsonb_build_object('id', shown.id, 'answers', (
+        select coalesce(jsonb_object_agg(question_id, answer), '{}')
+        from private.question_answers join private.questions on questions.id = question_id
+        where application_id = shown.id and not (me.blind and is_private)
+      )) || case when me.blind then '{}' else names || jsonb_build_object('email', left(email, 200),
+        'phone', left(phone, 200), 'company', left(company, 200)) end order by shown.id), '[]'),
+      'next', case when (select count(*) from guests) > 1000
+        then jsonb_build_object('id', (array_agg(shown.id order by shown.id desc))[1]) end)
+    from shown
+  );
 end
 $$;
 
@@ -1780,6 +2145,42 @@ begin
     perform private.end_announcements(shown, 'applications');
   end loop;
   return jsonb_build_object('erased', gone, 'announced', case when is_new then private.announced_applications() end);
+end
+$$;
+
+-- How long applications are kept: {version, months, months_for_guests, due, announced, editions, holds}. `due`: the number of
+-- applications that are due today. `editions`: [{id, name, ends_on, erased_on, guests_erased_on}], the newest first. `holds`: the
+-- hundred applications on which a hold was put last: [{id, first_name, last_name, reason, held_by, held_at}]. Blind readers get
+-- no names and reasons.
+create or replace function public.desk_retention() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return (
+    select jsonb_build_object(
+      'version', version, 'months', months, 'months_for_guests', months_for_guests,
+      'due', private.count_due_applications(),
+      'announced', private.announced_applications(),
+      'editions', (
+        select jsonb_agg(jsonb_build_object('id', id, 'name', name, 'ends_on', ends_on,
+          'erased_on', (ends_on + make_interval(months => months))::date,
+          'guests_erased_on', (ends_on + make_interval(months => months_for_guests))::date) order by id desc)
+        from private.editions
+      ),
+      'holds', (
+        select coalesce(jsonb_agg(jsonb_build_object('id', application_id, 'held_by', held_by, 'held_at', held_at)
+          || case when me.blind then '{}' else names || jsonb_build_object('reason', reason) end
+          order by held_at desc, application_id), '[]')
+        from (
+          select application_id, held_by, held_at, holds.reason, private.names(application) as names
+          from private.holds join public.retreat_applications as application on id = application_id
+          order by held_at desc, application_id limit 100
+        ) as held
+      ))
+    from private.retention
+  );
 end
 $$;
 

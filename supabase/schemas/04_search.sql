@@ -114,7 +114,7 @@ create function private.search(search text, blind boolean, out query tsquery, ou
   language plpgsql stable set search_path = ''
 as $$
 declare
-  words text[] := regexp_split_to_array(btrim(private.folded(left(search, 200))), '\s+');
+  words text[] := regexp_split_to_array(private.trimmed(private.folded(left(private.trimmed(search), 200))), '\s+');
   row_estimate float := (select reltuples from pg_class where oid = 'public.retreat_applications'::regclass);
 begin
   select cast(string_agg(

@@ -12,7 +12,7 @@ as $$
       'id', application.id, 'created_at', application.created_at, 'paid_solution', application.paid_solution,
       'custom_solution', application.custom_solution, 'team_size', application.team_size,
       'reason', application.reason, 'consent', application.consent)
-    else to_jsonb(application) - 'edition'
+    else to_jsonb(application) - 'edition' || private.blank_name(application)
   end
 $$;
 
@@ -45,12 +45,12 @@ create function private.placeholders(application public.retreat_applications, bl
   language sql stable set search_path = ''
 as $$
   select jsonb_object_agg(name, case
-    when blind and not shown ? name and btrim(answer, E' \t\r\n') <> '' then '(hidden)'
-    else regexp_replace(btrim(case name || ' ' || answer
+    when blind and not shown ? name and private.trimmed(answer) <> '' then '(hidden)'
+    else regexp_replace(private.trimmed(case name || ' ' || answer
       when 'paid_solution not' then 'I have not' when 'paid_solution screen' then 'Yes, screen time related'
       when 'paid_solution travel' then 'Yes, travel related' when 'paid_solution work' then 'Yes, work or team related'
       when 'paid_solution custom' then 'Custom' when 'team_size just-me' then 'Just me'
-      else answer end, E' \t\r\n'), '\{(?=\{|$)', '{ ', 'g') end)
+      else answer end), '\{(?=\{|$)', '{ ', 'g') end)
   from jsonb_each_text(coalesce(to_jsonb(application), to_jsonb(jsonb_populate_record(application, '{}')))
     - '{id, created_at, consent, edition}'::text[]) as answers (name, answer), private.form_answers(application, true) as shown
 $$;

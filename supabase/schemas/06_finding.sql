@@ -112,7 +112,7 @@ begin
     before_id := coalesce((after ->> 'id')::uuid, first_id);
   end if;
   ids := '{}';
-  if btrim(filter ->> 'search') <> '' then
+  if private.trimmed(filter ->> 'search') <> '' then
     select found.query, found.hits into query, hits from private.search(filter ->> 'search', blind) as found;
     -- The search has only punctuation, which matches nothing.
     if query is null then return; end if;

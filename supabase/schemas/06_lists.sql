@@ -23,13 +23,13 @@ begin
     select coalesce(jsonb_agg(
       jsonb_build_object('id', id, 'created_at', created_at, 'team_size', team_size, 'paid_solution', paid_solution,
         'reason', rtrim(line) || case when line = start then '' else ' …' end)
-        || case when me.blind then '{}' else jsonb_build_object('first_name', left(first_name, 200),
-          'last_name', left(last_name, 200), 'email', left(email, 200), 'company', left(company, 200)) end
+        || case when me.blind then '{}' else private.names(application)
+          || jsonb_build_object('email', left(email, 200), 'company', left(company, 200)) end
         || summary order by position), '[]')
     from unnest(found.ids) with ordinality as hit (id, position)
       join public.retreat_applications as application using (id)
       join private.summaries(found.ids, me.blind) on application_id = id,
-      btrim(left(reason, 2000), E' \t\r\n') as start,
+      private.trimmed(left(reason, 2000)) as start,
       split_part(translate(left(start, 200), E'\r', E'\n'), E'\n', 1) as line
   ));
 end
@@ -264,8 +264,7 @@ begin
   return jsonb_build_object('next', found.next, 'applications', (
     select coalesce(jsonb_agg(
       jsonb_build_object('id', id, 'status', coalesce(standing.status, 'new'), 'version', coalesce(standing.version, 0))
-        || case when me.blind then '{}' else jsonb_build_object(
-          'first_name', left(first_name, 200), 'last_name', left(last_name, 200)) end
+        || case when me.blind then '{}' else private.names(application) end
       order by place), '[]')
     from unnest(found.ids) with ordinality as hit (id, place)
       join public.retreat_applications as application using (id)

@@ -104,6 +104,6 @@ begin
       'has_no_site', example_invitation.link is null and private.has_link(body));
   end if;
   return letter || jsonb_build_object('application', application_row.id, 'name', case when not blind then
-    btrim(left(application_row.first_name, 200) || ' ' || left(application_row.last_name, 200)) end);
+    private.full_name(application_row) end);
 end
 $$;

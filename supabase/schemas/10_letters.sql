@@ -80,11 +80,12 @@ create table private.addresses (
 );
 alter table private.addresses enable row level security;
 
--- The address of letters to an applicant: the one that they gave, or the organisers' replacement.
+-- The address of letters to an applicant: the one that they gave, or the organisers' replacement. Blanks around it are no part of
+-- an address, and a mail server would refuse them.
 create function private.address_of(application uuid, given text) returns text
   language sql stable set search_path = ''
   begin atomic
-    select coalesce((select address from private.addresses where application_id = application), given);
+    select private.trimmed(coalesce((select address from private.addresses where application_id = application), given));
   end;
 
 -- The order of locks: templates by name; then applications and their statuses, letters, and deliveries, each by id; then the

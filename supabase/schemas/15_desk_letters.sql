@@ -19,8 +19,7 @@ create function private.addressee(application public.retreat_applications, blind
 as $$
   select jsonb_build_object('application', application.id,
     'to', case when not blind then private.address_of(application.id, application.email) end,
-    'name', case when not blind then
-      btrim(left(application.first_name, 200) || ' ' || left(application.last_name, 200)) end)
+    'name', case when not blind then private.full_name(application) end)
 $$;
 
 -- Drafts as an organiser may see them, in the order of `ids`. In the result, `edition` is no retreat: it is 1 when a letter is

@@ -10,6 +10,7 @@ declare
   name text;
   domain text;
 begin
+  email := private.trimmed(email);
   if char_length(email) > 254 then return null; end if;
   parts := regexp_match(lower(email collate "C"),
     '^([a-z0-9_][a-z0-9_''-]*(?:\.[a-z0-9_''-]+)*)(?:\+[a-z0-9_''.+-]*)?'
@@ -39,7 +40,7 @@ create function private.plain_name(typed_name text) returns text
   language plpgsql immutable set search_path = ''
 as $$
 declare
-  name text := btrim(typed_name);
+  name text := private.trimmed(typed_name);
   -- The name as it looks to a reader: `１` and `①` are 1, and a wide dot is a dot.
   normalised text;
 begin

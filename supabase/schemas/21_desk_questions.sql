@@ -149,7 +149,7 @@ declare
 begin
   return (
     with guests as (
-      select application.*
+      select application.*, private.names(application) as names
       from private.invitations join public.retreat_applications as application on application.id = application_id
       where is_accepted and rsvp = 'coming'
         and application.edition = (private.edition_in(jsonb_build_object('edition', desk_guests.edition))).id
@@ -163,8 +163,7 @@ begin
         select coalesce(jsonb_object_agg(question_id, answer), '{}')
         from private.question_answers join private.questions on questions.id = question_id
         where application_id = shown.id and not (me.blind and is_private)
-      )) || case when me.blind then '{}' else jsonb_build_object(
-        'first_name', left(first_name, 200), 'last_name', left(last_name, 200), 'email', left(email, 200),
+      )) || case when me.blind then '{}' else names || jsonb_build_object('email', left(email, 200),
         'phone', left(phone, 200), 'company', left(company, 200)) end order by shown.id), '[]'),
       'next', case when (select count(*) from guests) > 1000
         then jsonb_build_object('id', (array_agg(shown.id order by shown.id desc))[1]) end)

@@ -161,12 +161,11 @@ begin
       ),
       'holds', (
         select coalesce(jsonb_agg(jsonb_build_object('id', application_id, 'held_by', held_by, 'held_at', held_at)
-          || case when me.blind then '{}' else jsonb_build_object(
-            'first_name', left(first_name, 200), 'last_name', left(last_name, 200), 'reason', reason) end
+          || case when me.blind then '{}' else names || jsonb_build_object('reason', reason) end
           order by held_at desc, application_id), '[]')
         from (
-          select application_id, held_by, held_at, holds.reason, first_name, last_name
-          from private.holds join public.retreat_applications on id = application_id
+          select application_id, held_by, held_at, holds.reason, private.names(application) as names
+          from private.holds join public.retreat_applications as application on id = application_id
           order by held_at desc, application_id limit 100
         ) as held
       ))

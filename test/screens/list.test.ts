@@ -42,6 +42,14 @@ test('the newest fifty are listed, then fifty more at a time, and every tab show
   expect(names()[0]).toBe('Person 1')
 })
 
+test('where a name shows nothing, the link, the tick and the heading have the email', async () => {
+  await desk.store([{ first_name: '\u00a0', last_name: '\u200b', email: 'ada@example.com' }])
+  const { user } = await desk.open()
+  await screen.findByRole('checkbox', { name: 'Select ada@example.com' })
+  await user.click(await link('ada@example.com'))
+  await heading('ada@example.com')
+})
+
 test('a row shows the name, company, team size, first line of the reason, time and status', async () => {
   const created_at = new Date('2024-03-05T12:00:00Z')
   const reason = '\n  To think.\r\nWithout a screen.'

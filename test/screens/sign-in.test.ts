@@ -31,7 +31,7 @@ async function signInBy({ fill, press }: OpenedDesk, code = '') {
   await press('Sign in')
 }
 
-test('an impossible or wrong code is reported at its field, and the right one may have spaces', async () => {
+test('an impossible or wrong code is reported at its field, and the right one may have spaces and wide digits', async () => {
   const email = await desk.server.organiser()
   const opened = await desk.open('/', signedOut)
   await heading('Sign in')
@@ -44,7 +44,8 @@ test('an impossible or wrong code is reported at its field, and the right one ma
   await signInBy(opened, otherCodeThan(code))
   await findAlert(/^This code is wrong, was used already/)
   expect(focusedWords()).toBe('Code')
-  await signInBy(opened, ` ${code.slice(0, 3)} ${code.slice(3)}`)
+  const wide = code.replaceAll(/\d/g, (digit) => String.fromCodePoint(0xff10 + Number(digit)))
+  await signInBy(opened, ` ${wide.slice(0, 3)}\u00a0${wide.slice(3)}\u200b`)
   await heading('Applications')
   expect(focusedWords()).toBe('Applications')
   await screen.findByText(email)

@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 
+import { trimmed } from '../../application/blank.ts'
 import { openForReading } from '../../server/database/database.ts'
 import { examine } from '../../server/doctor/doctor.ts'
 import { sendTests } from '../../server/doctor/send-tests.ts'
@@ -83,7 +84,7 @@ function print({ about, verdict, sentence }: Awaited<Findings[number]>) {
 
 function checkedEmail(text: string) {
   try {
-    return emailOf(text.trim())
+    return emailOf(trimmed(text))
   } catch (cause) {
     throw new OperatorError(`"${text}" is not an email address.`, { cause })
   }

@@ -1,3 +1,4 @@
+import { trimmed } from '../../application/blank.ts'
 import { emailOf } from '../../server/auth/fields.ts'
 import { replaceKey } from '../../server/auth/sessions/keys.ts'
 import {
@@ -138,7 +139,7 @@ async function localAddress(sql: Sql, settings: Settings, email: string) {
 
 function checkedEmail(text: string) {
   try {
-    return emailOf(text.trim())
+    return emailOf(trimmed(text))
   } catch (cause) {
     throw new OperatorError(`"${text}" is not an email address.`, { cause })
   }

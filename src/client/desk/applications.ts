@@ -64,17 +64,24 @@ export interface Summary extends RsvpDetails {
   applied_before?: boolean
 }
 
+/** The words for an applicant whose name shows nothing: the email. */
+interface BlankName {
+  name?: string
+}
+
 type Blindable<Fields> = Omit<Fields, HiddenField> & Partial<Pick<Fields, HiddenField & keyof Fields>>
 
 /** An application in a list, with only the first line of its reason. */
 export type ListedApplication = Summary &
+  BlankName &
   Blindable<Omit<Application, 'phone' | 'linkedin' | 'custom_solution' | 'consent'>>
 
 /** A complete application. In blind reading, it lacks the hidden fields. */
-export type FullApplication = Summary & Blindable<Application>
+export type FullApplication = Summary & BlankName & Blindable<Application>
 
 /** The data that is needed to act on an application. */
 export type SelectedApplication = Pick<Summary, 'id' | 'status' | 'version'> &
+  BlankName &
   Partial<Pick<Application, 'first_name' | 'last_name'>>
 
 /** Applications that look as if a program had sent them. */

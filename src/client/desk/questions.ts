@@ -24,6 +24,8 @@ export interface Questions {
 export interface Guest {
   id: string
   first_name?: string
+  /** The email, if the name shows nothing. */
+  name?: string
   last_name?: string
   email?: string
   phone?: string

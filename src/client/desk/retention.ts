@@ -24,6 +24,8 @@ export interface Retention extends RetentionMonths {
   holds: (Omit<Hold, 'reason'> & {
     id: string
     first_name?: string
+    /** The email, if the name shows nothing. */
+    name?: string
     last_name?: string
     reason?: string
   })[]

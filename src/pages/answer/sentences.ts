@@ -33,7 +33,13 @@ export function sentencesOf(shown: Invitation | undefined, token: string, title:
   if (shown.state === 'over') return shown.questions ? answered : [...answered, sentence(overSentence)]
   if (shown.answer) return answered
   return [
-    sentence('Hello ', element('bdi', shown.first_name), ', your place is kept until ', dayOf(shown.until)),
+    sentence(
+      'Hello',
+      shown.first_name && ' ',
+      element('bdi', shown.first_name),
+      ', your place is kept until ',
+      dayOf(shown.until),
+    ),
   ]
 }
 

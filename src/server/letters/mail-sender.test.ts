@@ -317,7 +317,7 @@ test(
   'while a letter is being sent to a person, no other letter is sent to any spelling of their address',
   { repeats: 150 },
   async () => {
-    const spellings = ['Ada.L@gmail.com', ' ada.l@GMAIL.com']
+    const spellings = ['Ada.L@gmail.com', ' ada.l@GMAIL.com\u00a0']
     for (const address of spellings) await releaseTo(address)
     // Which one is first is open if several servers claim at once: they are letters about different applications.
     const all = await Promise.all(Array.from({ length: 4 }, () => claimLetter(database.server)))
@@ -336,7 +336,7 @@ test(
     expect(await claimLetter(database.owner)).toBeUndefined()
     expect(await record(database.owner, claim, { outcome: 'sent', code: 250 })).toBe('sent')
     const next = await claimLetter(database.owner)
-    expect(new Set([claim.to, next?.to])).toEqual(new Set(spellings))
+    expect(new Set([claim.to, next?.to])).toEqual(new Set(spellings.map((each) => each.trim())))
     expect(await claimLetter(database.owner)).toBeUndefined()
     // The server dies. When the lease of its claim has expired, the next letter to this person can be claimed.
     await advanceTime(91)

@@ -139,7 +139,9 @@ const expectedCodes: Record<string, string> = {
 const visitorFunctions = ['answer_place', 'answer_questions', 'door_is_open', 'place_by_token']
 
 /** The functions that index expressions use. */
-const indexFunctions = ['folded', 'person', 'search_octets', 'search_vector'].map((name) => `private.${name}`)
+const indexFunctions = ['blanks', 'folded', 'person', 'search_octets', 'search_vector', 'trimmed'].map(
+  (name) => `private.${name}`,
+)
 
 /** All schemas except PostgreSQL's own. */
 const ourSchemas = `(select oid from pg_namespace where nspname !~ '^(pg_|information_schema$)')`

@@ -4,6 +4,7 @@ import { anApplication } from '../../support/form.ts'
 import { startMailSenderFixture, type MailSenderFixture } from '../../support/mail-sender.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { claimReceipt as claimReceiptOf } from '../../support/claims.ts'
+import { trimmed } from '../../../src/application/blank.ts'
 import type { Application } from '../../../src/application/application.ts'
 import { addOrganiser } from '../../../src/server/auth/organisers.ts'
 import { recordHeartbeat } from '../../../src/server/deliveries/record.ts'
@@ -225,10 +226,13 @@ test.each([
   ['www evil', 'Hello, it is here.'],
   ['mail me@evil', 'Hello, it is here.'],
   ['Ada\nEve', 'Hello, it is here.'],
-  ['Ada\r', 'Hello, it is here.'],
+  ['Ada\r', 'Hello Ada, it is here.'],
   ['Ada\u2028Eve', 'Hello, it is here.'],
-  ['\u202eAda', 'Hello, it is here.'],
+  ['\u202eAda\u200b', 'Hello Ada, it is here.'],
+  ['A\u202eda', 'Hello, it is here.'],
   [' ', 'Hello, it is here.'],
+  ['\u00a0', 'Hello, it is here.'],
+  ['\u200b\u3164', 'Hello, it is here.'],
   ['Maria del Carmen Souza', 'Hello Maria del Carmen Souza, it is here.'],
   ['Ọlá Đặng आदित्य', 'Hello Ọlá Đặng आदित्य, it is here.'],
   ['you won a free phone', 'Hello, it is here.'],
@@ -263,7 +267,7 @@ test.each([
   await setTemplate('For {{first_name}}: thanks', 'Hello {{ first_name }}, it is here.')
   await apply({ first_name: name })
   expect(await receipts()).toMatchObject([
-    { body: text, subject: text.startsWith('Hello,') ? 'For: thanks' : `For ${name.trim()}: thanks` },
+    { body: text, subject: text.startsWith('Hello,') ? 'For: thanks' : `For ${trimmed(name)}: thanks` },
   ])
 })
 

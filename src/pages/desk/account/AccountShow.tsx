@@ -18,16 +18,9 @@ import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useReading } from '../kit/useReading.ts'
 import { sentenceOfPassword } from '../session/account-sentences.ts'
-import {
-  CodeField,
-  codeIn,
-  asAccount,
-  SignOutButton,
-  codeProblem,
-  textIn,
-  useForm,
-  type AsMe,
-} from '../session/useForm.tsx'
+import { codeIn } from '../session/code-in.ts'
+import { CodeField, codeProblem } from '../session/CodeField.tsx'
+import { asAccount, SignOutButton, textIn, useForm, type AsMe } from '../session/useForm.tsx'
 import type { WatchedSession } from '../session/watch-session.ts'
 import { FactorEdit, type AccountPartProps } from './FactorEdit.tsx'
 

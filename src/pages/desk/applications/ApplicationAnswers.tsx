@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 
 import { paidSolutions, teamSizes, type Application } from '../../../application/application.ts'
+import { isBlank } from '../../../application/blank.ts'
 import { questions, textFields } from '../../../application/fields.ts'
 import type { FullApplication } from '../../../client/desk/applications.ts'
 import { ActButton } from '../kit/ActButton.tsx'
@@ -71,7 +72,7 @@ export function FormAnswers({ application, isRevealing, onReveal }: FormAnswersP
         <FormAnswer label="Paid for a solution">
           {paid_solution === '' ? null : paidSolutions[paid_solution]}
         </FormAnswer>
-        {custom_solution !== '' && (
+        {!isBlank(custom_solution) && (
           <FormAnswer label="Custom answer">
             <LongText text={custom_solution} />
           </FormAnswer>
@@ -80,7 +81,9 @@ export function FormAnswers({ application, isRevealing, onReveal }: FormAnswersP
         {!isHidden &&
           textFields.map(({ name, label }) => (
             <FormAnswer key={name} label={label}>
-              <Contact value={application[name] ?? ''} address={links[name]?.(application[name] ?? '')} />
+              {isBlank(application[name] ?? '') ? null : (
+                <Contact value={application[name] ?? ''} address={links[name]?.(application[name] ?? '')} />
+              )}
             </FormAnswer>
           ))}
         <FormAnswer label="Consent">{consent ? 'Yes' : 'No'}</FormAnswer>

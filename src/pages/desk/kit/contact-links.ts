@@ -1,17 +1,29 @@
+import { trimmed, withoutBlanks } from '../../../application/blank.ts'
+import { withAsciiDigits } from '../../../application/digits.ts'
 import type { Letter } from '../../../client/desk/letters.ts'
 
 /** The `mailto:` address of an email; undefined if the text is not exactly one email. */
 export function mailLink(email: string): string | undefined {
   const [, local = '', domain = ''] =
-    /^([^\s@<>()[\]\\,;:"]+)@([^\s@<>()[\]\\,;:"]+\.[^\s@<>()[\]\\,;:"]+)$/.exec(email) ?? []
+    /^([^\s@<>()[\]\\,;:"]+)@([^\s@<>()[\]\\,;:"]+\.[^\s@<>()[\]\\,;:"]+)$/.exec(trimmed(email)) ?? []
   return domain === '' ? undefined : `mailto:${encodeURIComponent(local)}@${encodeURIComponent(domain)}`
 }
 
+/** The countries whose numbers keep a leading zero after the country's code, such as `+39 06` for Rome. */
+const keepsZero = ['39', '225', '229', '241', '242', '378', '379']
+
 /** The `tel:` address of a telephone number; undefined if the text is not one. */
 export function phoneLink(phone: string): string | undefined {
-  const digits = phone.replaceAll(/\D/g, '')
-  const isPhone = /^\s*\+?[\d\s()./-]+$/.test(phone) && digits.length >= 5 && digits.length <= 15
-  return isPhone ? `tel:${phone.trim().startsWith('+') ? '+' : ''}${digits}` : undefined
+  const number = withAsciiDigits(phone).replaceAll(/\p{Pd}/gu, '-')
+  // The zero after a country's code, as in `+44 (0)20`, is dialled only within the country.
+  const abroad = trimmed(number).replace(
+    /^(\(?(?:\+|00)([1-9]\d{0,2})[^\d+]+)0/,
+    (all, code: string, country: string) => (keepsZero.includes(country) ? all : code),
+  )
+  const digits = abroad.replaceAll(/\D/g, '')
+  const isPhone =
+    /^\(?\+?[\d()./-]+$/.test(withoutBlanks(abroad)) && digits.length >= 5 && digits.length <= 15
+  return isPhone ? `tel:${/^\(?\+/.test(abroad) ? '+' : ''}${digits}` : undefined
 }
 
 /**
@@ -19,7 +31,7 @@ export function phoneLink(phone: string): string | undefined {
  * `in/`.
  */
 export function linkedInLink(input: string): string | undefined {
-  const text = input.trim()
+  const text = trimmed(input)
   const isPath = /^\/?(in|company|pub)\/[^\s/]+\/?$/.test(text)
   const address = isPath
     ? `https://www.linkedin.com/${text.replace(/^\//, '')}`

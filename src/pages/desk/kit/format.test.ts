@@ -75,4 +75,5 @@ test('a hidden name is shown as Application, with the beginning of its id', () =
   expect(nameOf({ id })).toBe('Application 02c9')
   expect(nameOf({ id, first_name: 'Ada', last_name: 'L' })).toBe('Ada L')
   expect(nameOf({ id, first_name: 'Ada' })).toBe('Ada')
+  expect(nameOf({ id, first_name: '\u00a0', name: 'a@b.org' })).toBe('a@b.org')
 })

@@ -8,7 +8,7 @@ const chartDay = formatOf({ dateStyle: 'medium', timeZone: 'UTC' })
 /** Maximum characters of a name or a company in lists and sentences. */
 const shortLength = 120
 
-const directionMarks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+const directionMarks = /\p{Bidi_Control}/gu
 const beginning = new RegExp(`^.{0,${shortLength}}`, 'su')
 const excessCombiningMarks = /(\p{M}{8})\p{M}+/gu
 
@@ -102,15 +102,19 @@ export function shortOf(text: string): string {
   return short === begin && text.length <= shortLength * 10 ? begin : `${short.trimEnd()}…`
 }
 
-/** An applicant's name; if names are hidden, `Application` and the first characters of the application's id. */
-export function nameOf({ id, first_name, last_name }: Named): string {
-  return first_name === undefined ? hiddenName(id) : shortOf(`${first_name} ${last_name ?? ''}`.trim())
+/** An applicant's name, or what is shown if it is blank; if names are hidden, `Application` and the first characters of the application's id. */
+export function nameOf({ id, first_name, last_name, name }: Named): string {
+  return first_name === undefined
+    ? hiddenName(id)
+    : shortOf(name ?? `${first_name} ${last_name ?? ''}`.trim())
 }
 
 interface Named {
   id: string
   first_name?: string
   last_name?: string
+  /** The email, if the name shows nothing. */
+  name?: string
 }
 
 /** The words for an applicant whose name is hidden. They distinguish the applicants. */

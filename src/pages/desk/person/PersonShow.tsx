@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 
+import { isBlank } from '../../../application/blank.ts'
 import type { AllAbout } from '../../../client/desk/person.ts'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
@@ -52,8 +53,12 @@ function Person({ about }: { about: AllAbout & { at: string } }) {
   return (
     <div className="person-screen">
       <p>
-        <bdi>{newest && nameOf({ ...newest.answers, id: newest.id })}</bdi>, <bdi>{email}</bdi>:{' '}
-        {countOf(applications.length + leftOut, 'application')}, as of {momentOf(at)}.
+        {newest && !isBlank(newest.answers.first_name + newest.answers.last_name) && (
+          <>
+            <bdi>{nameOf({ ...newest.answers, id: newest.id })}</bdi>,{' '}
+          </>
+        )}
+        <bdi>{email}</bdi>: {countOf(applications.length + leftOut, 'application')}, as of {momentOf(at)}.
         {leftOut > 0 && ` The ${applications.length} newest are here. The operator’s command has all.`}
       </p>
       <form className="layout-row" aria-label="Take it with you">

@@ -1,7 +1,9 @@
 import type { LoadAuth } from '../../../client/session.ts'
 import { sentenceOfFactor } from './account-sentences.ts'
 import { Step, StepForm } from './Step.tsx'
-import { CodeField, codeIn, SignOutButton, codeProblem, useForm } from './useForm.tsx'
+import { codeIn } from './code-in.ts'
+import { CodeField, codeProblem } from './CodeField.tsx'
+import { SignOutButton, useForm } from './useForm.tsx'
 import type { WatchedSession } from './watch-session.ts'
 
 /** The second step of signing in, for accounts with a second factor: a code from an authenticator app. */

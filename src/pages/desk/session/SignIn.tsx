@@ -10,7 +10,8 @@ import { lazyScreen } from '../kit/Screen.tsx'
 import { Brand, useTitle } from '../kit/site-title.tsx'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
 import { OtherWay, NoticeBox, Step, StepForm } from './Step.tsx'
-import { CodeField, codeIn, codeProblem, textIn, useForm } from './useForm.tsx'
+import { CodeField, codeProblem } from './CodeField.tsx'
+import { textIn, useForm } from './useForm.tsx'
 
 // Few people need these two, so the list that opens first does not load them.
 const AskOperator = lazyScreen(async () => (await import('./AskOperator.tsx')).AskOperator)
@@ -98,6 +99,8 @@ function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFor
 function CodeForm({ auth, email, onBack }: { auth: LoadAuth; email: string; onBack: () => void }) {
   const [sentAgain, setSentAgain] = useState(0)
   const form = useForm(async (fields) => {
+    // Loaded when a code is sent, so that the first list needs less script.
+    const { codeIn } = await import('./code-in.ts')
     const token = codeIn(fields)
     if (token === undefined) return codeProblem
     const { error } = await (await auth()).verifyOtp({ email, token, type: 'email' })

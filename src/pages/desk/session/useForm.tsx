@@ -3,7 +3,6 @@ import type { FormEvent } from 'react'
 import { isRetryable } from '../../../client/auth-errors.ts'
 import type { LoadAuth } from '../../../client/session.ts'
 import { Button } from '../kit/Button.tsx'
-import { Field, type FieldProps } from '../kit/Field.tsx'
 import { Problem, reportUnexpected } from '../kit/Problem.tsx'
 import { useAct } from '../kit/useAct.ts'
 import { sentenceOfSignIn } from './sentences.ts'
@@ -84,33 +83,8 @@ export function SignOutButton({ session, confirmLoss = () => true }: SignOutButt
   )
 }
 
-/** A field for a code from an email or an authenticator app. */
-export function CodeField(props: Pick<FieldProps, 'hint' | 'problem' | 'takesFocus'>) {
-  return (
-    <Field
-      label="Code"
-      name="code"
-      autoComplete="one-time-code"
-      inputMode="numeric"
-      spellCheck={false}
-      required
-      {...props}
-    />
-  )
-}
-
-/** The digits of the typed code, without spaces and hyphens; undefined if it cannot be a code. */
-export function codeIn(fields: FormData): string | undefined {
-  const code = textIn(fields, 'code').replace(/[\s-]/g, '')
-  // Hosted projects can have longer codes.
-  return /^\d{6,10}$/.test(code) ? code : undefined
-}
-
 /** The text of a field; blank if there is no such field. */
 export function textIn(fields: FormData, name: string): string {
   const text = fields.get(name)
   return typeof text === 'string' ? text : ''
 }
-
-/** The message for a text that cannot be a code. */
-export const codeProblem = 'A code has six digits. Please check it.'

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
 
+import { codeOf } from '../../../application/digits.ts'
 import { lockAccount } from '../accounts/accounts.ts'
 import { identifier, type Sql } from '../../database/sql.ts'
 
@@ -108,7 +109,7 @@ export async function redeemCode(
     union all
     select id, user_id, token_type, code_hash, 'private.decoys' from private.decoys
     where relates_to = ${decoyOf(address)} and not exists (select from auth.one_time_tokens where ${isValid})`
-  const triedHash = Buffer.from(codeDigest(address, code))
+  const triedHash = Buffer.from(codeDigest(address, codeOf(code)))
   const matching = rows.find(({ code_hash: hash }) => timingSafeEqual(Buffer.from(hash), triedHash))
   if (matching === undefined) {
     await transaction`

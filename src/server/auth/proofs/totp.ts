@@ -1,3 +1,5 @@
+import { codeOf } from '../../../application/digits.ts'
+
 /** The parameters of RFC 6238 that every authenticator supports: six digits, SHA-1, 30 seconds. */
 const parameters = { algorithm: 'SHA1', digits: 6, period: 30 }
 
@@ -22,7 +24,8 @@ export async function newSecret(issuer: string, label: string) {
  * @returns The number of the 30-second period whose code this is; undefined for a wrong code.
  * @see https://www.rfc-editor.org/rfc/rfc6238
  */
-export async function checkCode(secret: string, code: string, at = Date.now()): Promise<number | undefined> {
+export async function checkCode(secret: string, typed: string, at = Date.now()): Promise<number | undefined> {
+  const code = codeOf(typed)
   // The library throws for six characters of more than six bytes.
   if (!/^[0-9]{6}$/.test(code)) return undefined
   const { TOTP, Secret } = await import('otpauth')
