@@ -27,13 +27,178 @@ create function private.trimmed(said text) returns text
 revoke all on function private.trimmed(text) from public, anon, authenticated;
 grant execute on function private.trimmed(text) to anon, service_role;
 
+-- The bias that RFC 3492 adapts after each character of a label.
+create function private.punycode_bias(delta bigint, is_first boolean, points integer) returns integer
+  language plpgsql immutable parallel safe
+as $$
+declare
+  steps integer := 0;
+begin
+  delta := delta / case when is_first then 700 else 2 end;
+  delta := delta + delta / points;
+  while delta > 455 loop
+    delta := delta / 35;
+    steps := steps + 36;
+  end loop;
+  return steps + (36 * delta / (delta + 38))::integer;
+end
+$$;
+
+revoke all on function private.punycode_bias(bigint, boolean, integer) from public, anon, authenticated;
+grant execute on function private.punycode_bias(bigint, boolean, integer) to anon, service_role;
+
+-- A label of a domain in ASCII, as the Punycode of RFC 3492 after `xn--`; the label itself if it is ASCII.
+create function private.ascii_label(label text) returns text
+  language plpgsql immutable parallel safe
+as $$
+declare
+  digits constant text := 'abcdefghijklmnopqrstuvwxyz0123456789';
+  codes integer[] := array(
+    select ascii(one) from regexp_split_to_table(label, '') with ordinality as split (one, position) order by position);
+  result text := regexp_replace(label, '[^\u0001-\u007f]', '', 'g');
+  handled integer := char_length(result);
+  first_handled constant integer := handled;
+  next_code integer := 128;
+  lowest integer;
+  code integer;
+  delta bigint := 0;
+  bias integer := 72;
+  rest bigint;
+  threshold integer;
+  base integer;
+begin
+  -- A longer label is none, and would take long.
+  if handled = cardinality(codes) or cardinality(codes) > 63 then return label; end if;
+  if handled > 0 then result := result || '-'; end if;
+  while handled < cardinality(codes) loop
+    lowest := (select min(each_one) from unnest(codes) as each_one where each_one >= next_code);
+    delta := delta + (lowest - next_code)::bigint * (handled + 1);
+    next_code := lowest;
+    foreach code in array codes loop
+      if code < next_code then
+        delta := delta + 1;
+      elsif code = next_code then
+        rest := delta;
+        base := 36;
+        loop
+          threshold := least(greatest(base - bias, 1), 26);
+          exit when rest < threshold;
+          result := result || substr(digits, (1 + threshold + (rest - threshold) % (36 - threshold))::integer, 1);
+          rest := (rest - threshold) / (36 - threshold);
+          base := base + 36;
+        end loop;
+        result := result || substr(digits, 1 + rest::integer, 1);
+        bias := private.punycode_bias(delta, handled = first_handled, handled + 1);
+        delta := 0;
+        handled := handled + 1;
+      end if;
+    end loop;
+    delta := delta + 1;
+    next_code := next_code + 1;
+  end loop;
+  return 'xn--' || result;
+end
+$$;
+
+revoke all on function private.ascii_label(text) from public, anon, authenticated;
+grant execute on function private.ascii_label(text) to anon, service_role;
+
+-- The reverse of `private.ascii_label`; the label itself if it is no Punycode.
+create function private.unicode_label(label text) returns text
+  language plpgsql immutable parallel safe
+as $$
+declare
+  digits constant text := 'abcdefghijklmnopqrstuvwxyz0123456789';
+  coded text := substring(lower(label), '^xn--(?:.*-)?([a-z0-9]+)$');
+  result text := coalesce(substring(lower(label), '^xn--(.*)-[a-z0-9]+$'), '');
+  code integer := 128;
+  place bigint := 0;
+  former bigint;
+  bias integer := 72;
+  weight bigint;
+  threshold integer;
+  base integer;
+  digit integer;
+begin
+  if coded is null or char_length(label) > 63 then return label; end if;
+  while coded <> '' loop
+    former := place;
+    weight := 1;
+    base := 36;
+    loop
+      if coded = '' then return label; end if;
+      digit := strpos(digits, left(coded, 1)) - 1;
+      coded := substr(coded, 2);
+      place := place + digit * weight;
+      threshold := least(greatest(base - bias, 1), 26);
+      exit when digit < threshold;
+      weight := weight * (36 - threshold);
+      base := base + 36;
+      if weight > 1000000000 then return label; end if;
+    end loop;
+    bias := private.punycode_bias(place - former, former = 0, char_length(result) + 1);
+    code := code + (place / (char_length(result) + 1))::integer;
+    place := place % (char_length(result) + 1);
+    if code > 1114111 or code between 55296 and 57343 then return label; end if;
+    result := left(result, place::integer) || chr(code) || substr(result, place::integer + 1);
+    place := place + 1;
+  end loop;
+  return result;
+exception when numeric_value_out_of_range then
+  return label;
+end
+$$;
+
+revoke all on function private.unicode_label(text) from public, anon, authenticated;
+grant execute on function private.unicode_label(text) to anon, service_role;
+
+-- An email with each label of its domain in ASCII, or as people read it.
+create function private.email_with_labels(email text, is_unicode boolean) returns text
+  language plpgsql immutable parallel safe
+as $$
+declare
+  parts text[] := regexp_match(email, '^(.*@)([^@]+)$');
+begin
+  -- A domain has at most 253 characters, and none that shows nothing.
+  if parts is null or char_length(parts[2]) > 253
+    or parts[2] ~ '[\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]'
+  then
+    return email;
+  end if;
+  return parts[1] || (
+    select string_agg(case when is_unicode then private.unicode_label(label) else private.ascii_label(label) end, '.' order by position)
+    from regexp_split_to_table(translate(normalize(lower(parts[2] collate "und-x-icu"), nfkc), '。', '.'), '\.')
+      with ordinality as split (label, position)
+  );
+end
+$$;
+
+revoke all on function private.email_with_labels(text, boolean) from public, anon, authenticated;
+grant execute on function private.email_with_labels(text, boolean) to anon, service_role;
+
+-- An email with its domain in ASCII, the form in which domains are compared and stored for the sign-in. Most are ASCII.
+create function private.ascii_email(email text) returns text
+  language sql immutable parallel safe
+  return case when octet_length(email) = char_length(email) then email
+    else private.email_with_labels(email, false) end;
+
+revoke all on function private.ascii_email(text) from public, anon, authenticated;
+grant execute on function private.ascii_email(text) to anon, service_role;
+
+-- An email with its domain as people read it.
+create function private.unicode_email(email text) returns text
+  language sql immutable parallel safe
+  return case when email like '%xn--%' then private.email_with_labels(email, true) else email end;
+
+revoke all on function private.unicode_email(text) from public, anon, authenticated;
+
 -- An applicant's full name; if it is blank the email, and without any the words that the desk has for a hidden name.
 create function private.full_name(application public.retreat_applications) returns text
   language sql immutable parallel safe
 as $$
   select coalesce(
     nullif(private.trimmed(left(application.first_name, 200) || ' ' || left(application.last_name, 200)), ''),
-    nullif(private.trimmed(left(application.email, 200)), ''), 'Application ' || left(application.id::text, 4))
+    nullif(private.unicode_email(private.trimmed(left(application.email, 200))), ''), 'Application ' || left(application.id::text, 4))
 $$;
 
 revoke all on function private.full_name(retreat_applications) from public, anon, authenticated;
@@ -63,23 +228,63 @@ revoke all on function private.names(retreat_applications) from public, anon, au
 -- addresses as equal.
 create or replace function private.person(email text) returns text
   language sql immutable parallel safe
-  return md5(lower(private.trimmed(email)));
+  return md5(lower(private.ascii_email(private.trimmed(email))));
+
+-- The calling organiser; other callers are refused. The email is as people read it, also as the author in the history. Each desk function calls this first, as its own statement: the planner
+-- chooses the order of conditions in a `where`.
+create or replace function private.caller(out id uuid, out email text, out blind boolean)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  if not private.is_organiser() then
+    raise exception 'permission denied: not an organiser' using errcode = '42501';
+  end if;
+  select users.id, private.unicode_email(users.email), organisers.blind into caller.id, caller.email, caller.blind
+    from private.organisers join auth.users on users.id = account_id where account_id = auth.uid();
+end
+$$;
+
+-- The words of a search, all of which have to match; null if it has none. From three letters on, the start of the last word is
+-- enough.
+create function private.query_of(search text) returns tsquery
+  language sql immutable set search_path = ''
+as $$
+  select cast(string_agg(
+    '''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || ''''
+      || case when place = cardinality(words) and char_length(lexeme) >= 3 then ':*' else '' end, ' & ') as tsquery)
+    from regexp_split_to_array(private.trimmed(private.folded(search)), '\s+') as words,
+      unnest(words) with ordinality as word (said, place),
+      unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme
+$$;
+
+revoke all on function private.query_of(text) from public, anon, authenticated;
+
+-- A word of a search with each part that a domain may have in its other form.
+create function private.other_form(word text) returns text
+  language sql immutable set search_path = ''
+as $$
+  select coalesce(substring(word, '^.*@'), '') || other from (
+    select string_agg(case when label like 'xn--%' then private.unicode_label(label) else private.ascii_label(label) end, '.'
+      order by position) as other
+    from regexp_split_to_table(substring(word, '[^@]*$'), '\.') with ordinality as split (label, position)) as made
+$$;
+
+revoke all on function private.other_form(text) from public, anon, authenticated;
 
 -- Parses a search into `query`, null if it has no word. `hits` are the ids of the applications found, null if there are more than
--- 1,000. All words have to match. From three letters on, the start of the last word is enough.
+-- 1,000. A domain is found in both of its forms. All words have to match. From three letters on, the start of the last word is enough.
 create or replace function private.search(search text, blind boolean, out query tsquery, out hits uuid[])
   language plpgsql stable set search_path = ''
 as $$
 declare
-  words text[] := regexp_split_to_array(private.trimmed(private.folded(left(private.trimmed(search), 200))), '\s+');
+  wanted text := lower(left(private.trimmed(search), 200) collate "und-x-icu");
   row_estimate float := (select reltuples from pg_class where oid = 'public.retreat_applications'::regclass);
 begin
-  select cast(string_agg(
-    '''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || ''''
-      || case when place = cardinality(words) and char_length(lexeme) >= 3 then ':*' else '' end, ' & ') as tsquery)
-    into query
-    from unnest(words) with ordinality as word (said, place),
-      unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme;
+  query := private.query_of(wanted);
+  if octet_length(wanted) > char_length(wanted) or wanted like '%xn--%' then
+    select query || private.query_of(string_agg(private.other_form(word), ' ' order by position)) into query
+      from regexp_split_to_table(wanted, '\s+') with ordinality as split (word, position);
+  end if;
   if query is null then return; end if;
   -- The index collects all hits, even if few are wanted. So their number is estimated first, from a sample of up to a hundred
   -- applications, fewer if they are long. The sample has the lowest ids, which are random, so that nobody can choose what is in
@@ -565,7 +770,9 @@ begin
   end if;
   return jsonb_build_object(
     'application', (
-      select private.form_answers(application_row, blind) || summary from private.summaries(array[application], blind)
+      select private.form_answers(application_row, blind) || summary || case when not blind and application_row.email like '%xn--%' then jsonb_build_object(
+        'shown_email', private.unicode_email(application_row.email)) else '{}' end
+      from private.summaries(array[application], blind)
     ),
     'history', (
       select coalesce(jsonb_agg(jsonb_build_object(
@@ -1209,12 +1416,12 @@ create or replace function private.addressee(application public.retreat_applicat
   language sql stable set search_path = ''
 as $$
   select jsonb_build_object('application', application.id,
-    'to', case when not blind then private.address_of(application.id, application.email) end,
+    'to', case when not blind then private.unicode_email(private.address_of(application.id, application.email)) end,
     'name', case when not blind then private.full_name(application) end)
 $$;
 
 -- Normalises an address to its mailbox. Null if the mailbox is unknown: for addresses that a mail server may forward
--- (`ada%example.com@example.org`), for quoted names, for names and domains beyond ASCII, and for more than 254 characters.
+-- (`ada%example.com@example.org`), for quoted names, for names beyond ASCII, and for more than 254 characters.
 create or replace function private.mailbox(email text) returns text
   language plpgsql immutable set search_path = ''
 as $$
@@ -1223,7 +1430,7 @@ declare
   name text;
   domain text;
 begin
-  email := private.trimmed(email);
+  email := private.ascii_email(private.trimmed(email));
   if char_length(email) > 254 then return null; end if;
   parts := regexp_match(lower(email collate "C"),
     '^([a-z0-9_][a-z0-9_''-]*(?:\.[a-z0-9_''-]+)*)(?:\+[a-z0-9_''.+-]*)?'
@@ -1429,7 +1636,7 @@ begin
     select jsonb_build_object(
       'state', case when until < private.today() then 'over' else 'open' end,
       'first_name', left(private.trimmed(first_name), 200), 'until', until, 'answer', rsvp,
-      'address', coalesce(nullif((select reply_to from private.letter_settings), ''), places.sender),
+      'address', private.unicode_email(coalesce(nullif((select reply_to from private.letter_settings), ''), places.sender)),
       'retreat', case when rsvp = 'coming' then private.retreat(edition) end,
       'questions', case when rsvp = 'coming' then (
         select jsonb_build_object(
@@ -2012,7 +2219,8 @@ begin
       'marks', (
         select count(*) from private.marks where marks.account_id = users.id or users.id is null and author = asked.email
       ))
-    from (select lower(btrim(account_of.email)) as email) as asked left join auth.users on users.email = asked.email
+    from (select private.unicode_email(lower(private.trimmed(account_of.email))) as email) as asked
+      left join auth.users on users.email = private.ascii_email(asked.email)
       left join private.organisers as organiser on organiser.account_id = users.id
     where users.id is not null or also_removed and (
       exists (select from private.history where author = asked.email)

@@ -42,7 +42,7 @@ exception when invalid_text_representation then
 end
 $$;
 
--- The calling organiser; other callers are refused. Each desk function calls this first, as its own statement: the planner
+-- The calling organiser; other callers are refused. The email is as people read it, also as the author in the history. Each desk function calls this first, as its own statement: the planner
 -- chooses the order of conditions in a `where`.
 create function private.caller(out id uuid, out email text, out blind boolean)
   language plpgsql stable set search_path = ''
@@ -51,7 +51,7 @@ begin
   if not private.is_organiser() then
     raise exception 'permission denied: not an organiser' using errcode = '42501';
   end if;
-  select users.id, users.email, organisers.blind into caller.id, caller.email, caller.blind
+  select users.id, private.unicode_email(users.email), organisers.blind into caller.id, caller.email, caller.blind
     from private.organisers join auth.users on users.id = account_id where account_id = auth.uid();
 end
 $$;

@@ -108,21 +108,43 @@ as $$
   ) as hit
 $$;
 
+-- The words of a search, all of which have to match; null if it has none. From three letters on, the start of the last word is
+-- enough.
+create function private.query_of(search text) returns tsquery
+  language sql immutable set search_path = ''
+as $$
+  select cast(string_agg(
+    '''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || ''''
+      || case when place = cardinality(words) and char_length(lexeme) >= 3 then ':*' else '' end, ' & ') as tsquery)
+    from regexp_split_to_array(private.trimmed(private.folded(search)), '\s+') as words,
+      unnest(words) with ordinality as word (said, place),
+      unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme
+$$;
+
+-- A word of a search with each part that a domain may have in its other form.
+create function private.other_form(word text) returns text
+  language sql immutable set search_path = ''
+as $$
+  select coalesce(substring(word, '^.*@'), '') || other from (
+    select string_agg(case when label like 'xn--%' then private.unicode_label(label) else private.ascii_label(label) end, '.'
+      order by position) as other
+    from regexp_split_to_table(substring(word, '[^@]*$'), '\.') with ordinality as split (label, position)) as made
+$$;
+
 -- Parses a search into `query`, null if it has no word. `hits` are the ids of the applications found, null if there are more than
--- 1,000. All words have to match. From three letters on, the start of the last word is enough.
+-- 1,000. A domain is found in both of its forms. All words have to match. From three letters on, the start of the last word is enough.
 create function private.search(search text, blind boolean, out query tsquery, out hits uuid[])
   language plpgsql stable set search_path = ''
 as $$
 declare
-  words text[] := regexp_split_to_array(private.trimmed(private.folded(left(private.trimmed(search), 200))), '\s+');
+  wanted text := lower(left(private.trimmed(search), 200) collate "und-x-icu");
   row_estimate float := (select reltuples from pg_class where oid = 'public.retreat_applications'::regclass);
 begin
-  select cast(string_agg(
-    '''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || ''''
-      || case when place = cardinality(words) and char_length(lexeme) >= 3 then ':*' else '' end, ' & ') as tsquery)
-    into query
-    from unnest(words) with ordinality as word (said, place),
-      unnest(tsvector_to_array(to_tsvector('pg_catalog.simple'::regconfig, said))) as lexeme;
+  query := private.query_of(wanted);
+  if octet_length(wanted) > char_length(wanted) or wanted like '%xn--%' then
+    select query || private.query_of(string_agg(private.other_form(word), ' ' order by position)) into query
+      from regexp_split_to_table(wanted, '\s+') with ordinality as split (word, position);
+  end if;
   if query is null then return; end if;
   -- The index collects all hits, even if few are wanted. So their number is estimated first, from a sample of up to a hundred
   -- applications, fewer if they are long. The sample has the lowest ids, which are random, so that nobody can choose what is in

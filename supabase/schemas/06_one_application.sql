@@ -14,7 +14,9 @@ begin
   end if;
   return jsonb_build_object(
     'application', (
-      select private.form_answers(application_row, blind) || summary from private.summaries(array[application], blind)
+      select private.form_answers(application_row, blind) || summary || case when not blind and application_row.email like '%xn--%' then jsonb_build_object(
+        'shown_email', private.unicode_email(application_row.email)) else '{}' end
+      from private.summaries(array[application], blind)
     ),
     'history', (
       select coalesce(jsonb_agg(jsonb_build_object(

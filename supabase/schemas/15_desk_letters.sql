@@ -18,7 +18,7 @@ create function private.addressee(application public.retreat_applications, blind
   language sql stable set search_path = ''
 as $$
   select jsonb_build_object('application', application.id,
-    'to', case when not blind then private.address_of(application.id, application.email) end,
+    'to', case when not blind then private.unicode_email(private.address_of(application.id, application.email)) end,
     'name', case when not blind then private.full_name(application) end)
 $$;
 

@@ -1,7 +1,7 @@
 -- Receipts: emails to applicants, if organisers switched them on. No application is refused or delayed because of them.
 
 -- Normalises an address to its mailbox. Null if the mailbox is unknown: for addresses that a mail server may forward
--- (`ada%example.com@example.org`), for quoted names, for names and domains beyond ASCII, and for more than 254 characters.
+-- (`ada%example.com@example.org`), for quoted names, for names beyond ASCII, and for more than 254 characters.
 create function private.mailbox(email text) returns text
   language plpgsql immutable set search_path = ''
 as $$
@@ -10,7 +10,7 @@ declare
   name text;
   domain text;
 begin
-  email := private.trimmed(email);
+  email := private.ascii_email(private.trimmed(email));
   if char_length(email) > 254 then return null; end if;
   parts := regexp_match(lower(email collate "C"),
     '^([a-z0-9_][a-z0-9_''-]*(?:\.[a-z0-9_''-]+)*)(?:\+[a-z0-9_''.+-]*)?'

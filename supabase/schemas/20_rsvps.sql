@@ -58,7 +58,7 @@ begin
     select jsonb_build_object(
       'state', case when until < private.today() then 'over' else 'open' end,
       'first_name', left(private.trimmed(first_name), 200), 'until', until, 'answer', rsvp,
-      'address', coalesce(nullif((select reply_to from private.letter_settings), ''), places.sender),
+      'address', private.unicode_email(coalesce(nullif((select reply_to from private.letter_settings), ''), places.sender)),
       'retreat', case when rsvp = 'coming' then private.retreat(edition) end,
       'questions', case when rsvp = 'coming' then (
         select jsonb_build_object(

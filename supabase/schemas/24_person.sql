@@ -198,7 +198,8 @@ begin
       'marks', (
         select count(*) from private.marks where marks.account_id = users.id or users.id is null and author = asked.email
       ))
-    from (select lower(btrim(account_of.email)) as email) as asked left join auth.users on users.email = asked.email
+    from (select private.unicode_email(lower(private.trimmed(account_of.email))) as email) as asked
+      left join auth.users on users.email = private.ascii_email(asked.email)
       left join private.organisers as organiser on organiser.account_id = users.id
     where users.id is not null or also_removed and (
       exists (select from private.history where author = asked.email)

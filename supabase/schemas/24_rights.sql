@@ -9,7 +9,8 @@ revoke all on all tables in schema private from public, anon, authenticated;
 revoke all on all functions in schema private from public, anon, authenticated;
 -- Index expressions need these rights at inserts. Without a right on the schema, these roles cannot call the functions
 -- directly.
-grant execute on function private.blanks, private.folded, private.person, private.search_octets, private.search_vector, private.trimmed
+grant execute on function private.ascii_email, private.ascii_label, private.blanks, private.email_with_labels, private.folded,
+  private.person, private.punycode_bias, private.search_octets, private.search_vector, private.trimmed, private.unicode_label
   to anon, service_role;
 
 do $$

@@ -1,3 +1,5 @@
+import { domainToUnicode } from 'node:url'
+
 import { trimmed } from '../../application/blank.ts'
 import { emailOf } from '../../server/auth/fields.ts'
 import { replaceKey } from '../../server/auth/sessions/keys.ts'
@@ -60,19 +62,21 @@ async function changeOwnAccounts(sql: Sql, option: string, email: string) {
   if (option === 'list') return list(sql)
   if (option === 'add') {
     const isNew = await addOrganiser(sql, email)
-    console.error(isNew ? `${email} is an organiser now.` : `${email} is an organiser already.`)
+    console.error(
+      isNew ? `${readable(email)} is an organiser now.` : `${readable(email)} is an organiser already.`,
+    )
     return printLink(sql, email)
   }
   if (option === 'link') return printLink(sql, email)
   if (option === 'remove') {
     await removeOrganiser(sql, email)
-    console.log(`${email} is no longer an organiser: the account and its sessions are deleted.`)
+    console.log(`${readable(email)} is no longer an organiser: the account and its sessions are deleted.`)
   } else if (option === 'reset-factor') {
     const count = await resetFactors(sql, email)
     console.log(
       count === 0
-        ? `${email} has no second factor.`
-        : `${email} no longer has a second factor, and is signed out everywhere.`,
+        ? `${readable(email)} has no second factor.`
+        : `${readable(email)} no longer has a second factor, and is signed out everywhere.`,
     )
   } else {
     await replaceKey(sql)
@@ -84,10 +88,14 @@ async function changeProjectAccounts(sql: Sql, option: string, email: string) {
   if (option === 'list') return list(sql)
   if (option === 'add') {
     const isNew = await addProjectOrganiser(sql, email)
-    console.log(isNew ? `${email} is an organiser now.` : `${email} is an organiser already.`)
+    console.log(
+      isNew ? `${readable(email)} is an organiser now.` : `${readable(email)} is an organiser already.`,
+    )
   } else if (option === 'remove') {
     await removeProjectOrganiser(sql, email)
-    console.log(`${email} is no longer an organiser. The account belongs to the project and was kept.`)
+    console.log(
+      `${readable(email)} is no longer an organiser. The account belongs to the project and was kept.`,
+    )
   } else {
     throw new OperatorError(
       option === 'link'
@@ -103,7 +111,7 @@ async function list(sql: Sql) {
   for (const { email, last_sign_in_at: last, has_second_factor: hasFactor } of organisers) {
     const signedIn =
       last === null ? 'never signed in' : `signed in last on ${last.toISOString().slice(0, 10)}`
-    console.log(`${onOneLine(email)}  ${signedIn}${hasFactor ? ', with a second factor' : ''}`)
+    console.log(`${onOneLine(readable(email))}  ${signedIn}${hasFactor ? ', with a second factor' : ''}`)
   }
 }
 
@@ -135,6 +143,12 @@ async function localAddress(sql: Sql, settings: Settings, email: string) {
       : `SITE_URL is not set, so the link leads to ${address}, where only this machine may find the server.`,
   )
   return address
+}
+
+/** An email with its domain as people read it. */
+function readable(email: string) {
+  const [name, domain = ''] = email.split('@')
+  return `${name}@${domainToUnicode(domain) || domain}`
 }
 
 function checkedEmail(text: string) {

@@ -77,7 +77,12 @@ export type ListedApplication = Summary &
   Blindable<Omit<Application, 'phone' | 'linkedin' | 'custom_solution' | 'consent'>>
 
 /** A complete application. In blind reading, it lacks the hidden fields. */
-export type FullApplication = Summary & BlankName & Blindable<Application>
+export type FullApplication = Summary &
+  BlankName &
+  Blindable<Application> & {
+    /** The email as people read it, if its domain is stored in ASCII and has another form. */
+    shown_email?: string
+  }
 
 /** The data that is needed to act on an application. */
 export type SelectedApplication = Pick<Summary, 'id' | 'status' | 'version'> &

@@ -75,7 +75,10 @@ test.each([
   ['Jo.De+1@Example.ORG', 'jo.de+1@example.org'],
   ["o'hara!#$%&*/=?^_`{|}~-@example.org", "o'hara!#$%&*/=?^_`{|}~-@example.org"],
   ['jo@localhost', 'jo@localhost'],
-  ['jo@bücher.example', 'jo@bücher.example'],
+  ['jo@bücher.example', 'jo@xn--bcher-kva.example'],
+  ['Jo@BÜCHER.example', 'jo@xn--bcher-kva.example'],
+  ['jo@XN--bcher-kva.example', 'jo@xn--bcher-kva.example'],
+  ['jo@1.2', 'jo@1.2'],
   [`${'a'.repeat(243)}@example.org`, `${'a'.repeat(243)}@example.org`],
 ])('%s is accepted as an email address', (given, stored) => {
   expect(emailOf(given)).toBe(stored)
@@ -99,6 +102,7 @@ test.each([
   ['jo\0@example.org', 'Unable to validate email address: '],
   ['jo@example.org, ann@example.org', 'Unable to validate email address: '],
   ['Jo <jo@example.org>', 'Unable to validate email address: '],
+  ['jo@\ufffd.example', 'Unable to validate email address: '],
   ['jo@-', 'Unable to validate email address: '],
 ])('"%s" is refused as an email address', (given, message) => {
   const refusal = refusalOf(() => emailOf(given))

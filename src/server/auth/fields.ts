@@ -1,3 +1,5 @@
+import { domainToASCII } from 'node:url'
+
 import type { FastifyRequest } from 'fastify'
 
 import { HttpError } from '../http/errors.ts'
@@ -58,7 +60,7 @@ function unparsable(why: string) {
 }
 
 /**
- * Checks an email address, and returns it in lower case, as accounts store it.
+ * Checks an email address, and returns it in lower case and with its domain in ASCII, as accounts store it.
  *
  * @throws {HttpError} if it is not an address.
  */
@@ -73,7 +75,11 @@ export function emailOf(text: string): string {
   ) {
     throw invalid('Unable to validate email address: invalid format')
   }
-  return text.toLowerCase()
+  const [name = '', domain = ''] = text.toLowerCase().split('@')
+  // Only what is not ASCII: `domainToASCII` would also change what looks like the number of an IP address.
+  const ascii = /[\u0080-\uffff]/.test(domain) ? domainToASCII(domain) : domain
+  if (ascii === '') throw invalid('Unable to validate email address: invalid format')
+  return `${name}@${ascii}`
 }
 
 /**

@@ -48,7 +48,7 @@ export async function addOrganiser(sql: Sql, email: string): Promise<boolean> {
 export async function addProjectOrganiser(sql: Sql, email: string): Promise<boolean> {
   const [account] = await sql<{ id: string; is_confirmed: boolean }[]>`
     select id, email_confirmed_at is not null as is_confirmed from auth.users
-    where lower(email) = ${email} and not coalesce(is_sso_user, false)`
+    where private.ascii_email(lower(email)) = ${email} and not coalesce(is_sso_user, false)`
   if (account === undefined) {
     throw new OperatorError(
       `The project has no account ${email}: add it in the project's dashboard, under Authentication, and run this again.`,
@@ -79,7 +79,7 @@ export async function removeOrganiser(sql: Sql, email: string): Promise<void> {
 /** Removes only the organiser's right from a hosted project's account. */
 export async function removeProjectOrganiser(sql: Sql, email: string): Promise<void> {
   const { count } = await sql`
-    delete from private.organisers using auth.users where account_id = users.id and lower(users.email) = ${email}`
+    delete from private.organisers using auth.users where account_id = users.id and private.ascii_email(lower(users.email)) = ${email}`
   if (count === 0) throw notAnOrganiser(email)
 }
 

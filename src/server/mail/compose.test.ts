@@ -66,6 +66,21 @@ test('a letter has the expected headers and no others', async () => {
   expect(mail).toMatchObject({ from: 'hello@example.org', to: 'ada@example.com' })
 })
 
+test('the headers and the envelope have international domains in ASCII', async () => {
+  const { mail, raw, headers } = await composeAndParse(
+    { to: 'ada@bücher.example', replyTo: 'team@münchen.example' },
+    { name: '', address: 'hello@münchen.example' },
+  )
+  expect(headers).toMatchObject({
+    from: 'hello@xn--mnchen-3ya.example',
+    to: 'ada@xn--bcher-kva.example',
+    'reply-to': 'team@xn--mnchen-3ya.example',
+    'message-id': `<${id}@xn--mnchen-3ya.example>`,
+  })
+  expect(mail).toMatchObject({ from: 'hello@xn--mnchen-3ya.example', to: 'ada@xn--bcher-kva.example' })
+  expect(raw).toMatch(/^[\s -~]*$/)
+})
+
 test('the header Reply-To has the reply address, and is left out if that is not one plain address', async () => {
   expect((await composeAndParse({ replyTo: 'organisers@example.org' })).headers).toMatchObject({
     'reply-to': 'organisers@example.org',

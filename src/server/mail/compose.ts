@@ -1,3 +1,5 @@
+import { domainToASCII } from 'node:url'
+
 import { calendarFileName } from '../../application/calendar.ts'
 import type { MailServer } from '../../settings/mail-settings.ts'
 
@@ -49,7 +51,7 @@ export async function compose(
     to: { name: '', address: to },
     ...(isAddress(replyTo) ? { replyTo: { name: '', address: replyTo } } : {}),
     subject: subject.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim(),
-    messageId: `<${id}@${from.address.split('@').at(-1)}>`,
+    messageId: `<${id}@${domainToASCII(from.address.split('@').at(-1) ?? '')}>`,
     date: new Date(),
     headers: { 'auto-submitted': 'auto-generated' },
     text: lines,

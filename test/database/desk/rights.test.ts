@@ -139,9 +139,19 @@ const expectedCodes: Record<string, string> = {
 const visitorFunctions = ['answer_place', 'answer_questions', 'door_is_open', 'place_by_token']
 
 /** The functions that index expressions use. */
-const indexFunctions = ['blanks', 'folded', 'person', 'search_octets', 'search_vector', 'trimmed'].map(
-  (name) => `private.${name}`,
-)
+const indexFunctions = [
+  'ascii_email',
+  'ascii_label',
+  'blanks',
+  'email_with_labels',
+  'folded',
+  'person',
+  'punycode_bias',
+  'search_octets',
+  'search_vector',
+  'trimmed',
+  'unicode_label',
+].map((name) => `private.${name}`)
 
 /** All schemas except PostgreSQL's own. */
 const ourSchemas = `(select oid from pg_namespace where nspname !~ '^(pg_|information_schema$)')`

@@ -82,7 +82,10 @@ export function FormAnswers({ application, isRevealing, onReveal }: FormAnswersP
           textFields.map(({ name, label }) => (
             <FormAnswer key={name} label={label}>
               {isBlank(application[name] ?? '') ? null : (
-                <Contact value={application[name] ?? ''} address={links[name]?.(application[name] ?? '')} />
+                <Contact
+                  value={(name === 'email' && application.shown_email) || (application[name] ?? '')}
+                  address={links[name]?.(application[name] ?? '')}
+                />
               )}
             </FormAnswer>
           ))}

@@ -6,7 +6,12 @@ import type { Letter } from '../../../client/desk/letters.ts'
 export function mailLink(email: string): string | undefined {
   const [, local = '', domain = ''] =
     /^([^\s@<>()[\]\\,;:"]+)@([^\s@<>()[\]\\,;:"]+\.[^\s@<>()[\]\\,;:"]+)$/.exec(trimmed(email)) ?? []
-  return domain === '' ? undefined : `mailto:${encodeURIComponent(local)}@${encodeURIComponent(domain)}`
+  if (domain === '') return undefined
+  // Not every email program knows the form of people: `münchen.example` is `xn--mnchen-3ya.example`.
+  const isAscii = !/[^ -~]/.test(domain)
+  if (!isAscii && !URL.canParse(`http://${domain}`)) return undefined
+  const ascii = isAscii ? domain : new URL(`http://${domain}`).hostname
+  return `mailto:${encodeURIComponent(local)}@${encodeURIComponent(ascii)}`
 }
 
 /** The countries whose numbers keep a leading zero after the country's code, such as `+39 06` for Rome. */

@@ -12,6 +12,7 @@ import {
   startSignIn,
   type SignInServer,
 } from '../../../../test/support/sign-in.ts'
+import { emailOf } from '../fields.ts'
 
 let server: SignInServer
 
@@ -105,6 +106,15 @@ test.each([
   expect(await readResponse(server.call('POST', 'resend', body))).toEqual(
     refusal(400, 'validation_failed', message),
   )
+})
+
+test('an organiser with an international domain gets a code by either form of it, and reads the form of people', async () => {
+  const { client, email } = await server.signedIn(emailOf('Ada@münchen.example'))
+  expect(email).toBe('ada@xn--mnchen-3ya.example')
+  expect((await client.rpc('desk_me')).data).toEqual({ email: 'ada@münchen.example' })
+  expect((await server.call('POST', 'otp', { email: 'ada@münchen.example' })).status).toBe(200)
+  // The mail server of the tests reports addresses in the form of people.
+  await server.mail.waitFor(1, 'ada@münchen.example')
 })
 
 test('a request for a text message is refused', async () => {
