@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { csvHeader, csvLines, csvTextLines, tableColumns, type TableRow } from './csv.ts'
+import { csvHeader, csvLines, csvTextLines, spreadsheetLines, tableColumns, type TableRow } from './csv.ts'
 
 const row: TableRow = {
   id: '00000000-0000-4000-8000-000000000000',
@@ -52,6 +52,27 @@ test.each([
     expect(csvLines([{ ...row, reason: given }], ['reason'])).toBe(`${cell}\r\n`)
   },
 )
+
+test.each([
+  ['+491511234567', "'+491511234567"],
+  ['0151 1234567', "'0151 1234567"],
+  ['0151.1234567', "'0151.1234567"],
+  ['００４９１５１', "'００４９１５１"],
+  ['4915112345678', "'4915112345678"],
+  ['1 234 567 890 123', "'1 234 567 890 123"],
+  ['12345678901', '12345678901'],
+  ['+44 (20) 7946 0958', '+44 (20) 7946 0958'],
+  ['0', '0'],
+  ['0.5', '0.5'],
+  ['007 Bond Street', '007 Bond Street'],
+  ['10+', '10+'],
+])('a spreadsheet of people keeps a number as it was typed: %j', (given, expected) => {
+  expect(spreadsheetLines([{ ...row, phone: given }], ['phone', 'created_at'])).toBe(
+    `${expected},2026-11-22T10:03:04.567Z\r\n`,
+  )
+  expect(csvTextLines([[given]])).toBe(`${expected}\r\n`)
+  expect(csvLines([{ ...row, phone: given }], ['phone'])).toBe(`${given}\r\n`)
+})
 
 test('a missing value is blank, and control characters are not written', () => {
   const columns = ['email', 'first_name', 'phone'] as const

@@ -88,9 +88,14 @@ export function csvLines(rows: readonly TableRow[], chosen: readonly TableColumn
   return rows.map((row) => line(chosen.flatMap((column) => cells(row, column)))).join('')
 }
 
-/** Lines of texts in the same format, such as a table whose columns people choose. */
+/** The same lines for people, who open them in a spreadsheet: telephone numbers and other long numbers stay text. */
+export function spreadsheetLines(rows: readonly TableRow[], chosen: readonly TableColumn[]): string {
+  return rows.map((row) => line(chosen.flatMap((column) => cells(row, column).map(numberAsText)))).join('')
+}
+
+/** Lines of texts for people in the same format, such as a table whose columns they choose. */
 export function csvTextLines(rows: readonly (readonly string[])[]): string {
-  return rows.map((texts) => line(texts.map(cell))).join('')
+  return rows.map((texts) => line(texts.map((text) => numberAsText(cell(text))))).join('')
 }
 
 function cells(row: TableRow, column: TableColumn) {
@@ -164,6 +169,18 @@ function defuse(text: string) {
   const isInList = (part: string, index: number) =>
     /[\r\n]/.test(parts[index - 1] ?? '') && part.startsWith('- ')
   return parts.map((part, index) => (isFormula(part) && !isInList(part, index) ? `'${part}` : part)).join('')
+}
+
+/** A text that a spreadsheet reads as a number. */
+const number = /^\s*[+\-\uff0b\uff0d]?\p{Nd}[\p{Nd}\s.,]*$/u
+
+/**
+ * Puts an apostrophe before a number that a spreadsheet would show as another one: without its plus sign or its first zero, or
+ * rounded from twelve digits on.
+ */
+function numberAsText(text: string) {
+  const isChanged = /^\s*(?:[+\uff0b]|[0\uff10][\p{Nd}\s])|(?:\p{Nd}\P{Nd}*){12}/u.test(text)
+  return isChanged && number.test(text) ? `'${text}` : text
 }
 
 function isFormula(part: string) {

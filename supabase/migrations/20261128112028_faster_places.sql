@@ -192,6 +192,23 @@ create function private.unicode_email(email text) returns text
 
 revoke all on function private.unicode_email(text) from public, anon, authenticated;
 
+-- Whether a domain is a provider's, at which many people have their mailbox. Sources: the wiki page "List of Popular Domains" of
+-- mailcheck (https://github.com/mailcheck/mailcheck/wiki/List-of-Popular-Domains), and hey.com, the domains of Fastmail, Posteo,
+-- mailbox.org and Proton. Some providers have a domain in most countries.
+create function private.is_mailbox_provider(domain text) returns boolean
+  language sql immutable parallel safe
+  return domain ~ '^(?:aol|gmx|hotmail|live|outlook|yahoo|yandex)\.(?:com?\.[a-z]{2}|com|net|[a-z]{2})$' or domain = any (
+    '{126.com,163.com,alice.it,aliyun.com,att.net,bell.net,bellsouth.net,bk.ru,bluewin.ch,bol.com.br,btinternet.com,charter.net,
+    comcast.net,cox.net,daum.net,duck.com,earthlink.net,email.com,fastmail.com,fastmail.fm,foxmail.com,free.fr,freenet.de,
+    globo.com,gmail.com,googlemail.com,hanmail.net,hey.com,hush.com,hushmail.com,icloud.com,ig.com.br,inbox.com,inbox.ru,
+    juno.com,keemail.me,laposte.net,libero.it,list.ru,mac.com,mail.com,mail.ru,mailbox.org,me.com,msn.com,nate.com,naver.com,
+    neuf.fr,ntlworld.com,online.de,orange.fr,pm.me,pobox.com,posteo.de,posteo.net,proton.me,protonmail.ch,protonmail.com,
+    qq.com,rambler.ru,rocketmail.com,rogers.com,sbcglobal.net,sfr.fr,shaw.ca,sina.cn,sina.com,skynet.be,sky.com,sympatico.ca,
+    t-online.de,talktalk.co.uk,telenet.be,terra.com.br,tin.it,tiscali.it,tuta.com,tuta.io,tutamail.com,tutanota.com,
+    tutanota.de,uol.com.br,verizon.net,virgilio.it,virginmedia.com,wanadoo.fr,web.de,ya.ru,yeah.net,ymail.com,zoho.com}');
+
+revoke all on function private.is_mailbox_provider(text) from public, anon, authenticated;
+
 -- An applicant's full name; if it is blank the email, and without any the words that the desk has for a hidden name.
 create function private.full_name(application public.retreat_applications) returns text
   language sql immutable parallel safe
@@ -658,13 +675,6 @@ as $$
 declare
   me record := private.caller();
   undecided_ids uuid[] := (private.find('{"status": "new"}', null, 20000, 50000, me.blind, me.id)).ids;
-  -- Large providers, at which many people have their mailbox.
-  shared_domains constant text[] := array[
-    'aol.com', 'fastmail.com', 'gmail.com', 'gmx.at', 'gmx.ch', 'gmx.de', 'gmx.net', 'googlemail.com', 'hey.com',
-    'hotmail.com', 'icloud.com', 'live.com', 'mac.com', 'me.com', 'msn.com', 'orange.fr', 'outlook.com', 'pm.me',
-    'proton.me', 'protonmail.com', 'qq.com', 'web.de', 'yahoo.co.uk', 'yahoo.com', 'yahoo.de', 'yahoo.fr',
-    'yandex.ru', 'mail.ru', '163.com'
-  ];
 begin
   return (
     with undecided as materialized (
@@ -689,7 +699,7 @@ begin
         when left(reason, 5000) ~* '^(?:[\s,;]*(?:https?://|www\.)\S+)+[\s,;]*$' then 'links'
         when max(in_an_hour) over (
           partition by domain order by created_at range between current row and interval '1 hour' following
-        ) >= 20 and domain <> all (shared_domains) then 'domain'
+        ) >= 20 and not private.is_mailbox_provider(domain) then 'domain'
       end as kind
       from counted
     ), grouped as (
@@ -1475,6 +1485,42 @@ begin
     and normalised collate "und-x-icu" !~ '[[:digit:]]'
     and cardinality(regexp_split_to_array(normalised, '[\s\u00ad\u115f\u1160\u1680\u180e\u200b\u2060\u2800\ufeff]+')) <= 4
     then name end;
+end
+$$;
+
+-- Writes a receipt: at most one a day to a mailbox, in any spelling of its address, and twenty to a domain, so that nobody can
+-- flood a company's mailboxes. The domain of a public mail provider gets a thousand. If two inserts for one domain run at once,
+-- one skips its receipt instead of waiting.
+create or replace function private.write_receipt(application public.retreat_applications) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  recipient text := private.mailbox(application.email);
+  -- Three labels for domains such as `example.co.uk`.
+  company text := substring(split_part(recipient, '@', 2) from '[^.]+\.(?:[^.]{1,3}\.[a-z]{2}|[^.]+)$');
+  is_provider boolean := private.is_mailbox_provider(company);
+  template private.templates;
+  text jsonb;
+begin
+  if recipient is null
+    or not pg_try_advisory_xact_lock(hashtextextended(case when is_provider then recipient else company end, 0))
+  then
+    return;
+  end if;
+  -- Separate statements, so that they see what was committed before the lock was taken. Future times were stored before the
+  -- clock was set back.
+  perform from private.deliveries
+    where mailbox = recipient and queued_at > now() - interval '1 day' and queued_at <= clock_timestamp();
+  if found then return; end if;
+  perform from private.deliveries
+    where domain = company
+      and queued_at > now() - interval '1 day' and queued_at <= clock_timestamp()
+    offset case when is_provider then 999 else 19 end limit 1;
+  if found then return; end if;
+  select * into template from private.templates where kind = 'receipt';
+  text := private.receipt(template.subject, template.body, application.first_name);
+  insert into private.deliveries (kind, application_id, subject, body, mailbox, domain)
+    values ('receipt', application.id, text ->> 'subject', text ->> 'body', recipient, company);
 end
 $$;
 

@@ -167,3 +167,18 @@ create function private.ascii_email(email text) returns text
 create function private.unicode_email(email text) returns text
   language sql immutable parallel safe
   return case when email like '%xn--%' then private.email_with_labels(email, true) else email end;
+
+-- Whether a domain is a provider's, at which many people have their mailbox. Sources: the wiki page "List of Popular Domains" of
+-- mailcheck (https://github.com/mailcheck/mailcheck/wiki/List-of-Popular-Domains), and hey.com, the domains of Fastmail, Posteo,
+-- mailbox.org and Proton. Some providers have a domain in most countries.
+create function private.is_mailbox_provider(domain text) returns boolean
+  language sql immutable parallel safe
+  return domain ~ '^(?:aol|gmx|hotmail|live|outlook|yahoo|yandex)\.(?:com?\.[a-z]{2}|com|net|[a-z]{2})$' or domain = any (
+    '{126.com,163.com,alice.it,aliyun.com,att.net,bell.net,bellsouth.net,bk.ru,bluewin.ch,bol.com.br,btinternet.com,charter.net,
+    comcast.net,cox.net,daum.net,duck.com,earthlink.net,email.com,fastmail.com,fastmail.fm,foxmail.com,free.fr,freenet.de,
+    globo.com,gmail.com,googlemail.com,hanmail.net,hey.com,hush.com,hushmail.com,icloud.com,ig.com.br,inbox.com,inbox.ru,
+    juno.com,keemail.me,laposte.net,libero.it,list.ru,mac.com,mail.com,mail.ru,mailbox.org,me.com,msn.com,nate.com,naver.com,
+    neuf.fr,ntlworld.com,online.de,orange.fr,pm.me,pobox.com,posteo.de,posteo.net,proton.me,protonmail.ch,protonmail.com,
+    qq.com,rambler.ru,rocketmail.com,rogers.com,sbcglobal.net,sfr.fr,shaw.ca,sina.cn,sina.com,skynet.be,sky.com,sympatico.ca,
+    t-online.de,talktalk.co.uk,telenet.be,terra.com.br,tin.it,tiscali.it,tuta.com,tuta.io,tutamail.com,tutanota.com,
+    tutanota.de,uol.com.br,verizon.net,virgilio.it,virginmedia.com,wanadoo.fr,web.de,ya.ru,yeah.net,ymail.com,zoho.com}');

@@ -10,13 +10,6 @@ as $$
 declare
   me record := private.caller();
   undecided_ids uuid[] := (private.find('{"status": "new"}', null, 20000, 50000, me.blind, me.id)).ids;
-  -- Large providers, at which many people have their mailbox.
-  shared_domains constant text[] := array[
-    'aol.com', 'fastmail.com', 'gmail.com', 'gmx.at', 'gmx.ch', 'gmx.de', 'gmx.net', 'googlemail.com', 'hey.com',
-    'hotmail.com', 'icloud.com', 'live.com', 'mac.com', 'me.com', 'msn.com', 'orange.fr', 'outlook.com', 'pm.me',
-    'proton.me', 'protonmail.com', 'qq.com', 'web.de', 'yahoo.co.uk', 'yahoo.com', 'yahoo.de', 'yahoo.fr',
-    'yandex.ru', 'mail.ru', '163.com'
-  ];
 begin
   return (
     with undecided as materialized (
@@ -41,7 +34,7 @@ begin
         when left(reason, 5000) ~* '^(?:[\s,;]*(?:https?://|www\.)\S+)+[\s,;]*$' then 'links'
         when max(in_an_hour) over (
           partition by domain order by created_at range between current row and interval '1 hour' following
-        ) >= 20 and domain <> all (shared_domains) then 'domain'
+        ) >= 20 and not private.is_mailbox_provider(domain) then 'domain'
       end as kind
       from counted
     ), grouped as (

@@ -89,9 +89,7 @@ declare
   recipient text := private.mailbox(application.email);
   -- Three labels for domains such as `example.co.uk`.
   company text := substring(split_part(recipient, '@', 2) from '[^.]+\.(?:[^.]{1,3}\.[a-z]{2}|[^.]+)$');
-  -- Public mail providers.
-  is_provider boolean := company = any ('{163.com,aol.com,gmail.com,gmx.at,gmx.ch,gmx.com,gmx.de,gmx.net,hotmail.com,
-    icloud.com,live.com,mail.ru,msn.com,naver.com,outlook.com,proton.me,qq.com,web.de,yahoo.com,yandex.ru,ymail.com}');
+  is_provider boolean := private.is_mailbox_provider(company);
   template private.templates;
   text jsonb;
 begin

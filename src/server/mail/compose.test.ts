@@ -95,7 +95,7 @@ test('an email’s HTML has the paragraphs and lines of its text, and nothing th
   })
   const html = rest.slice(rest.indexOf('<!doctype html>')).replaceAll('=\r\n', '').replaceAll('=3D', '=')
   expect(html).toContain(
-    '<p>Hello &lt;b&gt;&quot;Ada&quot;&lt;/b&gt; &amp; co,<br>\r\nhttps://example.org/?a=1</p>\r\n<p>&lt;img src=&quot;',
+    '<p dir="auto">Hello &lt;b&gt;&quot;Ada&quot;&lt;/b&gt; &amp; co,<br>\r\nhttps://example.org/?a=1</p>\r\n<p dir="auto">&lt;img src=&quot;',
   )
   expect(html).not.toMatch(/<(img|a|b|script|link)\b/)
 })

@@ -87,7 +87,8 @@ function htmlOf(text: string, link: string) {
     .map((html) =>
       link === '' ? html : html.replaceAll(escapedLink, () => `<a href="${escapedLink}">${escapedLink}</a>`),
     )
-    .map((html) => `<p>${html}</p>\n`)
+    // Each paragraph in the direction of its own language.
+    .map((html) => `<p dir="auto">${html}</p>\n`)
   return `<!doctype html>\n<html>\n<head>\n<meta charset="utf-8">\n</head>\n<body>\n${paragraphs.join('')}</body>\n</html>\n`
 }
 

@@ -75,6 +75,30 @@ test('a search for either form of a domain finds both', async () => {
   expect(await found('münchen hamburg')).toEqual([])
 })
 
+test('receipts and junk know the same providers of mailboxes', async () => {
+  const providers = [
+    'gmail.com',
+    'yahoo.de',
+    'yahoo.co.uk',
+    'hey.com',
+    'fastmail.com',
+    'gmx.at',
+    'hotmail.com.br',
+    'yandex.ru',
+  ]
+  const others = [
+    'acme.org',
+    'gmx.example',
+    'live.app',
+    'mygmail.com',
+    'gmail.com.evil.org',
+    'live.example.org',
+  ]
+  const rows = await sql()<{ domain: string }[]>`
+    select domain from unnest(${[...providers, ...others]}::text[]) as domain where private.is_mailbox_provider(domain)`
+  expect(rows.map(({ domain }) => domain)).toEqual(providers)
+})
+
 test('organisers read the form of people', async () => {
   const id = await store({ first_name: ' ', last_name: ' ', email: 'ada@xn--mnchen-3ya.example' })
   expect(await ask('application', { application: id })).toMatchObject({

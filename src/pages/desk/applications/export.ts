@@ -1,7 +1,7 @@
 import {
   byteOrderMark,
   csvHeader,
-  csvLines,
+  spreadsheetLines,
   deskColumns,
   type TableColumn,
 } from '../../../application/csv.ts'
@@ -53,7 +53,7 @@ export async function readTable(
       columns ??= pageColumns
       if (pageColumns.length !== columns.length) throw new BlindReadingSwitchedError()
       const rows = page.applications.map((row) => ({ ...row, created_at: new Date(row.created_at) }))
-      pieces.push(new Blob([csvLines(rows, columns)]))
+      pieces.push(new Blob([spreadsheetLines(rows, columns)]))
     }
     count += page.applications.length
     onPage(count)

@@ -104,6 +104,6 @@ function mail(to: string, subject: string, paragraphs: Paragraph[]): Message {
     to,
     subject,
     body: `${text.join('\n\n')}\n`,
-    html: `<!doctype html>\n<html lang="en">\n<body>\n${html.map((each) => `<p>${each}</p>\n`).join('')}</body>\n</html>\n`,
+    html: `<!doctype html>\n<html lang="en">\n<body>\n${html.map((each) => `<p dir="auto">${each}</p>\n`).join('')}</body>\n</html>\n`,
   }
 }
