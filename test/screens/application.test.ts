@@ -14,6 +14,21 @@ const note = () => screen.findByLabelText<HTMLTextAreaElement>('Note')
 const answerTo = (label: string) =>
   screen.getByText(label, { selector: 'dt' }).nextElementSibling?.textContent
 
+test('a surely mistyped email is marked, and one press writes to the right one', async () => {
+  await desk.store([
+    { first_name: 'Ada', last_name: 'L', email: 'ada@gmial.com' },
+    { first_name: 'Grace', last_name: 'H', email: 'grace@gmail.com' },
+  ])
+  const { follow } = await desk.open()
+  await follow('Ada L')
+  await heading('Ada L')
+  const right = await link('Write to ada@gmail.com')
+  expect(right.getAttribute('href')).toBe('mailto:ada@gmail.com')
+  await follow('Next')
+  await heading('Grace H')
+  expect(screen.queryByText(/mistyped/)).toBeNull()
+})
+
 test('an application shows every form answer unchanged, and only valid addresses become links', async () => {
   const reason = '  To think.\r\n\r\n\tWithout a <b>screen</b>.\n'
   const [whole, hostile] = await desk.store([

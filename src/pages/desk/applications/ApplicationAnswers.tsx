@@ -1,13 +1,14 @@
 import type { ReactNode } from 'react'
 
 import { paidSolutions, teamSizes, type Application } from '../../../application/application.ts'
-import { isBlank } from '../../../application/blank.ts'
+import { isBlank, trimmed } from '../../../application/blank.ts'
 import { questions, textFields } from '../../../application/fields.ts'
 import type { FullApplication } from '../../../client/desk/applications.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { linkedInLink, mailLink, phoneLink } from '../kit/contact-links.ts'
 import { momentOf, shortOf } from '../kit/format.ts'
 import { LongText, pieceLength } from '../kit/LongText.tsx'
+import { meantEmail } from './mistyped.ts'
 
 const links: Partial<Record<keyof Application, (value: string) => string | undefined>> = {
   email: mailLink,
@@ -82,10 +83,13 @@ export function FormAnswers({ application, isRevealing, onReveal }: FormAnswersP
           textFields.map(({ name, label }) => (
             <FormAnswer key={name} label={label}>
               {isBlank(application[name] ?? '') ? null : (
-                <Contact
-                  value={(name === 'email' && application.shown_email) || (application[name] ?? '')}
-                  address={links[name]?.(application[name] ?? '')}
-                />
+                <>
+                  <Contact
+                    value={(name === 'email' && application.shown_email) || (application[name] ?? '')}
+                    address={links[name]?.(application[name] ?? '')}
+                  />
+                  {name === 'email' && <Mistyped email={application.email ?? ''} />}
+                </>
               )}
             </FormAnswer>
           ))}
@@ -111,6 +115,19 @@ function Contact({ value, address }: { value: string; address: string | undefine
     <ContactLink address={address}>
       <bdi>{value}</bdi>
     </ContactLink>
+  )
+}
+
+/** Says that an email is surely mistyped, with a link that writes to the right one. */
+function Mistyped({ email }: { email: string }) {
+  const meant = meantEmail(trimmed(email))
+  const address = meant === undefined ? undefined : mailLink(meant)
+  if (address === undefined) return null
+  return (
+    <p className="layout-notice error">
+      This is surely mistyped: letters do not reach this person.{' '}
+      <ContactLink address={address}>Write to {meant}</ContactLink>
+    </p>
   )
 }
 
