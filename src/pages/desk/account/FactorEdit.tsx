@@ -9,9 +9,10 @@ import { useOnHidden } from '../kit/focus.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { Sheet } from '../kit/Screen.tsx'
 import { sentenceOfFactor } from '../session/account-sentences.ts'
+import type { AsMe } from '../session/as-account.ts'
 import { codeIn } from '../session/code-in.ts'
 import { CodeField, codeProblem } from '../session/CodeField.tsx'
-import { useForm, type AsMe } from '../session/useForm.tsx'
+import { useForm } from '../session/useForm.tsx'
 
 /** The props of the parts that change the account. */
 export interface AccountPartProps {

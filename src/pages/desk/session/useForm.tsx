@@ -1,34 +1,12 @@
 import type { FormEvent } from 'react'
 
-import { isRetryable } from '../../../client/auth-errors.ts'
-import type { LoadAuth } from '../../../client/session.ts'
 import { Button } from '../kit/Button.tsx'
 import { Problem, reportUnexpected } from '../kit/Problem.tsx'
 import { useAct } from '../kit/useAct.ts'
-import { sentenceOfSignIn } from './sentences.ts'
 import type { WatchedSession } from './watch-session.ts'
 
 /** Sends a form's values. Returns a sentence if it failed. */
-type Send = (fields: FormData) => Promise<string | null | undefined | void>
-
-/** Wraps a function so that it runs only while the organiser who is at the desk is signed in. */
-export type AsMe = (send: Send) => Send
-
-/**
- * Guards calls of the auth client, which acts as the last person who signed in, even in another window.
- *
- * @param account The account that the calls are meant for.
- * @param onOtherAccount Called instead of the function if another account, or none, is signed in.
- */
-export function asAccount(account: string, auth: LoadAuth, onOtherAccount: () => void): AsMe {
-  return (send) => async (fields) => {
-    const { data, error } = await (await auth()).getSession()
-    if (isRetryable(error)) return sentenceOfSignIn(error)
-    if (data.session?.user.id === account) return send(fields)
-    onOtherAccount()
-    return undefined
-  }
-}
+export type Send = (fields: FormData) => Promise<string | null | undefined | void>
 
 /** A form or a button of the sign-in. */
 export interface FormState {
