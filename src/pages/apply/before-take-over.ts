@@ -126,8 +126,7 @@ addEventListener('pageshow', ({ persisted }) => {
 })
 
 // Loads the page's script when somebody is about to type. Until then a visit loads only the document.
-for (const event of ['pointerdown', 'focusin', 'input', 'change', 'submit'])
-  form?.addEventListener(event, load)
+for (const event of ['pointerdown', 'focusin', 'input', 'change']) form?.addEventListener(event, load)
 document.addEventListener('keydown', (event) => {
   load()
   if (event.key !== 'Enter' || fieldOf(event)?.name !== 'custom_solution') return
