@@ -39,7 +39,11 @@ create table private.postman (
   check_wanted_at timestamptz not null default '-infinity',
   check_begun_at timestamptz not null default '-infinity',
   checked_at timestamptz not null default '-infinity',
-  findings jsonb not null default '[]'
+  findings jsonb not null default '[]',
+  -- The emails that the mail server refused since it last accepted one, for a reason that may be about all emails; and when it
+  -- refused the first of them, or last began a pause (docs/decisions/0072).
+  suspects uuid[] not null default '{}',
+  refused_at timestamptz not null default '-infinity'
 );
 
 -- Whether a time is in the last minute: a heartbeat or a request counts for this long.

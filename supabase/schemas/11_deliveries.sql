@@ -40,7 +40,7 @@ create table private.deliveries (
   reply text not null default '',
   -- If failed: true means permanently refused, false means that the tries are used up.
   is_refused boolean not null default false,
-  -- Tries with an unknown result; and tries in which the mail server closed the connection.
+  -- Tries with an unknown result; and tries in which the mail server closed the connection, or which began a pause of all emails.
   may_have_arrived integer not null default 0,
   closings integer not null default 0,
   -- When it was recalled, and by which organiser. `recalled_by` is null if a decision or an RSVP recalled it. A recalled
@@ -218,7 +218,7 @@ begin
   end loop;
   -- Locks the postman's row before invitations, as a claim does.
   if record_delivery.state = 'done' and claimed.kind in ('letter', 'receipt', 'notice', 'test') then
-    perform private.clear_mail_problem();
+    perform private.accept_mail(claimed.tried_at);
   end if;
   update private.deliveries as row set
       state = case when is_recalled and record_delivery.state <> 'done' then 'cancelled' else record_delivery.state end,

@@ -17,7 +17,8 @@ create function private.retry_failed(wanted uuid[]) returns integer
   language sql set search_path = ''
 as $$
   with retried as (
-    update private.deliveries as delivery set state = 'waiting', attempts = 0, due_at = now(), reply = '', is_refused = false
+    update private.deliveries as delivery set state = 'waiting', attempts = 0, due_at = now(), reply = '', is_refused = false,
+        closings = 0
       where id = any (wanted) and state = 'failed' and not (kind = 'decision' and exists (
         select from private.deliveries as later
         where later.application_id = delivery.application_id and later.kind = 'decision'

@@ -130,17 +130,25 @@ begin
 end
 $$;
 
--- Sends failed deliveries again, except receipts older than a day and letters whose deadline has passed. The result counts
--- those of the given deliveries that are then pending or done.
+-- Whether a delivery failed and can be tried again: no receipt older than a day, and no letter whose deadline has passed.
+create function private.can_retry(delivery private.deliveries) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return delivery.state = 'failed' and delivery.kind in ('letter', 'decision', 'receipt')
+    and (delivery.kind <> 'receipt' or delivery.queued_at > now() - interval '1 day') and not private.is_overdue(delivery);
+end
+$$;
+
+-- Sends failed deliveries again if they can be tried again. The result counts those of the given deliveries that are then pending
+-- or done.
 create function private.retry_letters(wanted uuid[]) returns integer
   language plpgsql set search_path = ''
 as $$
 begin
   perform private.lock_letters(wanted);
   perform private.retry_failed(array(
-    select id from private.deliveries as delivery
-    where id = any (wanted) and kind in ('letter', 'decision', 'receipt')
-      and (kind <> 'receipt' or queued_at > now() - interval '1 day') and not private.is_overdue(delivery)
+    select id from private.deliveries as delivery where id = any (wanted) and private.can_retry(delivery)
   ));
   return (select count(*) from private.deliveries where id = any (wanted) and state in ('waiting', 'sending', 'done'));
 end

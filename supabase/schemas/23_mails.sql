@@ -18,14 +18,132 @@ create function private.has_room(postman private.postman) returns boolean
   language sql stable
   return postman.in_hour < 100 or postman.hour_began_at not between now() - interval '1 hour' and clock_timestamp();
 
--- Clears the problem that delays all emails: the mail server has accepted one.
+-- Clears the problem that delays all emails, and the suspects: the mail server has accepted an email. One whose try began before
+-- the last refusal proves nothing.
+create function private.accept_mail(began_at timestamptz) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  update private.postman
+    set failures = 0, problem = '', failing_since = null, paused_until = least(paused_until, now()), suspects = '{}'
+    where (failures > 0 or problem <> '' or failing_since is not null or suspects <> '{}')
+      and (refused_at <= began_at or refused_at > clock_timestamp());
+end
+$$;
+
+-- Clears the problem: the mail server has just accepted an email that is no delivery.
 create function private.clear_mail_problem() returns void
-  language sql set search_path = ''
-  begin atomic
-    update private.postman
-      set failures = 0, problem = '', failing_since = null, paused_until = least(paused_until, now())
-      where failures > 0 or problem <> '' or failing_since is not null;
-  end;
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.accept_mail(clock_timestamp());
+end
+$$;
+
+-- Delays all emails by a time that grows with each failure in a row. A concurrent failure changes nothing. Returns whether this
+-- call delayed them.
+create function private.back_off_mails(problem text) returns boolean
+  language plpgsql set search_path = ''
+as $$
+begin
+  update private.postman as row
+    set failures = failures + 1, problem = back_off_mails.problem, failing_since = coalesce(failing_since, now()),
+      paused_until = now() + private.mail_back_off(failures + 1), refused_at = clock_timestamp()
+    where paused_until <= now() or paused_until > clock_timestamp() + private.mail_back_off(failures);
+  return found;
+end
+$$;
+
+-- The emails that are suspected: what was refused more than an hour ago says nothing about the mail server of now.
+create function private.suspects() returns uuid[]
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select case when refused_at between now() - interval '1 hour' and clock_timestamp() then suspects else '{}' end
+    from private.postman
+  );
+end
+$$;
+
+-- Whether one email is sent at a time, and the next has to wait for its result: the mail server refused the last one for a reason
+-- that may be about all emails. Tries that began before that refusal prove nothing, so nothing waits for them.
+create function private.awaits_probe() returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return exists (
+    select from private.postman
+    where (failures > 0 and paused_until <= now() or private.suspects() <> '{}') and exists (
+      select from private.deliveries
+      where kind in ('test', 'letter', 'notice', 'receipt') and state = 'sending' and due_at > now()
+        and tried_at >= refused_at
+    )
+  );
+end
+$$;
+
+-- Identifies the recipient of an email.
+create function private.recipient_of(delivery private.deliveries) returns text
+  language sql stable set search_path = ''
+as $$
+  select coalesce(delivery.organiser_id::text, (
+    select private.person(private.address_of(id, email)) from public.retreat_applications where id = delivery.application_id
+  ))
+$$;
+
+-- Records a refusal that is, or may be, about all emails. It is first recorded as the email's own, and the email becomes a suspect.
+-- If the next email, to another recipient, is refused too, or if `is_ours`, all emails are delayed, and none of these tries
+-- counts. If the next email is accepted, the record stays. Returns the new state as `record_delivery` does, and `paused` or
+-- `waits` if the try does not count: `paused` if this refusal delayed all emails.
+create function private.record_refusal(
+  delivery uuid, attempt integer, state text, pause interval, reply text, is_uncertain boolean, refused boolean,
+  is_ours boolean, problem text
+) returns text
+  language plpgsql set search_path = ''
+as $$
+declare
+  claimed private.deliveries;
+  postman private.postman;
+  former uuid[];
+  recorded text;
+  is_pausing boolean;
+begin
+  select * into claimed from private.deliveries where id = delivery;
+  recorded := private.record_delivery(delivery, attempt, record_refusal.state, pause,
+    reply => record_refusal.reply, is_uncertain => record_refusal.is_uncertain, refused => record_refusal.refused);
+  if recorded is null or recorded = 'cancelled' then return recorded; end if;
+  -- After the delivery's row, as in `record_delivery`.
+  select * into postman from private.postman for update;
+  former := private.suspects();
+  if is_ours or postman.failures > 0 or (claimed.tried_at >= postman.refused_at and exists (
+    select from private.deliveries as suspect
+    where id = any (former) and private.recipient_of(suspect) <> private.recipient_of(claimed)
+  )) then
+    is_pausing := private.back_off_mails(problem);
+    -- Skips a suspect that somebody is acting on. An email that may have arrived too often stays given up.
+    update private.deliveries as row set
+        state = 'waiting', attempts = greatest(attempts - 1, 0), due_at = coalesce(due_at, now()), is_refused = false,
+        tried_at = case when attempts > 1 then tried_at end, reply = case id when claimed.id then claimed.reply else '' end,
+        closings = closings + (postman.failures = 0)::integer,
+        subject = case id when claimed.id then claimed.subject else row.subject end,
+        body = case id when claimed.id then claimed.body else row.body end
+      where id in (
+        select id from private.deliveries as own
+        where (id = claimed.id or postman.failures = 0 and id = any (former))
+          and (own.state = 'waiting' or own.state = 'failed' and is_refused or id = claimed.id and not record_refusal.is_uncertain)
+          -- The text of a test is gone.
+          and (kind <> 'test' or own.state = 'waiting' or id = claimed.id)
+        for update skip locked
+      );
+    recorded := case when is_pausing then 'paused' else 'waits' end;
+  end if;
+  -- A pause has set the time. A suspect whose try began before the first refusal does not, since the probe may be under way.
+  update private.postman set suspects = array_append(array_remove(former, delivery), delivery),
+    refused_at = case when former = '{}' and is_pausing is null then clock_timestamp() else refused_at end;
+  return recorded;
+end
+$$;
 
 -- Whether another email is being sent to the same applicant, or an earlier letter has no result yet. Letters have to arrive in the
 -- order of their release.
@@ -53,23 +171,37 @@ $$;
 
 -- Finds and locks the next email to send. Tests come first, since an organiser waits for them. Letters and notices follow.
 -- Receipts come last: there may be as many as applications. Locked rows are skipped. The query joins no other table: for a
--- join, PostgreSQL would read all due emails to find the first.
+-- join, PostgreSQL would read all due emails to find the first. If the mail server refused emails for a reason that may be about
+-- all, the next is to somebody else if possible, at least to somebody else than the last.
 create function private.due_mail(kinds text[], has_room boolean, out kind text, out id uuid)
   language plpgsql set search_path = ''
 as $$
 declare
+  suspects constant uuid[] := private.suspects();
+  skipped uuid[];
   moments record;
 begin
-  foreach kind in array '{test,letter,notice,receipt}'::text[] loop
-    continue when not kind = any (kinds) or kind in ('notice', 'receipt') and not has_room;
-    for moments in select * from private.due_moments() loop
-      select delivery.id into due_mail.id from private.deliveries as delivery
-        where delivery.kind = due_mail.kind and due_at >= moments.since and due_at <= moments.until and recalled_at is null
-          -- Emails other than letters are not sent after a day.
-          and (delivery.kind = 'letter' or queued_at > now() - interval '1 day')
-          and (delivery.kind not in ('letter', 'receipt') or not private.is_busy(delivery))
-        order by due_at limit 1 for update skip locked;
-      if found then return; end if;
+  -- Skips all suspects, then the last, then none.
+  for excess in reverse cardinality(suspects)..0 loop
+    continue when excess not in (cardinality(suspects), 1, 0);
+    skipped := suspects[cardinality(suspects) - excess + 1:];
+    skipped := skipped || array(
+      select application_id from private.deliveries as suspect
+      where suspect.id = any (skipped) and suspect.kind in ('letter', 'receipt')
+    );
+    foreach kind in array '{test,letter,notice,receipt}'::text[] loop
+      continue when not kind = any (kinds) or kind in ('notice', 'receipt') and not has_room;
+      for moments in select * from private.due_moments() loop
+        select delivery.id into due_mail.id from private.deliveries as delivery
+          where delivery.kind = due_mail.kind and due_at >= moments.since and due_at <= moments.until and recalled_at is null
+            -- Emails other than letters are not sent after a day.
+            and (delivery.kind = 'letter' or queued_at > now() - interval '1 day')
+            and delivery.id <> all (skipped)
+            and (delivery.kind not in ('letter', 'receipt')
+              or delivery.application_id <> all (skipped) and not private.is_busy(delivery))
+          order by due_at limit 1 for update skip locked;
+        if found then return; end if;
+      end loop;
     end loop;
   end loop;
 end
@@ -94,11 +226,11 @@ begin
   if not pg_try_advisory_xact_lock_shared(5610748) then return null; end if;
   select * into postman from private.postman;
   -- Writes nothing if no email is due, or none may be sent.
-  if not private.may_leave(postman, pace) then return null; end if;
+  if not private.may_leave(postman, pace) or private.awaits_probe() then return null; end if;
   due := private.due_mail(kinds, private.has_room(postman));
   if due.id is null then return null; end if;
   select * into postman from private.postman for update;
-  if not private.may_leave(postman, pace) then return null; end if;
+  if not private.may_leave(postman, pace) or private.awaits_probe() then return null; end if;
   loop
     due := private.due_mail(kinds, private.has_room(postman));
     if due.id is null then return null; end if;

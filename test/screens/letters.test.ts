@@ -155,6 +155,28 @@ test("a refused letter shows the mail server's reply, and can be retried, sent t
   await event('Letter “Accepted” told another way')
 })
 
+test('one button tries all refused letters again that can be tried again', async () => {
+  const people = Array.from({ length: 60 }, (_, n) => ({ ...zoe, email: `zoe${n}@example.org` }))
+  const stored = await desk.store([...people, alan])
+  const refused = {
+    template: 'Travel',
+    state: 'failed',
+    isRefused: true,
+    attempts: 1,
+    reply: '550 no',
+  } as const
+  for (const { id } of stored.slice(0, 60)) await storeLetter(desk.sql, id, refused)
+  await storeLetter(desk.sql, stored[60]?.id ?? '', { ...refused, template: 'received', kind: 'receipt' })
+  // A receipt is not sent after a day.
+  await desk.sql`update private.deliveries set queued_at = now() - interval '2 days' where kind = 'receipt'`
+  const { press, announced } = await desk.open('/letters/outbox/refused')
+  await press('Try all 60 again')
+  await announced('60 letters will be retried.')
+  expect(await letterStates(desk.sql)).toEqual(['refused', ...Array.from({ length: 60 }, () => 'waiting')])
+  await screen.findByRole('button', { name: 'Try again: Alan Turing' })
+  expect(screen.queryByRole('button', { name: /^Try all/ })).toBeNull()
+})
+
 test('an organiser reads why the mail server accepts no letters, stops all letters and resumes, and sets the reply address', async () => {
   await desk.sql`update private.postman set paused_until = now() + interval '1 hour', problem = '535 wrong password'`
   const { press, follow, fill, announced } = await desk.open('/letters')

@@ -70,7 +70,8 @@ export async function startMailSenderFixture(): Promise<MailSenderFixture> {
         applied as (update public.retreat_applications set created_at = created_at ${earlier}),
         answered as (update private.history set at = at ${earlier})
         update private.postman
-        set paused_until = paused_until ${earlier}, hour_began_at = hour_began_at ${earlier}`
+        set paused_until = paused_until ${earlier}, hour_began_at = hour_began_at ${earlier},
+          refused_at = refused_at ${earlier}`
     },
     async reset() {
       await resetDatabase(database.owner)

@@ -59,6 +59,11 @@ export interface LetterCursor {
 export interface LetterPage {
   letters: Letter[]
   next: LetterCursor | null
+  /**
+   * On the first page of failed letters, the ids of all that can be tried again, up to a thousand. Pages of drafts and older
+   * schemas omit it.
+   */
+  retriable?: string[]
   /** The overview of all letters: settings, mail sender, templates and counts. */
   overview: LettersOverview
 }

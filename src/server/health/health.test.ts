@@ -51,6 +51,7 @@ const healthy = {
   lettersRefused: 0,
   lettersWaiting: 0,
   mailFailingSince: null,
+  mailProblem: null,
   newestBackupSeconds: null,
   backupsFailingSince: null,
 }
@@ -95,6 +96,7 @@ test('readiness reports given-up deliveries, refused and waiting letters, and si
       lettersRefused: 1,
       lettersWaiting: 3,
       mailFailingSince: expect.any(String),
+      mailProblem: 'It is not there.',
     },
   })
   const { mailFailingSince } = body as { mailFailingSince: string }

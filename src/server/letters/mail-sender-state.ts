@@ -7,12 +7,8 @@ import type { Sql } from '../database/sql.ts'
  * @returns Whether this call backed off. A concurrent call for the same problem changes nothing.
  */
 export async function backOffAll(sql: Sql, problem: string): Promise<boolean> {
-  const { count } = await sql`
-    update private.postman
-    set failures = failures + 1, problem = ${problem}, failing_since = coalesce(failing_since, now()),
-      paused_until = now() + private.mail_back_off(failures + 1)
-    where paused_until <= now() or paused_until > clock_timestamp() + private.mail_back_off(failures)`
-  return count > 0
+  const [row] = await sql<[{ isFirst: boolean }]>`select private.back_off_mails(${problem}) as "isFirst"`
+  return row.isFirst
 }
 
 /** Records the result of a sign-in email, which is not queued. An accepted one ends a back-off, and a failed one begins none. */

@@ -383,15 +383,17 @@ test('a mail server that accepts emails and drops the connection gets each email
     },
   })
   const { sender, lines } = startSender(server)
-  for (const tries of [1, 2, 3]) {
-    await expect.poll(() => lines).toHaveLength(2 * tries)
-    await advanceTime(400)
+  // After the first two, only one email at a time is sent.
+  for (const tries of [2, 3, 4, 5, 6]) {
+    await expect.poll(() => lines).toHaveLength(tries)
+    await advanceTime(700)
     sender.wake()
   }
   await lettersBecome([
     {
       state: 'given up',
-      attempts: 3,
+      // The tries that paused all emails do not count.
+      attempts: 1,
       may_have_arrived: 3,
       due_at: null,
       reply: expect.stringMatching(/three times\. Whether it arrived is unknown/) as string,

@@ -2,8 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { hostAndPort, type MailServer } from '../../settings/mail-settings.ts'
 import { upkeepInterval, startPolling } from '../polling.ts'
-import { compose, isAddress, type Message } from '../mail/compose.ts'
+import { compose, isAddress, type Mail, type Message } from '../mail/compose.ts'
 import { createMailConnection, type MailConnection, type HandoverResult } from '../mail/handover.ts'
+import { blameOf, type Blame } from '../mail/refusals.ts'
 import { recordHeartbeat } from '../deliveries/record.ts'
 import { claimMail, type MailClaim } from './claims.ts'
 import { tidyNotices, noticeMessage } from './notices.ts'
@@ -45,9 +46,11 @@ const logMessages = {
   'given up': 'letter given up',
   withdrawn: 'letter withdrawn before it was accepted',
   lost: 'result of a letter ignored: its lease had expired',
+  paused: 'the mail server refuses letters; all will be retried',
+  waits: 'the mail server refuses letters; all will be retried',
 }
 
-/** When this many connections were closed in reply to one email, the email counts as the cause. */
+/** When one email made the mail server close the connection, or began a pause of all emails, this often, it is the cause. */
 const maxClosings = 3
 /** The number of concurrent connections. */
 const connectionCount = 5
@@ -64,13 +67,23 @@ interface Job {
   message: Message
 }
 
+/** The result of a try, and what its failure is about. */
+interface Try {
+  result: HandoverResult
+  blame: Blame
+}
+
 /**
- * Counts a failure as this email's own if connections were closed in reply to the email too often. Then the failure does not
+ * Decides what a failure is about. It counts as this email's own if the email was the cause too often. Then the failure does not
  * delay other emails.
  */
-function blameEmail(result: HandoverResult, { closings }: MailClaim): HandoverResult {
-  if (result.outcome !== 'unavailable' || !result.isClosing || closings + 1 < maxClosings) return result
-  return { outcome: 'retry', code: result.code, reply: result.problem, isUncertain: false }
+function judge(result: HandoverResult, { closings }: MailClaim): Try {
+  const isCause = closings + 1 >= maxClosings
+  if (result.outcome === 'unavailable' && result.isClosing && isCause) {
+    const { code, problem: reply } = result
+    return { result: { outcome: 'retry', code, reply, isUncertain: false }, blame: 'email' }
+  }
+  return { result, blame: isCause || !('reply' in result) ? 'email' : blameOf(result) }
 }
 
 /** Starts the mail sender, which claims due emails and hands them over to the mail server until it is stopped. */
@@ -99,7 +112,7 @@ export function startMailSender({
 
   const attempt = async ({ claim, message }: Job, connection: MailConnection) => {
     const startedAt = performance.now()
-    const result = blameEmail(await handOver(message, connection), claim)
+    const { result, blame } = await handOver(claim, message, connection)
     if (result.outcome === 'unavailable') {
       // Back off first, because an email whose claim is given back is due at once.
       const isFirst = await backOffAll(sql, result.problem)
@@ -114,7 +127,7 @@ export function startMailSender({
       return
     }
     if (result.outcome === 'broken off') return giveBack(sql, claim)
-    const outcome = await recordResult(claim, result)
+    const outcome = await recordResult(claim, result, blame)
     // Log neither the address nor the mail server's reply, which may quote the address.
     const details = {
       letterId: claim.id,
@@ -128,11 +141,11 @@ export function startMailSender({
   }
 
   /** Records a result, even if the database is away for a moment. Without a record, the email would be sent again. */
-  const recordResult = async (claim: MailClaim, result: RecordedResult) => {
+  const recordResult = async (claim: MailClaim, result: RecordedResult, blame: Blame) => {
     const until = performance.now() + recordTimeout
     for (;;) {
       try {
-        return await record(sql, claim, result)
+        return await record(sql, claim, result, blame)
       } catch (error) {
         if (performance.now() > until) throw error
         await wait(recordPause, undefined, { signal: cancellation.signal }).catch(() => Promise.reject(error))
@@ -140,17 +153,20 @@ export function startMailSender({
     }
   }
 
-  const handOver = async (message: Message, connection: MailConnection): Promise<HandoverResult> => {
+  const handOver = async (claim: MailClaim, message: Message, connection: MailConnection): Promise<Try> => {
     if (!isAddress(message.to)) {
-      return { outcome: 'refused', code: null, reply: 'This is not one plain address.' }
+      const reply = 'This is not one plain address.'
+      return { result: { outcome: 'refused', code: null, reply }, blame: 'email' }
     }
+    let mail: Mail
     try {
-      return await connection.handOver(await compose(message, mailServer.from), cancellation.signal)
+      mail = await compose(message, mailServer.from)
     } catch (error) {
       log.warn({ letterId: message.id, err: error }, 'a letter could not be composed as an email')
       const reply = 'This could not be composed as an email.'
-      return { outcome: 'retry', code: null, reply, isUncertain: false }
+      return { result: { outcome: 'retry', code: null, reply, isUncertain: false }, blame: 'email' }
     }
+    return judge(await connection.handOver(mail, cancellation.signal), claim)
   }
 
   const polling = startPolling(

@@ -1,13 +1,17 @@
-import { recordDelivery, type DeliveryTry } from '../deliveries/record.ts'
+import { recordDelivery, type DeliveryTry, type TryResult } from '../deliveries/record.ts'
 import { nextAttempt } from '../deliveries/schedule.ts'
 import type { HandoverResult } from '../mail/handover.ts'
+import { withoutAddresses, type Blame } from '../mail/refusals.ts'
 import type { Sql } from '../database/sql.ts'
 
 /** The results that `record` takes. After any other result, the claim is given back. */
 export type RecordedResult = Extract<HandoverResult, { outcome: 'sent' | 'refused' | 'retry' }>
 
-/** The outcome of a try. `withdrawn`: recalled, and not accepted. `lost`: another server has claimed the email since. */
-export type Outcome = 'sent' | 'refused' | 'retry' | 'given up' | 'withdrawn' | 'lost'
+/**
+ * The outcome of a try. `withdrawn`: recalled, and not accepted. `lost`: another server has claimed the email since. `paused`: the
+ * try does not count, and all emails wait. `waits`: the same, and they waited before.
+ */
+export type Outcome = 'sent' | 'refused' | 'retry' | 'given up' | 'withdrawn' | 'lost' | 'paused' | 'waits'
 
 /** A try of an email, and the data that decide about its next try. */
 export interface MailTry extends DeliveryTry {
@@ -15,46 +19,78 @@ export interface MailTry extends DeliveryTry {
   age: number
   /** Tries with an unknown result: the email may have arrived. */
   uncertain: number
-  /** Tries during which the mail server closed the connection. */
+  /** Tries during which the mail server closed the connection, or which began a pause of all emails. */
   closings: number
 }
 
 /** After this many tries with an unknown result, an email is given up: each may have brought the recipient a copy. */
 export const maxUncertainTries = 3
 
+/** Milliseconds until an email whose last try had an unknown result is sent again: the recipient may get a copy. */
+const uncertainPause = 5 * 60_000
+
 /** The reason that organisers see if an email was given up after these tries. */
 export const uncertainReason = 'It was sent three times. Whether it arrived is unknown.'
 
 /**
  * Records the result of a try. Records nothing if the lease expired and another server has claimed the email meanwhile.
+ *
+ * @param blame What a refusal is about. If it may be about all emails, the next email decides whether this try counts.
  */
 export async function record(
   sql: Sql,
   claim: DeliveryTry & { age: number; uncertain?: number },
   result: RecordedResult,
+  blame: Blame = 'email',
 ): Promise<Outcome> {
-  const { outcome } = result
-  if (outcome === 'sent')
-    return outcomeOf(await recordDelivery(sql, claim, { state: 'done', reply: '' }), outcome)
-  const { reply } = result
-  if (outcome === 'refused') {
-    return outcomeOf(await recordDelivery(sql, claim, { state: 'failed', reply, isRefused: true }), outcome)
+  if (result.outcome === 'sent') {
+    return outcomeOf(await recordDelivery(sql, claim, { state: 'done', reply: '' }), 'sent')
   }
-  const { isUncertain } = result
-  const isUncertainTooOften = isUncertain && (claim.uncertain ?? 0) + 1 >= maxUncertainTries
-  const next = isUncertainTooOften ? null : nextAttempt(claim.attempt, claim.age)
-  const state = await recordDelivery(sql, claim, {
-    state: next === null ? 'failed' : 'waiting',
-    ...next,
-    reply: isUncertainTooOften ? `${reply} ${uncertainReason}` : reply,
-    isUncertain,
-  })
-  return outcomeOf(state, next === null ? 'given up' : 'retry')
+  const [outcome, recorded] = triedAgain(claim, result)
+  const state =
+    blame === 'email'
+      ? await recordDelivery(sql, claim, recorded)
+      : await recordRefusal(sql, claim, { ...recorded, isOurs: blame === 'all' })
+  return outcomeOf(state, outcome)
 }
 
-function outcomeOf(state: Awaited<ReturnType<typeof recordDelivery>>, outcome: Outcome): Outcome {
+/** Decides whether and when an email that was not accepted is tried again. */
+function triedAgain(
+  { attempt, age, uncertain = 0 }: DeliveryTry & { age: number; uncertain?: number },
+  result: Exclude<RecordedResult, { outcome: 'sent' }>,
+): [Outcome, TryResult & { reply: string }] {
+  const { outcome, reply } = result
+  if (outcome === 'refused') return [outcome, { state: 'failed', reply, isRefused: true }]
+  const { isUncertain } = result
+  const isUncertainTooOften = isUncertain && uncertain + 1 >= maxUncertainTries
+  const next = isUncertainTooOften ? null : nextAttempt(attempt, age)
+  if (next === null) {
+    const reason = isUncertainTooOften ? `${reply} ${uncertainReason}` : reply
+    return ['given up', { state: 'failed', reply: reason, isUncertain }]
+  }
+  const pause = isUncertain ? Math.max(next.pause, uncertainPause) : next.pause
+  return ['retry', { ...next, state: 'waiting', pause, reply, isUncertain }]
+}
+
+/** Records a refusal that is (`isOurs`) or may be about all emails. */
+async function recordRefusal(
+  sql: Sql,
+  { id, attempt }: DeliveryTry,
+  refusal: TryResult & { reply: string; isOurs: boolean },
+) {
+  const { state, pause = 0, isUncertain = false, isRefused = false, isOurs } = refusal
+  // Text in PostgreSQL cannot hold a NUL.
+  const reply = refusal.reply.replaceAll('\0', '')
+  const [row] = await sql<[{ state: TryResult['state'] | 'cancelled' | 'paused' | 'waits' | null }]>`
+    select private.record_refusal(${id}, ${attempt}, ${state}, ${pause} * interval '1 millisecond', ${reply},
+      ${isUncertain}, ${isRefused}, ${isOurs}, ${withoutAddresses(reply)}) as state`
+  return row.state
+}
+
+function outcomeOf(state: Awaited<ReturnType<typeof recordRefusal>>, outcome: Outcome): Outcome {
   if (state === null) return 'lost'
-  return state === 'cancelled' ? 'withdrawn' : outcome
+  if (state === 'cancelled') return 'withdrawn'
+  return state === 'paused' || state === 'waits' ? state : outcome
 }
 
 /**

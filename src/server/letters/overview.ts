@@ -8,6 +8,8 @@ export interface LetterHealth {
   lettersWaiting: number
   /** When the mail server began to fail; null while it accepts emails. */
   mailFailingSince: Date | null
+  /** The problem that delays all emails, such as the mail server's words without addresses; null if there is none. */
+  mailProblem: string | null
 }
 
 /** The state of the letters. Reads only deliveries that are not done. */
@@ -22,7 +24,7 @@ export async function letterHealth(sql: Sql): Promise<LetterHealth> {
         select from private.deliveries
         where kind in ('letter', 'decision', 'receipt') and state in ('waiting', 'sending') limit 100000
       ) as waiting) as "lettersWaiting",
-      failing_since as "mailFailingSince"
+      failing_since as "mailFailingSince", nullif(problem, '') as "mailProblem"
     from private.postman`
   return row
 }

@@ -8,7 +8,7 @@ import { ActButton } from '../kit/ActButton.tsx'
 import { ApplicationLink, Button } from '../kit/Button.tsx'
 import { Field, Form } from '../kit/Field.tsx'
 import { focusHeading, useOnHidden } from '../kit/focus.ts'
-import { momentOf } from '../kit/format.ts'
+import { countOf, formatNumber, momentOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Back, MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
@@ -28,7 +28,10 @@ const titles: Record<OutboxState, string> = {
 export function OutboxList({ state }: { state: OutboxState }) {
   const query = useInfiniteQuery({
     ...outboxPages(useDesk(), state),
-    select: ({ pages }) => pages.flatMap(({ letters }) => letters),
+    select: ({ pages }) => ({
+      letters: pages.flatMap(({ letters }) => letters),
+      retriable: pages[0]?.retriable ?? [],
+    }),
   })
   return (
     <Screen
@@ -37,8 +40,9 @@ export function OutboxList({ state }: { state: OutboxState }) {
       nav={<Back label="In the letters" to={{ screen: 'letters' }} />}
       head={<UndoSend />}
     >
-      {(letters) => (
+      {({ letters, retriable }) => (
         <>
+          {retriable.length > 1 && <RetryAll letters={retriable} />}
           {letters.length === 0 && <p>No letters here.</p>}
           {letters.length > 0 && (
             <ul className="layout-lines layout-sheet letters-outbox">
@@ -51,6 +55,23 @@ export function OutboxList({ state }: { state: OutboxState }) {
         </>
       )}
     </Screen>
+  )
+}
+
+/** The button that tries all failed letters again. */
+function RetryAll({ letters }: { letters: string[] }) {
+  const retry = useDeskAct('desk_retry', {
+    success: ({ retried }) => `${countOf(retried, 'letter')} will be retried.`,
+    failure: 'Not tried again.',
+    onSuccess: focusHeading,
+  })
+  return (
+    <>
+      <ActButton isPending={retry.isPending} onPress={() => retry.press({ letters })}>
+        {`Try all ${formatNumber(letters.length)} again`}
+      </ActButton>
+      <ActProblems acts={[retry]} />
+    </>
   )
 }
 
