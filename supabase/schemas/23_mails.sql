@@ -94,11 +94,12 @@ $$;
 
 -- Records a refusal that is, or may be, about all emails. It is first recorded as the email's own, and the email becomes a suspect.
 -- If the next email, to another recipient, is refused too, or if `is_ours`, all emails are delayed, and none of these tries
--- counts. If the next email is accepted, the record stays. Returns the new state as `record_delivery` does, and `paused` or
+-- counts. If the next email is accepted, the record stays. It also stays if `is_cause` and no pause is under way: the email
+-- itself began pauses too often. Returns the new state as `record_delivery` does, and `paused` or
 -- `waits` if the try does not count: `paused` if this refusal delayed all emails.
 create function private.record_refusal(
   delivery uuid, attempt integer, state text, pause interval, reply text, is_uncertain boolean, refused boolean,
-  is_ours boolean, problem text
+  is_ours boolean, is_cause boolean, problem text
 ) returns text
   language plpgsql set search_path = ''
 as $$
@@ -116,6 +117,7 @@ begin
   -- After the delivery's row, as in `record_delivery`.
   select * into postman from private.postman for update;
   former := private.suspects();
+  if postman.failures = 0 and is_cause then return recorded; end if;
   if is_ours or postman.failures > 0 or (claimed.tried_at >= postman.refused_at and exists (
     select from private.deliveries as suspect
     where id = any (former) and private.recipient_of(suspect) <> private.recipient_of(claimed)

@@ -8,7 +8,7 @@ import { blameOf, type Blame } from '../mail/refusals.ts'
 import { recordHeartbeat } from '../deliveries/record.ts'
 import { claimMail, type MailClaim } from './claims.ts'
 import { tidyNotices, noticeMessage } from './notices.ts'
-import { giveBack, record, type RecordedResult } from './outcomes.ts'
+import { giveBack, isCause, record, type RecordedResult } from './outcomes.ts'
 import { backOffAll } from './mail-sender-state.ts'
 import type { Sql } from '../database/sql.ts'
 
@@ -50,8 +50,6 @@ const logMessages = {
   waits: 'the mail server refuses letters; all will be retried',
 }
 
-/** When one email made the mail server close the connection, or began a pause of all emails, this often, it is the cause. */
-const maxClosings = 3
 /** The number of concurrent connections. */
 const connectionCount = 5
 const pollInterval = 1_000
@@ -73,17 +71,13 @@ interface Try {
   blame: Blame
 }
 
-/**
- * Decides what a failure is about. It counts as this email's own if the email was the cause too often. Then the failure does not
- * delay other emails.
- */
-function judge(result: HandoverResult, { closings }: MailClaim): Try {
-  const isCause = closings + 1 >= maxClosings
-  if (result.outcome === 'unavailable' && result.isClosing && isCause) {
+/** Decides what a failure is about. A closed connection counts as this email's own if the email was the cause too often. */
+function judge(result: HandoverResult, claim: MailClaim): Try {
+  if (result.outcome === 'unavailable' && result.isClosing && isCause(claim)) {
     const { code, problem: reply } = result
     return { result: { outcome: 'retry', code, reply, isUncertain: false }, blame: 'email' }
   }
-  return { result, blame: isCause || !('reply' in result) ? 'email' : blameOf(result) }
+  return { result, blame: 'reply' in result ? blameOf(result) : 'email' }
 }
 
 /** Starts the mail sender, which claims due emails and hands them over to the mail server until it is stopped. */

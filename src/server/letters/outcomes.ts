@@ -23,8 +23,19 @@ export interface MailTry extends DeliveryTry {
   closings: number
 }
 
+/** A try whose result is recorded. Without the numbers, none failed before. */
+type RecordedTry = DeliveryTry & Pick<MailTry, 'age'> & Partial<Pick<MailTry, 'uncertain' | 'closings'>>
+
 /** After this many tries with an unknown result, an email is given up: each may have brought the recipient a copy. */
 export const maxUncertainTries = 3
+
+/** When one email made the mail server close the connection, or began a pause of all emails, this often, it is the cause. */
+const maxClosings = 3
+
+/** Whether another failure of this kind counts as the email's own. Then it does not delay other emails. */
+export function isCause({ closings = 0 }: Partial<Pick<MailTry, 'closings'>>): boolean {
+  return closings + 1 >= maxClosings
+}
 
 /** Milliseconds until an email whose last try had an unknown result is sent again: the recipient may get a copy. */
 const uncertainPause = 5 * 60_000
@@ -39,7 +50,7 @@ export const uncertainReason = 'It was sent three times. Whether it arrived is u
  */
 export async function record(
   sql: Sql,
-  claim: DeliveryTry & { age: number; uncertain?: number },
+  claim: RecordedTry,
   result: RecordedResult,
   blame: Blame = 'email',
 ): Promise<Outcome> {
@@ -56,7 +67,7 @@ export async function record(
 
 /** Decides whether and when an email that was not accepted is tried again. */
 function triedAgain(
-  { attempt, age, uncertain = 0 }: DeliveryTry & { age: number; uncertain?: number },
+  { attempt, age, uncertain = 0 }: RecordedTry,
   result: Exclude<RecordedResult, { outcome: 'sent' }>,
 ): [Outcome, TryResult & { reply: string }] {
   const { outcome, reply } = result
@@ -75,15 +86,15 @@ function triedAgain(
 /** Records a refusal that is (`isOurs`) or may be about all emails. */
 async function recordRefusal(
   sql: Sql,
-  { id, attempt }: DeliveryTry,
+  claim: RecordedTry,
   refusal: TryResult & { reply: string; isOurs: boolean },
 ) {
   const { state, pause = 0, isUncertain = false, isRefused = false, isOurs } = refusal
   // Text in PostgreSQL cannot hold a NUL.
   const reply = refusal.reply.replaceAll('\0', '')
   const [row] = await sql<[{ state: TryResult['state'] | 'cancelled' | 'paused' | 'waits' | null }]>`
-    select private.record_refusal(${id}, ${attempt}, ${state}, ${pause} * interval '1 millisecond', ${reply},
-      ${isUncertain}, ${isRefused}, ${isOurs}, ${withoutAddresses(reply)}) as state`
+    select private.record_refusal(${claim.id}, ${claim.attempt}, ${state}, ${pause} * interval '1 millisecond', ${reply},
+      ${isUncertain}, ${isRefused}, ${isOurs}, ${isCause(claim)}, ${withoutAddresses(reply)}) as state`
   return row.state
 }
 
