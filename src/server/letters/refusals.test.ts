@@ -109,6 +109,8 @@ test.each(aboutUs)(
     await pauseUntil(4, sender)
     expect(await counts()).toEqual(['25 waiting'])
     expect(new Set(tries).size).toBe(tries.length)
+    // Five connections at first, then one probe at a time.
+    expect(tries.length).toBeLessThan(10)
     const problem = `${refusal.code} ${refusal.text.replace(/\S*@\S*/, '(address)')}`
     expect(await postman()).toEqual({ failures: 4, problem })
     isRefusing = false
@@ -118,6 +120,17 @@ test.each(aboutUs)(
     )
   },
 )
+
+test('the probe is another email even if the refused letter would be sent first', async () => {
+  await storeDueLetters(database.owner, 4)
+  await database.owner`
+    update private.deliveries set kind = 'receipt', letter_id = null, mailbox = application_id
+    where kind = 'letter' and id <> (select min(id::text)::uuid from private.deliveries where kind = 'letter')`
+  const { server, tries } = await startRefusing('RCPT TO', { code: 530, text: '5.7.1 Sign in' })
+  const { sender } = fixture.startSender(server, { perMinute: 60_000 })
+  await pauseUntil(4, sender)
+  expect(new Set(tries).size).toBe(4)
+})
 
 test('a text that is taken and then cut reaches nobody twice while other letters can be the probe', async () => {
   await storeDueLetters(database.owner, 12)
