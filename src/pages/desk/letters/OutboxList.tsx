@@ -8,7 +8,7 @@ import { ActButton } from '../kit/ActButton.tsx'
 import { ApplicationLink, Button } from '../kit/Button.tsx'
 import { Field, Form } from '../kit/Field.tsx'
 import { focusHeading, useOnHidden } from '../kit/focus.ts'
-import { countOf, formatNumber, momentOf } from '../kit/format.ts'
+import { countOf, momentOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Back, MoreButton, Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
@@ -62,13 +62,13 @@ export function OutboxList({ state }: { state: OutboxState }) {
 function RetryAll({ letters }: { letters: string[] }) {
   const retry = useDeskAct('desk_retry', {
     success: ({ retried }) => `${countOf(retried, 'letter')} will be retried.`,
-    failure: 'Not tried again.',
+    failure: 'They are not tried again.',
     onSuccess: focusHeading,
   })
   return (
     <>
       <ActButton isPending={retry.isPending} onPress={() => retry.press({ letters })}>
-        {`Try all ${formatNumber(letters.length)} again`}
+        {`Try all ${letters.length} again`}
       </ActButton>
       <ActProblems acts={[retry]} />
     </>
