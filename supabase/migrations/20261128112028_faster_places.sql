@@ -1152,6 +1152,67 @@ begin
 end
 $$;
 
+-- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. `counts`: this try uses up one
+-- of the allowed attempts. Without a reply, the former reply is unchanged. `is_uncertain`: it may have arrived. `is_closing`:
+-- the mail server closed the connection. `refused`: the receiver refused it permanently. Returns the new state, which is
+-- `cancelled` if it was recalled during the try. Returns null if this claim is no longer the current one.
+create or replace function private.record_delivery(
+  delivery uuid, attempt integer, state text, pause interval default '0', counts boolean default true,
+  reply_status integer default null, reply text default null, is_uncertain boolean default false, is_closing boolean default false,
+  refused boolean default false
+) returns text
+  language plpgsql set search_path = ''
+as $$
+declare
+  claimed private.deliveries;
+  is_recalled boolean;
+  recorded private.deliveries;
+begin
+  loop
+    select * into claimed from private.deliveries where id = delivery and attempts = attempt and deliveries.state = 'sending';
+    if not found then return null; end if;
+    is_recalled := claimed.recalled_at is not null;
+    -- Locked before the delivery's row, as in the order of locks.
+    if is_recalled then perform private.lock_letters(array[delivery]); end if;
+    perform from private.deliveries
+      where id = delivery and attempts = attempt and deliveries.state = 'sending' and (recalled_at is not null) = is_recalled
+      for update;
+    -- Repeat if the recall changed between the two statements.
+    exit when found;
+  end loop;
+  -- Locks the postman's row before invitations, as a claim does.
+  if record_delivery.state = 'done' and claimed.kind in ('letter', 'receipt', 'notice', 'test') then
+    perform private.accept_mail(claimed.tried_at);
+  end if;
+  update private.deliveries as row set
+      state = case when is_recalled and record_delivery.state <> 'done' then 'cancelled' else record_delivery.state end,
+      due_at = case when record_delivery.state = 'waiting' and not is_recalled then now() + pause end,
+      done_at = case when record_delivery.state = 'done' then now() end,
+      attempts = attempts - (not counts)::integer,
+      -- Without a counted try, there is no time of a try.
+      tried_at = case when counts or attempts > 1 then tried_at end,
+      reply_status = case when record_delivery.reply is null then row.reply_status else record_delivery.reply_status end,
+      reply = coalesce(record_delivery.reply, row.reply),
+      is_refused = refused,
+      may_have_arrived = may_have_arrived + is_uncertain::integer,
+      closings = closings + is_closing::integer,
+      subject = case when kind <> 'test' or record_delivery.state = 'waiting' then sent.subject end,
+      body = case when kind <> 'test' or record_delivery.state = 'waiting' then sent.body end
+    from private.as_sent(claimed, record_delivery.state = 'done') as sent
+    where id = delivery returning row.* into recorded;
+  if recorded.state = 'done' and recorded.kind in ('rsvp', 'decision') then
+    -- Otherwise a retry would deliver an older RSVP or decision after a newer one.
+    update private.deliveries as earlier set state = 'cancelled', due_at = null
+      where earlier.application_id = recorded.application_id and earlier.kind = recorded.kind
+        and private.is_before(earlier, recorded) and earlier.state not in ('done', 'cancelled');
+  end if;
+  if is_recalled and recorded.letter_id is not null then
+    perform private.settle_recalled(recorded);
+  end if;
+  return recorded.state;
+end
+$$;
+
 -- Erases the deliveries about an application, and that of the application itself, before the application, as in the lock order of
 -- servers. A server that claims a delivery, or records its result, locks the delivery, then the invitation and earlier RSVPs. It
 -- does not lock the application.
@@ -1173,7 +1234,8 @@ create or replace function private.retry_failed(wanted uuid[]) returns integer
   language sql set search_path = ''
 as $$
   with retried as (
-    update private.deliveries as delivery set state = 'waiting', attempts = 0, due_at = now(), reply = '', is_refused = false
+    update private.deliveries as delivery set state = 'waiting', attempts = 0, due_at = now(), reply = '', is_refused = false,
+        closings = 0
       where id = any (wanted) and state = 'failed' and not (kind = 'decision' and exists (
         select from private.deliveries as later
         where later.application_id = delivery.application_id and later.kind = 'decision'
@@ -1380,6 +1442,32 @@ begin
 end
 $$;
 
+-- Whether a delivery failed and can be tried again: no receipt older than a day, and no letter whose deadline has passed.
+create function private.can_retry(delivery private.deliveries) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return delivery.state = 'failed' and delivery.kind in ('letter', 'decision', 'receipt')
+    and (delivery.kind <> 'receipt' or delivery.queued_at > now() - interval '1 day') and not private.is_overdue(delivery);
+end
+$$;
+
+revoke all on function private.can_retry(private.deliveries) from public, anon, authenticated;
+
+-- Sends failed deliveries again if they can be tried again. The result counts those of the given deliveries that are then pending
+-- or done.
+create or replace function private.retry_letters(wanted uuid[]) returns integer
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.lock_letters(wanted);
+  perform private.retry_failed(array(
+    select id from private.deliveries as delivery where id = any (wanted) and private.can_retry(delivery)
+  ));
+  return (select count(*) from private.deliveries where id = any (wanted) and state in ('waiting', 'sending', 'done'));
+end
+$$;
+
 -- Records that an organiser sent a draft from their own mail program. `seen` is as for `desk_release`.
 create or replace function public.desk_sent_by_hand(letter uuid, seen text) returns jsonb
   language plpgsql security definer set search_path = ''
@@ -1428,6 +1516,51 @@ as $$
   select jsonb_build_object('application', application.id,
     'to', case when not blind then private.unicode_email(private.address_of(application.id, application.email)) end,
     'name', case when not blind then private.full_name(application) end)
+$$;
+
+-- Up to fifty letters that are pending (`waiting`), or that could not be delivered (`refused`, `given up`), the newest first.
+-- Letters that were released together follow each other. `retriable` has the ids of those that `desk_retry` can send again, up to
+-- the thousand that it takes; only with the first fifty.
+create or replace function public.desk_outbox(state text, after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  before timestamptz := coalesce((after ->> 'at')::timestamptz, 'infinity');
+  before_id uuid := coalesce((after ->> 'id')::uuid, '00000000-0000-0000-0000-000000000000');
+  ids uuid[];
+  retriable uuid[] := '{}';
+begin
+  if desk_outbox.state = 'waiting' then
+    ids := array(
+      select id from private.deliveries as delivery
+      where kind in ('letter', 'decision', 'receipt') and delivery.state in ('waiting', 'sending')
+        and (queued_at, id) < (before, before_id)
+      order by queued_at desc, id desc limit 50
+    );
+  elsif desk_outbox.state in ('refused', 'given up') then
+    ids := array(
+      select id from private.deliveries as delivery
+      where kind in ('letter', 'decision', 'receipt') and delivery.state = 'failed'
+        and is_refused = (desk_outbox.state = 'refused') and (queued_at, id) < (before, before_id)
+      order by queued_at desc, id desc limit 50
+    );
+    if after is null then
+      retriable := array(
+        select id from private.deliveries as delivery
+        where kind in ('letter', 'decision', 'receipt') and delivery.state = 'failed'
+          and is_refused = (desk_outbox.state = 'refused') and private.can_retry(delivery)
+        order by queued_at desc, id desc limit 1000
+      );
+    end if;
+  else
+    raise exception 'The state must be waiting, refused or given up.' using errcode = '22023';
+  end if;
+  return jsonb_build_object('letters', private.letter_deliveries_shown(ids, me.blind), 'overview', private.letters_overview(),
+    'retriable', to_jsonb(retriable), 'next', (
+    select jsonb_build_object('at', queued_at, 'id', id) from private.deliveries where id = ids[50]
+  ));
+end
 $$;
 
 -- Normalises an address to its mailbox. Null if the mailbox is unknown: for addresses that a mail server may forward
@@ -2121,6 +2254,147 @@ begin
 end
 $$;
 
+-- Clears the problem that delays all emails, and the suspects: the mail server has accepted an email. One whose try began before
+-- the last refusal proves nothing.
+create function private.accept_mail(began_at timestamptz) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  update private.postman
+    set failures = 0, problem = '', failing_since = null, paused_until = least(paused_until, now()), suspects = '{}'
+    where (failures > 0 or problem <> '' or failing_since is not null or suspects <> '{}')
+      and (refused_at <= began_at or refused_at > clock_timestamp());
+end
+$$;
+
+revoke all on function private.accept_mail(timestamp with time zone) from public, anon, authenticated;
+
+-- Clears the problem: the mail server has just accepted an email that is no delivery.
+create or replace function private.clear_mail_problem() returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.accept_mail(clock_timestamp());
+end
+$$;
+
+-- Delays all emails by a time that grows with each failure in a row. A concurrent failure changes nothing. Returns whether this
+-- call delayed them.
+create function private.back_off_mails(problem text) returns boolean
+  language plpgsql set search_path = ''
+as $$
+begin
+  update private.postman as row
+    set failures = failures + 1, problem = back_off_mails.problem, failing_since = coalesce(failing_since, now()),
+      paused_until = now() + private.mail_back_off(failures + 1), refused_at = clock_timestamp()
+    where paused_until <= now() or paused_until > clock_timestamp() + private.mail_back_off(failures);
+  return found;
+end
+$$;
+
+revoke all on function private.back_off_mails(text) from public, anon, authenticated;
+
+-- The emails that are suspected: what was refused more than an hour ago says nothing about the mail server of now.
+create function private.suspects() returns uuid[]
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select case when refused_at between now() - interval '1 hour' and clock_timestamp() then suspects else '{}' end
+    from private.postman
+  );
+end
+$$;
+
+revoke all on function private.suspects() from public, anon, authenticated;
+
+-- Whether one email is sent at a time, and the next has to wait for its result: the mail server refused the last one for a reason
+-- that may be about all emails. Tries that began before that refusal prove nothing, so nothing waits for them.
+create function private.awaits_probe() returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return exists (
+    select from private.postman
+    where (failures > 0 and paused_until <= now() or private.suspects() <> '{}') and exists (
+      select from private.deliveries
+      where kind in ('test', 'letter', 'notice', 'receipt') and state = 'sending' and due_at > now()
+        and tried_at >= refused_at
+    )
+  );
+end
+$$;
+
+revoke all on function private.awaits_probe() from public, anon, authenticated;
+
+-- Identifies the recipient of an email.
+create function private.recipient_of(delivery private.deliveries) returns text
+  language sql stable set search_path = ''
+as $$
+  select coalesce(delivery.organiser_id::text, (
+    select private.person(private.address_of(id, email)) from public.retreat_applications where id = delivery.application_id
+  ))
+$$;
+
+revoke all on function private.recipient_of(private.deliveries) from public, anon, authenticated;
+
+-- Records a refusal that is, or may be, about all emails. It is first recorded as the email's own, and the email becomes a suspect.
+-- If the next email, to another recipient, is refused too, or if `is_ours`, all emails are delayed, and none of these tries
+-- counts. If the next email is accepted, the record stays. It also stays if `is_cause` and no pause is under way: the email
+-- itself began pauses too often. Returns the new state as `record_delivery` does, and `paused` or
+-- `waits` if the try does not count: `paused` if this refusal delayed all emails.
+create function private.record_refusal(
+  delivery uuid, attempt integer, state text, pause interval, reply text, is_uncertain boolean, refused boolean,
+  is_ours boolean, is_cause boolean, problem text
+) returns text
+  language plpgsql set search_path = ''
+as $$
+declare
+  claimed private.deliveries;
+  postman private.postman;
+  former uuid[];
+  recorded text;
+  is_pausing boolean;
+begin
+  select * into claimed from private.deliveries where id = delivery;
+  recorded := private.record_delivery(delivery, attempt, record_refusal.state, pause,
+    reply => record_refusal.reply, is_uncertain => record_refusal.is_uncertain, refused => record_refusal.refused);
+  if recorded is null or recorded = 'cancelled' then return recorded; end if;
+  -- After the delivery's row, as in `record_delivery`.
+  select * into postman from private.postman for update;
+  former := private.suspects();
+  if postman.failures = 0 and is_cause then return recorded; end if;
+  if is_ours or postman.failures > 0 or (claimed.tried_at >= postman.refused_at and exists (
+    select from private.deliveries as suspect
+    where id = any (former) and private.recipient_of(suspect) <> private.recipient_of(claimed)
+  )) then
+    is_pausing := private.back_off_mails(problem);
+    -- Skips a suspect that somebody is acting on. An email that may have arrived too often stays given up.
+    update private.deliveries as row set
+        state = 'waiting', attempts = greatest(attempts - 1, 0), due_at = coalesce(due_at, now()), is_refused = false,
+        tried_at = case when attempts > 1 then tried_at end, reply = case id when claimed.id then claimed.reply else '' end,
+        closings = closings + (postman.failures = 0)::integer,
+        subject = case id when claimed.id then claimed.subject else row.subject end,
+        body = case id when claimed.id then claimed.body else row.body end
+      where id in (
+        select id from private.deliveries as own
+        where (id = claimed.id or postman.failures = 0 and id = any (former))
+          and (own.state = 'waiting' or own.state = 'failed' and is_refused or id = claimed.id and not record_refusal.is_uncertain)
+          -- The text of a test is gone.
+          and (kind <> 'test' or own.state = 'waiting' or id = claimed.id)
+        for update skip locked
+      );
+    recorded := case when is_pausing then 'paused' else 'waits' end;
+  end if;
+  -- A pause has set the time. A suspect whose try began before the first refusal does not, since the probe may be under way.
+  update private.postman set suspects = array_append(array_remove(former, delivery), delivery),
+    refused_at = case when former = '{}' and is_pausing is null then clock_timestamp() else refused_at end;
+  return recorded;
+end
+$$;
+
+revoke all on function private.record_refusal(uuid, integer, text, interval, text, boolean, boolean, boolean, boolean, text) from public, anon, authenticated;
+
 -- Whether another email is being sent to the same applicant, or an earlier letter has no result yet. Letters have to arrive in the
 -- order of their release.
 create or replace function private.is_busy(delivery private.deliveries) returns boolean
@@ -2142,6 +2416,89 @@ begin
       and (other.application_id = delivery.application_id
         or private.person(private.address_of(theirs.id, theirs.email)) = recipient)
   );
+end
+$$;
+
+-- Finds and locks the next email to send. Tests come first, since an organiser waits for them. Letters and notices follow.
+-- Receipts come last: there may be as many as applications. Locked rows are skipped. The query joins no other table: for a
+-- join, PostgreSQL would read all due emails to find the first. If the mail server refused emails for a reason that may be about
+-- all, the next is to somebody else if possible, at least to somebody else than the last.
+create or replace function private.due_mail(kinds text[], has_room boolean, out kind text, out id uuid)
+  language plpgsql set search_path = ''
+as $$
+declare
+  suspects constant uuid[] := private.suspects();
+  skipped uuid[];
+  moments record;
+begin
+  -- Skips all suspects, then the last, then none.
+  for excess in reverse cardinality(suspects)..0 loop
+    continue when excess not in (cardinality(suspects), 1, 0);
+    skipped := suspects[cardinality(suspects) - excess + 1:];
+    skipped := skipped || array(
+      select application_id from private.deliveries as suspect
+      where suspect.id = any (skipped) and suspect.kind in ('letter', 'receipt')
+    );
+    foreach kind in array '{test,letter,notice,receipt}'::text[] loop
+      continue when not kind = any (kinds) or kind in ('notice', 'receipt') and not has_room;
+      for moments in select * from private.due_moments() loop
+        select delivery.id into due_mail.id from private.deliveries as delivery
+          where delivery.kind = due_mail.kind and due_at >= moments.since and due_at <= moments.until and recalled_at is null
+            -- Emails other than letters are not sent after a day.
+            and (delivery.kind = 'letter' or queued_at > now() - interval '1 day')
+            and delivery.id <> all (skipped)
+            and (delivery.kind not in ('letter', 'receipt')
+              or delivery.application_id <> all (skipped) and not private.is_busy(delivery))
+          order by due_at limit 1 for update skip locked;
+        if found then return; end if;
+      end loop;
+    end loop;
+  end loop;
+end
+$$;
+
+-- Claims the next email (`due_mail`) for one server and the duration of the lease; null if none is due or may be sent. It locks
+-- the postman's row first and then checks again what is due: the previous holder of the lock may have claimed a letter to the
+-- same person. In the order of locks, only invitations come after this row. `pace`: the time between two emails, null for none.
+create or replace function private.claim_mail(pace interval, kinds text[] default '{test,letter,notice,receipt}') returns jsonb
+  language plpgsql set search_path = ''
+as $$
+declare
+  -- Longer than any handover takes.
+  lease constant interval := interval '90 seconds';
+  -- How late an email may be without delaying the following ones.
+  slack constant interval := interval '200 milliseconds';
+  postman private.postman;
+  due record;
+  mail jsonb;
+begin
+  -- A server that is about to change the schema holds this lock, and waits for the claimed emails.
+  if not pg_try_advisory_xact_lock_shared(5610748) then return null; end if;
+  select * into postman from private.postman;
+  -- Writes nothing if no email is due, or none may be sent.
+  if not private.may_leave(postman, pace) or private.awaits_probe() then return null; end if;
+  due := private.due_mail(kinds, private.has_room(postman));
+  if due.id is null then return null; end if;
+  select * into postman from private.postman for update;
+  if not private.may_leave(postman, pace) or private.awaits_probe() then return null; end if;
+  loop
+    due := private.due_mail(kinds, private.has_room(postman));
+    if due.id is null then return null; end if;
+    mail := case when due.kind in ('test', 'notice') then private.claim_notice(due.id, lease)
+      else private.claim_letter(due.id, lease) end;
+    exit when mail is not null;
+  end loop;
+  update private.postman as row set
+    next_at = case when pace is null then row.next_at else least(greatest(row.next_at, now() - slack), now()) + pace end,
+    (hour_began_at, in_hour) = (
+      select case when counts and is_new then now() else row.hour_began_at end,
+        case when not counts then row.in_hour when is_new then 1 else row.in_hour + 1 end
+      from (
+        select due.kind in ('notice', 'receipt') as counts,
+          row.hour_began_at not between now() - interval '1 hour' and clock_timestamp() as is_new
+      ) as hour
+    );
+  return mail || jsonb_build_object('kind', due.kind);
 end
 $$;
 
