@@ -92,7 +92,7 @@ const newSession = { access_token: 'new', refresh_token: 'second', expires_in: 3
 
 test('a call without a new token is reported as not sent after one retry, and works once the server responds', async () => {
   const storedToken = storeExpiredSession()
-  const responses = [503, 429, 502].map((status) => () => new Response('{}', { status }))
+  const responses: (() => Response)[] = []
   const requests: string[] = []
   const session = createSession({ url: 'https://example.org', anonKey: 'key' }, [])
   vi.stubGlobal('fetch', async (address: string, { body }: { body: string }) => {
@@ -112,13 +112,16 @@ test('a call without a new token is reported as not sent after one retry, and wo
   expect(storedToken()).toBe('old')
   // Each failure was one refresh, or two while the client starts, and each refresh had at most two tries.
   expect(requests.length).toBeLessThanOrEqual(6)
+  expect(requests.length).toBeGreaterThan(1)
   requests.length = 0
   responses.push(
+    () => new Response('{}', { status: 503 }),
     () => Response.json(newSession),
     () => Response.json([]),
   )
   expect(await call()).toEqual([])
-  expect(requests).toEqual(['/token?grant_type=refresh_token {"refresh_token":"first"}', '/rpc/desk_note {}'])
+  const refresh = '/token?grant_type=refresh_token {"refresh_token":"first"}'
+  expect(requests).toEqual([refresh, refresh, '/rpc/desk_note {}'])
   expect(storedToken()).toBe('new')
 })
 
@@ -175,6 +178,117 @@ test('a refused refresh token ends the session', async () => {
   const called = session.callAs('ada')('desk_note', {}, new AbortController().signal)
   await expect(called).rejects.toBeInstanceOf(SignedOutError)
   expect(storedToken()).toBeUndefined()
+})
+
+/** A session whose auth client ends with the test: otherwise it would go on to refresh. */
+async function disposableSession(url = 'https://example.org') {
+  const session = createSession({ url, anonKey: 'key' }, [])
+  const client = await session.auth()
+  atTestEnd(() => client.dispose())
+  return session
+}
+
+const callNote = (session: ReturnType<typeof createSession>) =>
+  session.callAs('ada')('desk_note', {}, new AbortController().signal)
+
+/** The hour of which the server's clock says that it ends in `seconds`; this browser's clock is ahead by `ahead` seconds. */
+function sessionFrom(ahead: number, token: string, seconds = 3_600) {
+  const expires_at = Math.round(Date.now() / 1000) - ahead + seconds
+  return { ...newSession, access_token: token, expires_in: seconds, expires_at }
+}
+
+/** Minutes by which a browser's clock is ahead. */
+const clocks = [61, -5, -61, 0, 3 * 365 * 24 * 60]
+
+test.each(clocks)(
+  'with a clock that is %i minutes ahead, a session expires after its hour, however it was received',
+  async (minutes) => {
+    const storedToken = storeExpiredSession()
+    const now = Date.parse('2026-11-25T12:00:00Z')
+    atTestEnd(() => void vi.useRealTimers())
+    vi.useFakeTimers({ now, toFake: ['Date'] })
+    const requests: string[] = []
+    vi.stubGlobal('fetch', async (address: string) => {
+      const path = address.replace(/.*\/v1/, '')
+      requests.push(path)
+      if (path.startsWith('/rpc')) return Response.json([])
+      if (path === '/user') return Response.json({ id: 'ada' })
+      return Response.json(sessionFrom(minutes * 60, path))
+    })
+    const session = await disposableSession()
+    const auth = await session.auth()
+    const email = 'ada@example.org'
+    const receive: [string, () => Promise<unknown>][] = [
+      ['/token?grant_type=refresh_token', () => auth.refreshSession()],
+      ['/verify', () => auth.verifyOtp({ type: 'email', email, token: '123456' })],
+      ['/token?grant_type=password', () => auth.signInWithPassword({ email, password: 'secret' })],
+      ['/factors/one/verify', () => auth.mfa.verify({ factorId: 'one', challengeId: 'two', code: '1' })],
+    ]
+    for (const [path, act] of receive) {
+      await act()
+      requests.length = 0
+      vi.setSystemTime(now + 3_500_000)
+      for (let call = 0; call < 150; call += 1) await callNote(session)
+      expect([storedToken(), new Set(requests)]).toEqual([path, new Set(['/rpc/desk_note'])])
+      vi.setSystemTime(now)
+    }
+  },
+)
+
+test('a call that is refused since its token has expired is sent once more after one refresh, as are all others', async () => {
+  const storedToken = storeExpiredSession()
+  // By this browser's clock, which was set back, the token is valid for long.
+  const expires_at = 4_102_444_800
+  const stored = JSON.parse(localStorage.getItem('unplugged-desk') ?? '') as object
+  localStorage.setItem('unplugged-desk', JSON.stringify({ ...stored, expires_at }))
+  const requests: string[] = []
+  vi.stubGlobal('fetch', async (address: string, { headers }: { headers: Record<string, string> }) => {
+    const token = headers['Authorization']?.replace('Bearer ', '')
+    requests.push(address.replace(/.*v1/, '') + (address.includes('rpc') ? ` ${token}` : ''))
+    if (address.includes('token?')) return Response.json(newSession)
+    if (token === 'new') return Response.json([])
+    return Response.json({ code: 'PGRST303', message: 'JWT expired' }, { status: 401 })
+  })
+  const session = await disposableSession()
+  expect(await Promise.all([callNote(session), callNote(session)])).toEqual([[], []])
+  const [old, fresh] = ['/rpc/desk_note old', '/rpc/desk_note new']
+  expect(requests).toEqual([old, old, '/token?grant_type=refresh_token', fresh, fresh])
+  expect(storedToken()).toBe('new')
+})
+
+test.each([
+  ['refuses each token as expired', { ...newSession }, 401],
+  ['says that each token has expired long ago', { ...newSession, expires_in: -3_600, expires_at: 1 }, 200],
+  ['gives each token a minute', { ...newSession, expires_in: 60 }, 200],
+  ['does not say when a token expires', { ...newSession, expires_in: undefined }, 200],
+  ['cannot refresh', null, 200],
+])('a session is refreshed twice a minute at most by a server that %s', async (_name, refreshed, status) => {
+  storeExpiredSession()
+  atTestEnd(() => void vi.useRealTimers())
+  vi.useFakeTimers({ toFake: ['performance'] })
+  // Clients of other tests may still refresh.
+  const url = 'https://own.example.org'
+  let refreshes = 0
+  vi.stubGlobal('fetch', async (address: string) => {
+    if (!address.includes('token?'))
+      return Response.json({ code: 'PGRST303', message: 'JWT expired' }, { status })
+    if (!address.startsWith(url)) return Response.error()
+    refreshes += 1
+    if (refreshed === null) return new Response('{}', { status: 503 })
+    return Response.json({ ...refreshed, access_token: `${refreshes}`, refresh_token: `${refreshes}` })
+  })
+  const session = await disposableSession(url)
+  const callOften = async () => {
+    for (let call = 0; call < 10; call += 1) await callNote(session).catch(() => {})
+  }
+  await callOften()
+  expect(refreshes).toBeLessThanOrEqual(2)
+  vi.advanceTimersByTime(59_000)
+  await callOften()
+  expect(refreshes).toBeLessThanOrEqual(2)
+  vi.advanceTimersByTime(2_000)
+  await callOften()
+  expect(refreshes).toBeLessThanOrEqual(4)
 })
 
 test('after a failure to load the auth client, the next use loads it again', async () => {

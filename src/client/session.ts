@@ -2,9 +2,9 @@ import type { AuthError, GoTrueClient } from '@supabase/auth-js'
 
 import { isRetryable } from './auth-errors.ts'
 import { callKey, takeEarlyResponse, unlessAborted } from './early-calls.ts'
-import { storedSession, type StoredSession } from './stored-session.ts'
+import { expireSession, storedSession, type StoredSession } from './stored-session.ts'
 import { loadScript } from './missing-script.ts'
-import { parseResponse, requestOf, send, type DataInterface } from './rest.ts'
+import { parseResponse, RefusedCall, requestOf, send, type DataInterface } from './rest.ts'
 
 /**
  * Calls a function of the data interface.
@@ -33,7 +33,7 @@ export interface Session {
   read: () => Promise<{ session: StoredSession | null; error: AuthError | null }>
   /**
    * Calls functions as the owner of the account with this id. After another window of the browser signed somebody else in,
-   * new calls are refused.
+   * new calls are refused. A call whose token the server does not accept is sent once more, with the token of a refresh.
    */
   callAs: (account: string) => CallFunction
 }
@@ -104,20 +104,27 @@ export function createSession(
   const callAs =
     (account: string): CallFunction =>
     async (name, args, signal, delaysOfCall = delays) => {
-      const { session, error } = await unlessAborted(read(), signal)
-      if (isRetryable(error))
-        throw navigator.onLine ? new UnsentError('', { cause: error }) : new OfflineError(error)
-      if (session?.user.id !== account) throw new SignedOutError()
-      const request = requestOf({ url, anonKey }, `rpc/${name}`, args, session.access_token)
-      const response = await takeEarlyResponse(
-        callKey(session.access_token, request.url, request.init.body),
-        signal,
-      )
-      if (response) return parseResponse(response)
-      if (navigator.onLine) return send(request, delaysOfCall, signal)
-      // Tried once: a server on the same machine responds even offline.
-      return send(request, [], signal).catch((failure: unknown) => {
-        throw failure instanceof TypeError ? new OfflineError(failure) : failure
+      let token = ''
+      const call = async () => {
+        const { session, error } = await unlessAborted(read(), signal)
+        if (isRetryable(error))
+          throw navigator.onLine ? new UnsentError('', { cause: error }) : new OfflineError(error)
+        if (session?.user.id !== account) throw new SignedOutError()
+        token = session.access_token
+        const request = requestOf({ url, anonKey }, `rpc/${name}`, args, token)
+        const response = await takeEarlyResponse(callKey(token, request.url, request.init.body), signal)
+        if (response) return parseResponse(response)
+        if (navigator.onLine) return send(request, delaysOfCall, signal)
+        // Tried once: a server on the same machine responds even offline.
+        return send(request, [], signal).catch((failure: unknown) => {
+          throw failure instanceof TypeError ? new OfflineError(failure) : failure
+        })
+      }
+      return call().catch((failure: unknown) => {
+        if (!(failure instanceof RefusedCall && failure.status === 401)) throw failure
+        // The token has expired, although it has not by this browser's clock, which may have been set since.
+        expireSession(token)
+        return call()
       })
     }
   return { auth, authLoaded, read, callAs }

@@ -279,3 +279,19 @@ test('the next organiser to sign in in the same tab sees no data of the previous
   release()
   await link('Person 1')
 })
+
+test('an organiser whose clock is far off reads so on the list and on other screens', async () => {
+  const client = await desk.server.signedIn('grace@example.org')
+  const { reload, goTo } = await desk.open('/', { as: client })
+  await heading('Applications')
+  const sentence = /^The clock of this device is 10 minutes behind\. Please set it/
+  expect(screen.queryByText(sentence)).toBeNull()
+  // As if the session had arrived when this browser's clock was behind.
+  const session = JSON.parse(localStorage.getItem(sessionKey) ?? '') as { expires_at: number }
+  localStorage.setItem(sessionKey, JSON.stringify({ ...session, expires_at: session.expires_at - 600 }))
+  reload()
+  await screen.findByText(sentence)
+  goTo('/door')
+  await heading('Door')
+  await screen.findByText(sentence)
+})

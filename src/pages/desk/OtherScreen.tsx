@@ -17,6 +17,7 @@ import { PlacesShow } from './places/PlacesShow.tsx'
 import { GuestList } from './questions/GuestList.tsx'
 import { QuestionsEdit } from './questions/QuestionsEdit.tsx'
 import { RetentionEdit } from './retention/RetentionEdit.tsx'
+import { ClockNotice } from './session/ClockNotice.tsx'
 import type { WatchedSession } from './session/watch-session.ts'
 import { TemplateEdit } from './templates/TemplateEdit.tsx'
 
@@ -27,9 +28,18 @@ interface OtherScreenProps {
 }
 
 /** All screens except the applications. They are in a separate script, so that the list opens without waiting for them. */
-export function OtherScreen({ route, auth, session }: OtherScreenProps) {
+export function OtherScreen(props: OtherScreenProps) {
   // Reads the numbers in the navigation.
   useQuery(useDesk().letters())
+  return (
+    <>
+      <ClockNotice />
+      <ScreenOf {...props} />
+    </>
+  )
+}
+
+function ScreenOf({ route, auth, session }: OtherScreenProps) {
   switch (route.screen) {
     case 'unknown':
       return <Unknown />

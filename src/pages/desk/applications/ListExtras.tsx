@@ -3,6 +3,7 @@ import { useEffect, useEffectEvent, useRef } from 'react'
 import type { Edition } from '../../../client/desk/editions.ts'
 import { EarlierNotice, EditionSelect } from '../editions/EditionSelect.tsx'
 import type { Filters } from '../kit/filters.ts'
+import { ClockNotice } from '../session/ClockNotice.tsx'
 import { JunkSuggestions } from './JunkSuggestions.tsx'
 
 interface ListExtrasProps {
@@ -13,13 +14,14 @@ interface ListExtrasProps {
   onRefresh: () => void
 }
 
-/** The parts of the list's head that are often absent: the choice among several retreats, and the suggestions of junk. */
+/** The parts of the list's head that are often absent: the notice about the clock, the choice among several retreats, and the suggestions of junk. */
 export function ListExtras({ filters, editions = [], onChange, onRefresh }: ListExtrasProps) {
   const { edition, status } = filters
   const isEarlier = edition !== undefined && edition !== editions[0]?.id
   useOnNewRetreat(editions[0]?.id, onRefresh)
   return (
     <>
+      <ClockNotice />
       <EarlierNotice
         {...{ editions, edition }}
         to={{ screen: 'list', filters: { ...filters, edition: undefined } }}

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 
 import { closedSentence, maxCharacters } from '../../../application/limits.ts'
+import { serverTime } from '../../../client/clock.ts'
 import type { Door, GeneralHistoryEntry } from '../../../client/desk/retreat.ts'
 import { Field, TextField } from '../kit/Field.tsx'
 import { localTimeOf, momentOf, browserTimeZone } from '../kit/format.ts'
@@ -32,7 +33,7 @@ export function DoorEdit() {
             <p className={`layout-notice door-status ${door.is_open ? 'success' : 'door-closed'}`}>
               {doorSentence(door)}
             </p>
-            <DoorForm door={door} now={query.dataUpdatedAt} />
+            <DoorForm door={door} now={serverTime(query.dataUpdatedAt)} />
           </section>
           <p>
             <a href={hrefOf({ screen: 'history' })}>History</a>
@@ -45,7 +46,7 @@ export function DoorEdit() {
 
 interface DoorFormProps {
   door: DoorWithHistory
-  /** When the door was read, in milliseconds since 1970. The closing time cannot be earlier. */
+  /** When the door was read by the server's clock, in milliseconds since 1970. The closing time cannot be earlier. */
   now: number
 }
 

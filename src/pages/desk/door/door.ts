@@ -53,7 +53,7 @@ export interface Entries {
  * open it. A future closing time is kept for the next opening. A limit of applications is not kept, since it counts from the
  * opening.
  *
- * @param now When the door was read, in milliseconds since 1970.
+ * @param now When the door was read by the server's clock, in milliseconds since 1970.
  */
 export function entriesOf(door: Door, now: number): Entries {
   const { is_open: isOpen, sentence, closes_at: at, closes_after: after } = door

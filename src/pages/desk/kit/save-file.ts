@@ -1,3 +1,4 @@
+import { serverTime } from '../../../client/clock.ts'
 import { localTimeOf } from './format.ts'
 
 /** Milliseconds after which every browser has started to save the file. */
@@ -7,7 +8,7 @@ const revokeDelay = 60_000
 export function saveFile(file: Blob, name: string, extension: 'csv' | 'json'): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(file)
-  link.download = `${name}-${localTimeOf(Date.now()).slice(0, '2026-12-31'.length)}.${extension}`
+  link.download = `${name}-${localTimeOf(serverTime()).slice(0, '2026-12-31'.length)}.${extension}`
   link.click()
   setTimeout(() => URL.revokeObjectURL(link.href), revokeDelay)
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 
 import { isBlank } from '../../../application/blank.ts'
+import { serverTime } from '../../../client/clock.ts'
 import type { AllAbout } from '../../../client/desk/person.ts'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
@@ -27,7 +28,7 @@ export function PersonShow({ id, filters }: PersonShowProps) {
     queryKey: ['person', id],
     queryFn: async ({ signal }) => {
       const about = await call('desk_all_about', { application: id }, signal)
-      return { ...about, at: new Date().toISOString() }
+      return { ...about, at: new Date(serverTime()).toISOString() }
     },
     // The data does not stay in memory after the screen closes.
     gcTime: 0,

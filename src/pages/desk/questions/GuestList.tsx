@@ -3,6 +3,7 @@ import { useContext, useState } from 'react'
 
 import { daysOf } from '../../../application/calendar.ts'
 import type { Question } from '../../../application/questions.ts'
+import { serverTime } from '../../../client/clock.ts'
 import type { Guest, Questions } from '../../../client/desk/questions.ts'
 import type { Places } from '../../../client/desk/retreat.ts'
 import { storageOf } from '../../../client/storage.ts'
@@ -203,7 +204,7 @@ function paperWords(count: number, places: Places | undefined, siteTitle: string
   const shown = places?.editions?.find(({ id }) => id === places.edition)
   const days = starts_on && ends_on ? daysOf({ starts_on, ends_on }) : ''
   const about = [siteTitle, shown?.name, days, venue].filter(Boolean).join(' · ')
-  const today = localTimeOf(Date.now()).slice(0, '2026-12-31'.length)
+  const today = localTimeOf(serverTime()).slice(0, '2026-12-31'.length)
   return `${about} · ${countOf(count, 'guest')}, as of ${dayOf(today)}`
 }
 
