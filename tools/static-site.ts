@@ -54,6 +54,10 @@ export async function writeStaticSite(
     await mkdir(join(dist, folder), { recursive: true })
     await writeFile(join(dist, folder, 'index.html'), html)
   }
+  const { renderMissing } = await importBuilt<typeof import('../src/pages/missing/render.tsx')>('missing')
+  // Static hosts send this page for missing addresses of any depth, so the form's address is that of the whole site.
+  await writeFile(join(dist, '404.html'), renderMissing(new URL(siteUrl ?? 'https://example.org').pathname))
+  await writeFile(join(dist, '_redirects'), redirects)
   const policies = { apply: apply.policy, desk: desk.policy, answer: answer.policy }
   await writeFile(join(dist, '_headers'), headersFile(policies))
 }
@@ -64,6 +68,9 @@ export async function compressSite({ dist }: Pick<Folders, 'dist'> = nextFolders
   const texts = files.filter((file) => /\.(js|css|html|svg)$/.test(file) && !files.includes(`${file}.br`))
   await Promise.all(texts.map((file) => compress(join(dist, file))))
 }
+
+/** Links that a mail program changed lead to their page, which reads what came in the path. */
+const redirects = ['desk', 'answer'].map((page) => `/${page}/* /${page}/ 200\n`).join('')
 
 /** A host sends the headers of every rule that matches, so each document's policy has a separate rule. */
 function headersFile(policies: Record<'apply' | 'desk' | 'answer', string>) {

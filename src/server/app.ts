@@ -24,6 +24,7 @@ import { recordOtherMail } from './letters/mail-sender-state.ts'
 import { answerPage } from './pages/answer.ts'
 import { deskPage } from './pages/desk.ts'
 import { createDoor } from './pages/door.ts'
+import { sendMissing, sendUnreadable } from './pages/missing.ts'
 import { formPage } from './pages/page.ts'
 import { createVisits } from './pages/visits.ts'
 import { dataInterface } from './rest/data-interface.ts'
@@ -75,6 +76,7 @@ export async function createApp({
     logController: new LogController({ disableRequestLogging: true }),
     // No route has a Fastify schema, so its compilers would only slow down each start.
     schemaController: { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } },
+    frameworkErrors: sendUnreadable,
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
   })
   logRequests(app)
@@ -110,7 +112,7 @@ export async function createApp({
     if (request.protocol === 'https') void reply.header('strict-transport-security', 'max-age=31536000')
     done()
   })
-  app.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send('Not found.\n'))
+  app.setNotFoundHandler(sendMissing)
 
   const { areFilesGone } = database
   await app.register(health, { sql: database.server, delivers, storage, areFilesGone, backups })

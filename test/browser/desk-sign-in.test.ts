@@ -128,6 +128,15 @@ test('an organiser signs in with an emailed code, stays signed in after a reload
   await desk.email.waitFor()
 })
 
+test('a link signs in although a mail program changed it', async ({ visitor }) => {
+  const link = new URL(await linkFor(await organiser()))
+  const changed = `${link.origin}/desk%23${link.hash.slice(1)}.`
+  const page = await open(visitor, changed)
+  await on(page).signIn.click()
+  await on(page).applications.waitFor()
+  expect(new URL(page.url()).pathname).toBe('/desk/')
+})
+
 test('opening a link does not use it up, and no token remains in the address or the history', async ({
   visitor,
 }) => {

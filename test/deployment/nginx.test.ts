@@ -13,7 +13,7 @@ import { writeSite } from '../support/static-site.ts'
 import { waitForTakeOver, test } from '../support/visitor.ts'
 
 /** The page as `deploy/nginx-static.conf` serves it, its files, and the settings of its backend. */
-let site: { origin: string; files: string; script: string; backend: { DATA_DIR: string } }
+let site: { origin: string; files: string; log: string; script: string; backend: { DATA_DIR: string } }
 
 beforeAll(async () => {
   const [directory, data] = await Promise.all([temporaryDirectory(), dataDirectory()])
@@ -28,9 +28,11 @@ beforeAll(async () => {
       'listen 80;': `listen ${port};`,
       'listen [::]:80;': `listen [::]:${port};`,
       'root /srv/unplugged/dist;': `root ${files};`,
+      '/var/log/nginx/access.log': join(directory.path, 'access.log'),
     }),
   )
-  site = { origin: `http://127.0.0.1:${port}`, files, script: `/assets/${scripts[0] ?? ''}`, backend }
+  const log = join(directory.path, 'access.log')
+  site = { origin: `http://127.0.0.1:${port}`, files, log, script: `/assets/${scripts[0] ?? ''}`, backend }
 })
 
 test('a founder applies on the static page that nginx serves', async ({ visitor }) => {
@@ -116,8 +118,34 @@ test('nginx serves the answer page with a header that forbids search engines to 
   expect((await fetch(site.origin)).headers.get('x-robots-tag')).toBeNull()
 })
 
+test('a link that a mail program changed leads to its page, and nginx does not log its token', async ({
+  visitor,
+}) => {
+  const token = crypto.randomUUID()
+  for (const path of [`/answer/%23${token}`, `/answer%23${token}.`, `/answer/${token}`]) {
+    const response = await fetch(site.origin + path)
+    expect(await response.text()).toBe(await readFile(join(site.files, 'answer/index.html'), 'utf8'))
+  }
+  const desk = await fetch(`${site.origin}/desk%23token_hash=${token}&type=magiclink`)
+  expect(await desk.text()).toBe(await readFile(join(site.files, 'desk/index.html'), 'utf8'))
+  // In capitals the path is missing, and the page for missing addresses leads on.
+  visitor.allowConsoleError(/Failed to load resource.*404/)
+  const page = await visitor.open(`${site.origin}/ANSWER/%23${token.toUpperCase()}`)
+  await page.waitForURL(`${site.origin}/answer/#${token.toUpperCase()}`)
+  await page.getByText('This link is no longer valid.').waitFor()
+  await fetch(`${site.origin}/?last`)
+  await expect.poll(() => readFile(site.log, 'utf8')).toContain('/?last')
+  expect((await readFile(site.log, 'utf8')).toLowerCase()).not.toContain(token)
+})
+
+test('nginx sends a page with a link to the form for missing addresses', async () => {
+  const response = await fetch(`${site.origin}/nothing/here`)
+  expect([response.status, response.headers.get('content-type')]).toEqual([404, 'text/html'])
+  expect(await response.text()).toBe(await readFile(join(site.files, '404.html'), 'utf8'))
+})
+
 test('nginx does not serve files of the static build that are not for browsers', async () => {
-  const hidden = ['/_headers', '/assets/complete', '/index.html.gz', '/index.html.br']
+  const hidden = ['/_headers', '/_redirects', '/assets/complete', '/index.html.gz', '/index.html.br']
   const compressed = [`${site.script}.gz`, `${site.script}.br`]
   for (const path of [...hidden, ...compressed]) {
     expect((await stat(site.files + path)).isFile()).toBe(true)

@@ -251,6 +251,24 @@ describe.each([
     expect(log).not.toContain('access_token')
   })
 
+  test('a link whose token is in the path leads to its page, and the proxy does not log the token', async () => {
+    const { port } = new URL(proxy.underPath)
+    const token = crypto.randomUUID()
+    for (const path of [
+      `answer/%23${token}`,
+      `answer/${token}`,
+      `desk%23token_hash=${token}&type=magiclink`,
+    ]) {
+      const opened = await sendRequest(`/retreat/${path}`, { port })
+      expect([opened.status, opened.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+    }
+    const plain = new URL(proxy.plainOrigin)
+    await fetch(`${plain.origin}/answer/%23${token}`, { redirect: 'manual' })
+    await sendRequest('/retreat/auth/v1/health?later', { port })
+    await expect.poll(() => proxy.readLog()).toContain('/auth/v1/health?later')
+    expect(await proxy.readLog()).not.toContain(token)
+  })
+
   test('a founder applies over TLS and HTTP/2', async ({ visitor }) => {
     const application = anApplication()
     const page = await visitor.open(proxy.origin, { ignoreHTTPSErrors: true })

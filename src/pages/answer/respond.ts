@@ -7,6 +7,7 @@ import type { Rsvp } from '../../application/statuses.ts'
 import { newActId } from '../../client/act.ts'
 import { sendAnswers, sendRsvp, readInvitation, type Invitation } from '../../client/invitation.ts'
 import { RefusedCall } from '../../client/rest.ts'
+import { invitationTokenIn, mendAddress } from '../mended-link.ts'
 import { readPageData } from '../page-data.ts'
 import { siteRoot } from '../site-root.ts'
 import type { AnswerData } from './answer-data.ts'
@@ -29,6 +30,8 @@ import { answersTo, readUnsent, storeUnsent } from './unsent.ts'
 
 /** Timeout of a call with all its retries, in milliseconds. */
 const timeout = 20_000
+
+mendAddress()
 
 const {
   backend: { url, anonKey },
@@ -55,7 +58,7 @@ function start() {
   latest = invitation = failed = undefined
   isPressed = false
   const former = token
-  token = location.hash.slice(1)
+  token = invitationTokenIn(location.hash)
   if (token !== former) {
     unsent = readUnsent(token)
     lastSent = undefined

@@ -9,6 +9,7 @@ import type { ListPage } from '../../client/desk/applications.ts'
 import type { Arguments, Calls } from '../../client/desk/calls.ts'
 import { storedSession, needsSecondFactor } from '../../client/stored-session.ts'
 import { requestOf } from '../../client/rest.ts'
+import { mendAddress, mendedDeskHash } from '../mended-link.ts'
 import { readPageData } from '../page-data.ts'
 import { drawEarlyList, storeEarlyInput, isFirstList } from './applications/early-list.tsx'
 import type { DeskData } from './desk-data.ts'
@@ -29,6 +30,9 @@ const maxWait = 1_000
 
 /** Timeout of an early call in milliseconds, with its body. */
 const callTimeout = 20_000
+
+mendLink()
+addEventListener('hashchange', mendLink)
 
 const { backend, isSignInElsewhere } = readPageData() as DeskData
 const script = document.createElement('script')
@@ -99,6 +103,13 @@ function startFirstCalls(token: string) {
   // Uses the time until the response arrives.
   prepareMoments()
   return first
+}
+
+/** Mends a link that a mail program changed, before the page's script reads it. */
+function mendLink() {
+  mendAddress()
+  const hash = mendedDeskHash(location.hash)
+  if (hash !== location.hash) history.replaceState(history.state, '', hash)
 }
 
 function showSignIn(page: HTMLElement) {

@@ -12,5 +12,7 @@ export type AnswerOptions = Pick<Settings, 'anonKey' | 'look'>
 export async function answerPage(app: FastifyInstance, { anonKey, look }: AnswerOptions) {
   const rendered = renderAnswer({ backend: { url: null, anonKey } }, { look, policyInDocument: false })
   const document = await prepareDocument(rendered, answerHeaders)
-  app.get('/answer', (request, reply) => sendDocument(request, reply, document))
+  // Mail programs change links. The page itself reads what came in the path.
+  for (const path of ['/answer', '/answer*'])
+    app.get(path, (request, reply) => sendDocument(request, reply, document))
 }

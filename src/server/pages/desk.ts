@@ -11,7 +11,7 @@ export interface DeskOptions extends Pick<Settings, 'anonKey' | 'look'> {
   isSignInElsewhere: boolean
 }
 
-/** The organisers' page, at `/desk`. */
+/** The organisers' page, at `/desk`, also by links that a mail program changed. */
 export async function deskPage(app: FastifyInstance, { anonKey, look, isSignInElsewhere }: DeskOptions) {
   const data = { backend: { url: null, anonKey }, isSignInElsewhere, version }
   const prepare = async () => {
@@ -21,5 +21,6 @@ export async function deskPage(app: FastifyInstance, { anonKey, look, isSignInEl
   // The start does not wait for the import. The import cannot wait for the first request either: an update may replace the
   // file while the server runs.
   const document = prepare()
-  app.get('/desk', async (request, reply) => sendDocument(request, reply, await document))
+  for (const path of ['/desk', '/desk*'])
+    app.get(path, async (request, reply) => sendDocument(request, reply, await document))
 }

@@ -55,6 +55,29 @@ function openWith(
 /** The act id of a request. */
 const actOf = (request: Request) => (request.postDataJSON() as { act: string }).act
 
+test.for([
+  '/answer/%23TOKEN',
+  '/answer/#TOKEN.',
+  '/answer/#token)',
+  '/answer/#token?utm_source=x',
+  '/answer/?utm_source=x#TOKEN',
+  '/ANSWER/%23TOKEN%3E',
+])('the invitation is found by a link that a mail program changed to %s', async (link, { visitor }) => {
+  const token = newToken()
+  const address = link.replace('token', token).replace('TOKEN', token.toUpperCase())
+  const sent: unknown[] = []
+  visitor.allowConsoleError(failedRequest)
+  const page = await visitor.open(server.origin + address, {}, async (opened) => {
+    opened.on('request', (request) => {
+      if (request.url().endsWith('/place_by_token')) sent.push(request.postDataJSON())
+    })
+    await mockInvitations(opened, () => invitations.open)
+  })
+  await waitForInvitation(page)
+  expect(sent).toEqual([{ token }])
+  expect(new URL(page.url()).pathname).toBe('/answer/')
+})
+
 test('a guest reads the state of their invitation, with the same deadline in every time zone', async ({
   visitor,
 }) => {

@@ -1,0 +1,36 @@
+import { contentSecurityPolicy } from '../policy.ts'
+// oxlint-disable-next-line import/default -- the build makes this default export
+import inlineScript from './leave.ts?script'
+
+const style = 'body{font:1.125rem/1.5 system-ui;margin:3rem auto;max-width:30rem;padding:0 1rem}'
+
+/** The Content-Security-Policy of the page for missing addresses. */
+export const missingPolicy = contentSecurityPolicy({
+  inlineScript,
+  inlineStyles: [style],
+  calls: [],
+  postsForms: false,
+})
+
+/**
+ * Renders the page for missing addresses. A link that a mail program changed leads from it to its page.
+ *
+ * @param form The address of the form.
+ */
+export function renderMissing(form: string): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta http-equiv="content-security-policy" content="${missingPolicy}">
+<meta name="viewport" content="width=device-width">
+<meta name="robots" content="noindex">
+<meta name="referrer" content="no-referrer">
+<title>Not found</title>
+<style>${style}</style>
+<h1>Not found</h1>
+<p>Nothing is at this address. The link may be incomplete: please open it again from the email, or copy all of it.</p>
+<p><a href="${form.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}">Go to the application form</a></p>
+<script>${inlineScript}</script>
+</html>
+`
+}
