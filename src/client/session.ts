@@ -4,7 +4,7 @@ import { isRetryable } from './auth-errors.ts'
 import { callKey, takeEarlyResponse, unlessAborted } from './early-calls.ts'
 import { expireSession, storedSession, type StoredSession } from './stored-session.ts'
 import { loadScript } from './missing-script.ts'
-import { parseResponse, RefusedCall, requestOf, send, type DataInterface } from './rest.ts'
+import { parseResponse, requestOf, type RefusedCall, send, type DataInterface } from './rest.ts'
 
 /**
  * Calls a function of the data interface.
@@ -96,7 +96,7 @@ export function createSession(
     return loading
   }
   const read = async () => {
-    const stored = loading === undefined ? storedSession() : undefined
+    const stored = loading ? undefined : storedSession()
     if (stored !== undefined) return { session: stored, error: null }
     const { data, error } = await (await auth()).getSession()
     return { session: data.session, error }
@@ -114,14 +114,14 @@ export function createSession(
         const request = requestOf({ url, anonKey }, `rpc/${name}`, args, token)
         const response = await takeEarlyResponse(callKey(token, request.url, request.init.body), signal)
         if (response) return parseResponse(response)
-        if (navigator.onLine) return send(request, delaysOfCall, signal)
-        // Tried once: a server on the same machine responds even offline.
-        return send(request, [], signal).catch((failure: unknown) => {
-          throw failure instanceof TypeError ? new OfflineError(failure) : failure
+        const isOnline = navigator.onLine
+        // Offline it is tried once: a server on the same machine responds.
+        return send(request, isOnline ? delaysOfCall : [], signal).catch((failure: unknown) => {
+          throw failure instanceof TypeError && !isOnline ? new OfflineError(failure) : failure
         })
       }
       return call().catch((failure: unknown) => {
-        if (!(failure instanceof RefusedCall && failure.status === 401)) throw failure
+        if ((failure as Partial<RefusedCall>).status !== 401) throw failure
         // The token has expired, although it has not by this browser's clock, which may have been set since.
         expireSession(token)
         return call()

@@ -44,7 +44,8 @@ export function expireSession(token: string): void {
 /** Whether the account has a verified second factor that this session has not used. */
 export function needsSecondFactor({ access_token, user }: StoredSession): boolean {
   return (
-    (user.factors ?? []).some(({ status }) => status === 'verified') && claimsOf(access_token).aal !== 'aal2'
+    user.factors?.some(({ status }) => status === 'verified') === true &&
+    claimsOf(access_token).aal !== 'aal2'
   )
 }
 

@@ -50,7 +50,7 @@ export function takeLinkContent(isHosted: boolean): LinkContent | undefined {
 
 /** Parses a fragment. Its text is never shown, since anybody can write a link. */
 function linkContentIn(fragment: string): LinkContent | undefined {
-  const parameters = new URLSearchParams(fragment.replace(/^#/, ''))
+  const parameters = new URLSearchParams(fragment.slice(1))
   const [access_token, refresh_token] = [parameters.get('access_token'), parameters.get('refresh_token')]
   if (access_token && refresh_token) return { session: { access_token, refresh_token } }
   if (parameters.get('error_code') === 'otp_expired') return { notice: linkIsInvalid }
@@ -61,7 +61,7 @@ function linkContentIn(fragment: string): LinkContent | undefined {
 
 /** The token of the link in the address bar; undefined if there is none. */
 export function useSignInLink(): SignInLink | undefined {
-  const parameters = new URLSearchParams(useFragment().replace(/^#/, ''))
+  const parameters = new URLSearchParams(useFragment().slice(1))
   const [token_hash, type] = [parameters.get('token_hash'), parameters.get('type')]
   return token_hash && type ? { token_hash, type } : undefined
 }
