@@ -3,6 +3,11 @@ update private.templates set body = replace(replace(body,
     'to Unplugged. is accepted', 'to Unplugged is accepted'), 'to Unplugged.? We', 'to Unplugged? We')
   where name in ('accepted', 'reminder') and not exists (select from public.retreat_applications);
 
+-- What the mail server refused for a reason that may be about all emails (docs/decisions/0072).
+alter table private.postman
+  add column suspects uuid[] not null default '{}',
+  add column refused_at timestamptz not null default '-infinity';
+
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
 -- The characters that are blank wherever a text is read: white space, control characters and characters that show nothing.
 -- Selectors after an emoji are not in it, since they change what it looks like. `application/blank.ts` has the same characters.
