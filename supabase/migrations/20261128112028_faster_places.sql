@@ -3,6 +3,21 @@ update private.templates set body = replace(replace(body,
     'to Unplugged. is accepted', 'to Unplugged is accepted'), 'to Unplugged.? We', 'to Unplugged? We')
   where name in ('accepted', 'reminder') and not exists (select from public.retreat_applications);
 
+-- Bodies that are texts, so that the table can get columns.
+create or replace function private.may_leave(postman private.postman, pace interval) returns boolean
+  language sql stable
+as $$
+  select not postman.stopped
+    and (postman.paused_until <= now()
+      or postman.paused_until > clock_timestamp() + private.mail_back_off(postman.failures))
+    and (pace is null or postman.next_at <= now() or postman.next_at > clock_timestamp() + pace)
+$$;
+create or replace function private.has_room(postman private.postman) returns boolean
+  language sql stable
+as $$
+  select postman.in_hour < 100 or postman.hour_began_at not between now() - interval '1 hour' and clock_timestamp()
+$$;
+
 -- What the mail server refused for a reason that may be about all emails (docs/decisions/0072).
 alter table private.postman
   add column suspects uuid[] not null default '{}',

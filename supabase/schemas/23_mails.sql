@@ -6,17 +6,23 @@ create function private.mail_back_off(failures integer) returns interval
   return (array[5, 15, 60, 300, 600])[greatest(1, least(failures, 5))] * interval '1 second';
 
 -- Whether an email may be sent now. A time too far ahead delays nothing: the clock was set back.
+-- Its body is a text: PostgreSQL refuses a new column of a table whose row type a parsed body uses.
 create function private.may_leave(postman private.postman, pace interval) returns boolean
   language sql stable
-  return not postman.stopped
+as $$
+  select not postman.stopped
     and (postman.paused_until <= now()
       or postman.paused_until > clock_timestamp() + private.mail_back_off(postman.failures))
-    and (pace is null or postman.next_at <= now() or postman.next_at > clock_timestamp() + pace);
+    and (pace is null or postman.next_at <= now() or postman.next_at > clock_timestamp() + pace)
+$$;
 
 -- Whether this hour's limit allows another receipt or notice: a hundred, over all servers.
+-- Its body is a text: PostgreSQL refuses a new column of a table whose row type a parsed body uses.
 create function private.has_room(postman private.postman) returns boolean
   language sql stable
-  return postman.in_hour < 100 or postman.hour_began_at not between now() - interval '1 hour' and clock_timestamp();
+as $$
+  select postman.in_hour < 100 or postman.hour_began_at not between now() - interval '1 hour' and clock_timestamp()
+$$;
 
 -- Clears the problem that delays all emails, and the suspects: the mail server has accepted an email. One whose try began before
 -- the last refusal proves nothing.
