@@ -1549,7 +1549,7 @@ declare
   before timestamptz := coalesce((after ->> 'at')::timestamptz, 'infinity');
   before_id uuid := coalesce((after ->> 'id')::uuid, '00000000-0000-0000-0000-000000000000');
   ids uuid[];
-  retriable uuid[] := '{}';
+  retriable uuid[] := array[]::uuid[];
 begin
   if desk_outbox.state = 'waiting' then
     ids := array(
