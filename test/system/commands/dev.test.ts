@@ -137,7 +137,7 @@ describe.sequential('a development server', { shuffle: false }, () => {
 
   test('a change of the server starts it again, on the same database', async () => {
     const folders = await readdir(temporary)
-    await edit('src/server/app.ts', 'Not found.', 'Not here.')
+    await edit('src/server/pages/missing.ts', 'Not found.', 'Not here.')
     await expect.poll(() => textOf(`${site}/nothing`)).toContain('Not here.')
     expect(await readdir(temporary)).toEqual(folders)
   })
