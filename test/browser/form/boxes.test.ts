@@ -36,7 +36,7 @@ async function sentNatively(visitor: Visitor) {
   return page
 }
 
-test('after a native send the green box disappears when the next send is refused, and stays away after hydration', async ({
+test('after a native send the green box disappears when the next send is refused, and stays away once the script has taken over', async ({
   visitor,
 }) => {
   const page = await sentNatively(visitor)
