@@ -5,8 +5,8 @@ import { callWebhook } from './webhook.ts'
 
 /** The page's backend: where applications are sent. */
 export interface Backend extends DataInterface {
-  /** The webhook that the page calls after an application was stored; null if the backend calls it. */
-  webhookUrl: string | null
+  /** The webhook that the page calls after an application was stored; absent if the backend calls it. */
+  webhookUrl?: string | undefined
 }
 
 /**
@@ -16,5 +16,5 @@ export interface Backend extends DataInterface {
  */
 export async function submitApplication(application: Application, backend: Backend): Promise<void> {
   await insertApplication(application, backend)
-  if (backend.webhookUrl !== null) void callWebhook(application, backend.webhookUrl)
+  if (backend.webhookUrl !== undefined) void callWebhook(application, backend.webhookUrl)
 }

@@ -55,7 +55,7 @@ test('an application is sent to the webhook, if there is one, only after it was 
   })
   const backend = { url: 'https://project.example', anonKey: 'key' }
   const table = 'https://project.example/rest/v1/retreat_applications'
-  await submitApplication(application, { ...backend, webhookUrl: null })
+  await submitApplication(application, { ...backend, webhookUrl: undefined })
   expect(called.splice(0)).toEqual([table])
   await submitApplication(application, { ...backend, webhookUrl: url })
   expect(called.splice(0)).toEqual([table, url])

@@ -74,7 +74,7 @@ test.each([{}, { HOME: '/home/ada' }])(
     expect(readPageSettings(environment)).toEqual({
       backendUrl: null,
       anonKey: 'public-anon-key',
-      webhookUrl: null,
+      webhookUrl: undefined,
       siteUrl: undefined,
       look: defaultLook,
     })

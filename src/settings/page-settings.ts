@@ -8,7 +8,7 @@ export interface PageSettings {
   /** The backend's address; null means the page's own origin. */
   backendUrl: string | null
   anonKey: string
-  webhookUrl: string | null
+  webhookUrl: string | undefined
   siteUrl: string | undefined
   /** The words and the look of the pages. */
   look: Look
@@ -24,7 +24,7 @@ export function readPageSettings(environment: Environment): PageSettings {
   return {
     backendUrl: readPublicAddress(environment, 'VITE_SUPABASE_URL') ?? null,
     anonKey: readKey(environment, 'VITE_SUPABASE_ANON_KEY'),
-    webhookUrl: readPublicAddress(environment, 'VITE_WEBHOOK_URL') ?? null,
+    webhookUrl: readPublicAddress(environment, 'VITE_WEBHOOK_URL'),
     siteUrl: readPublicAddress(environment, 'VITE_SITE_URL'),
     look: readLook(environment, 'VITE_SITE'),
   }

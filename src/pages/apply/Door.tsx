@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState, type RefObject } from 'react'
 
 import type { DataInterface } from '../../client/rest.ts'
 import { readDoorSentence } from '../../client/door.ts'
@@ -9,11 +9,7 @@ import { readDoorSentence } from '../../client/door.ts'
  * @param props.mayChange Whether the page asks later, because no server rendered the document for this visit.
  */
 export function Door({ sentence, mayChange }: { sentence: string | undefined; mayChange: boolean }) {
-  const content = sentence !== undefined && (
-    <p className="outcome door" dir="auto">
-      {sentence}
-    </p>
-  )
+  const content = sentence !== undefined && <Box sentence={sentence} />
   // Screen readers must know a live region before its text appears.
   return mayChange ? <div aria-live="polite">{content}</div> : content
 }
@@ -29,11 +25,13 @@ export function DoorSentence({ backend }: { backend: DataInterface }) {
   // Scrolls the box into view for people who are typing further down.
   useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [sentence])
 
+  return sentence !== undefined && <Box ref={box} sentence={sentence} />
+}
+
+function Box({ sentence, ref }: { sentence: string; ref?: RefObject<HTMLParagraphElement | null> }) {
   return (
-    sentence !== undefined && (
-      <p ref={box} className="outcome door" dir="auto">
-        {sentence}
-      </p>
-    )
+    <p ref={ref} className="outcome door" dir="auto">
+      {sentence}
+    </p>
   )
 }

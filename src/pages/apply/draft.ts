@@ -56,7 +56,7 @@ function withStorage<Result>(access: (storage: Storage) => Result): Result | und
   try {
     return access(sessionStorage)
   } catch (error) {
-    console.info('Answers not stored:', error)
+    console.info('Not stored:', error)
     return undefined
   }
 }

@@ -1,11 +1,7 @@
 import { isComposing } from '../composition.ts'
+import { isControl, type Control } from './control.ts'
 
 const arrows = ['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight']
-
-type Control = HTMLInputElement | HTMLTextAreaElement
-
-const isControl = (target: EventTarget | null): target is Control =>
-  target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement
 
 /**
  * Adds keyboard behaviour that browsers lack: Enter moves to the next blank field, and a field that gets the focus by a key is

@@ -1,5 +1,4 @@
-/** A field that the browser can check. */
-type Control = HTMLInputElement | HTMLTextAreaElement
+import { isControl, type Control } from './control.ts'
 
 /**
  * Shows the browser's own message below each invalid field. A message appears after a refused submission, or when somebody leaves
@@ -18,9 +17,6 @@ export function showProblems(form: HTMLFormElement): void {
   // Shows the problems of a submission that was refused before this script ran, unless they were corrected since.
   for (const field of form.querySelectorAll<Control>('[aria-invalid=true]')) check(field)
 }
-
-const isControl = (target: EventTarget | null): target is Control =>
-  target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement
 
 const problemId = ({ name }: Control) => `${name}-problem`
 

@@ -59,7 +59,7 @@ export function renderApply(
     data: scriptData,
     script,
     inlineScript,
-    calls: [backend.url, ...(backend.webhookUrl === null ? [] : [backend.webhookUrl])],
+    calls: [backend.url, ...(backend.webhookUrl === undefined ? [] : [backend.webhookUrl])],
     postsForms: takesNativePosts,
   }
   return renderDocument(page, policyInDocument)

@@ -49,7 +49,7 @@ export async function formPage(
   { settings, door, allow, queueParsing, insert, visits }: PageOptions,
 ) {
   const render = (outcome: ApplyData['outcome'], closedSentence: string | undefined) => {
-    const backend = { url: null, anonKey: settings.anonKey, webhookUrl: null }
+    const backend = { url: null, anonKey: settings.anonKey }
     return renderApply(
       { backend, takesNativePosts: true, outcome, door: closedSentence },
       { siteUrl: settings.siteUrl, look: settings.look, policyInDocument: false },
