@@ -1,8 +1,12 @@
+import { palettesWith } from '../../design/accent.ts'
+import base from '../../design/base.css?inline'
+import { paletteStyle } from '../../design/palette.ts'
 import { contentSecurityPolicy } from '../policy.ts'
 // oxlint-disable-next-line import/default -- the build makes this default export
 import inlineScript from './leave.ts?script'
+import missingStyle from './missing.css?inline'
 
-const style = 'body{font:1.125rem/1.5 system-ui;margin:3rem auto;max-width:30rem;padding:0 1rem}'
+const style = paletteStyle(palettesWith(undefined)) + base + missingStyle
 
 /** The Content-Security-Policy of the page for missing addresses. */
 export const missingPolicy = contentSecurityPolicy({
@@ -27,9 +31,11 @@ export function renderMissing(form: string): string {
 <meta name="referrer" content="no-referrer">
 <title>Not found</title>
 <style>${style}</style>
+<main>
 <h1>Not found</h1>
 <p>Nothing is at this address. The link may be incomplete: please open it again from the email, or copy all of it.</p>
 <p><a href="${form.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}">Go to the application form</a></p>
+</main>
 <script>${inlineScript}</script>
 </html>
 `

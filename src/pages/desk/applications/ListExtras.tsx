@@ -14,7 +14,10 @@ interface ListExtrasProps {
   onRefresh: () => void
 }
 
-/** The parts of the list's head that are often absent: the notice about the clock, the choice among several retreats, and the suggestions of junk. */
+/**
+ * The parts of the list's head that are often absent: the notice about the clock, the choice among several retreats, and the
+ * suggestions of junk.
+ */
 export function ListExtras({ filters, editions = [], onChange, onRefresh }: ListExtrasProps) {
   const { edition, status } = filters
   const isEarlier = edition !== undefined && edition !== editions[0]?.id
