@@ -2,9 +2,12 @@ import { configDefaults, defineConfig } from 'vitest/config'
 
 import { LongestFirst } from './test/support/sequencer.ts'
 import { inlineScript } from './tools/plugins/inline-script.ts'
+import { moduleCache } from './tools/plugins/module-cache.ts'
 import { pageImages } from './tools/plugins/page-images.ts'
 import { pageScripts } from './tools/plugins/page-scripts.ts'
 import { versionOf } from './tools/version.js'
+
+const version = versionOf('.')
 
 const sourceTests = 'src/**/*.test.{ts,tsx}'
 /** Tests beside their source that start databases of their own: updates, backups, and PostgreSQL itself. */
@@ -68,7 +71,8 @@ function tier(
 
 export default defineConfig({
   // The same as in vite.config.ts.
-  define: { 'import.meta.env.VERSION': JSON.stringify(versionOf('.')) },
+  define: { 'import.meta.env.VERSION': JSON.stringify(version) },
+  plugins: [moduleCache(version)],
   test: {
     projects: [
       tier('unit', [sourceTests, 'tools/**/*.test.ts'], [], { exclude: databaseTests }),
@@ -100,6 +104,7 @@ export default defineConfig({
     maxWorkers: 3,
     // Most objects of a test are short-lived. With the default, Node.js collects garbage more often, for a twentieth of the time.
     execArgv: ['--max-semi-space-size=64'],
+    experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/unplugged-modules' },
     // Each worker reads imported files once. No test leaves a module changed.
     isolate: false,
     sequence: { sequencer: LongestFirst },
