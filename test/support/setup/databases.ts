@@ -1,14 +1,11 @@
 import { execFile } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
-import { appendFile, mkdir, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { ensureCluster } from '../../../src/server/database/cluster.ts'
-import { openDatabase } from '../../../src/server/database/database.ts'
 import { programsPackage } from '../../../src/server/database/programs.ts'
-import { installReset } from '../reset.ts'
-import { copyPrepared, temporaryDirectory } from '../server.ts'
+import { temporaryDirectory } from '../server.ts'
 
 /** The prepared databases of former runs, by the digest of the files that they were made from. */
 const cache = 'node_modules/.cache/unplugged-databases'
@@ -18,6 +15,7 @@ const kept = 4
 const sources = [
   'supabase/migrations',
   'src/server/database',
+  'test/support/prepare-databases.ts',
   'test/support/reset.ts',
   'test/support/setup/databases.ts',
   `node_modules/${programsPackage}/package.json`,
@@ -39,23 +37,12 @@ export default async function setup(): Promise<void> {
   } catch {
     await rm(path, { recursive: true })
     await mkdir(path, { mode: 0o755 })
-    await prepare(cluster, database)
+    // A run that copies needs none of these modules.
+    const { prepareDatabases } = await import('../prepare-databases.ts')
+    await prepareDatabases(cluster, database)
     await save(path, entry)
   }
   process.env['PREPARED_DATABASE'] = database
-}
-
-async function prepare(cluster: string, database: string) {
-  await (await ensureCluster(cluster, true)).stop()
-  await rm(join(cluster, 'postgres.log'))
-  // A database that is killed and never started again would leave its shared memory in /dev/shm.
-  await appendFile(join(cluster, 'pgdata', 'postgresql.conf'), 'dynamic_shared_memory_type = mmap\n')
-
-  await copyPrepared('cluster', database)
-  const opened = await openDatabase({ dataDir: database, databaseUrl: undefined }, { schema: 'migrate' })
-  await installReset(opened.owner)
-  await opened.close()
-  await rm(join(database, 'postgres.log'))
 }
 
 async function save(path: string, entry: string) {
