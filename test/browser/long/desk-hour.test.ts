@@ -193,21 +193,22 @@ const expectNoDecision = async (model: DeskModel, screen: OrganiserScreen) =>
 async function announcementAfter({ page }: OrganiserScreen, press: () => Promise<unknown>) {
   await page.evaluate(() => {
     const region = document.querySelector('[role=status]')
-    const heard = new Promise<string>((resolve) => {
-      if (region === null) return
-      new MutationObserver(() => {
-        const text = region.textContent
-        if (text && !/ (changed this just now|changed meanwhile)$/.test(text)) resolve(text)
-      }).observe(region, {
-        childList: true,
-        subtree: true,
-        characterData: true,
-      })
+    Object.assign(window, { heard: '' })
+    if (region === null) return
+    new MutationObserver((_changes, observer) => {
+      const text = region.textContent
+      if (!text || / (changed this just now|changed meanwhile)$/.test(text)) return
+      observer.disconnect()
+      Object.assign(window, { heard: text })
+    }).observe(region, {
+      childList: true,
+      subtree: true,
+      characterData: true,
     })
-    Object.assign(window, { heard })
   })
   await press()
-  return page.evaluate(() => Reflect.get(window, 'heard') as Promise<string>)
+  const heard = await page.waitForFunction(() => Reflect.get(window, 'heard') as string)
+  return heard.jsonValue()
 }
 
 async function openList(screen: OrganiserScreen, status: Status) {
@@ -569,6 +570,8 @@ const acts = {
       const name = `Retreat ${newest + 1}`
       await page.goto(`${desk.origin}/desk#/retreats`)
       Object.assign(screen, { list: null, application: null, search: '', depth: screen.depth + 1 })
+      // If the other organiser has begun one since, what was typed before the screen knows it would be refused.
+      await waitForRefresh(screen)
       await page.getByLabel('Name', { exact: true }).fill(name)
       await getDesk(page).button('Begin retreat').click()
       expect(await announcementAfter(screen, () => getDesk(page).button('Begin now').click())).toBe(
