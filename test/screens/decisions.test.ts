@@ -141,6 +141,35 @@ test('a decision without a response is retried, then shown as not confirmed; off
   expect(await desk.statusOf(id)).toBe('accepted')
 })
 
+test('an undo that waits for a lost response is reported as not sent, and nobody else as the author', async () => {
+  const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'L' }])
+  const { user, network, press, announced } = await desk.open('/?status=all')
+  await user.click(await box('Ada L'))
+  let isSaved = () => {}
+  const saved = new Promise<void>((resolve) => (isSaved = resolve))
+  const end = network.route('desk_decide', async ({ send }) => {
+    await send()
+    isSaved()
+    return disconnect()
+  })
+  await user.keyboard('az')
+  await saved
+  await announced('Ada L: not sent')
+  await waitFor(() =>
+    expect(problems()[0]).toMatch(/^Ada L: (“Accepted” was not confirmed, and )?“New” was not sent/),
+  )
+  // The refresh finds that the first decision was saved.
+  await waitFor(() => expect(rowStatus('Ada L')).toBe('Accepted'))
+  expect(problems()[0]).toBe(
+    'Ada L: “New” was not sent. The server could not be reached. Please check your connection.',
+  )
+  end()
+  await press('Try again')
+  await announced('Undone: Ada L is New again')
+  await waitFor(() => expect(problems()).toEqual([]))
+  expect(await desk.statusOf(id)).toBe('new')
+})
+
 test('fifty decisions that one call could not save show one message, and are retried together', async () => {
   const stored = await desk.store(people(50))
   const { user, network, press, announced } = await desk.open('/?status=all')

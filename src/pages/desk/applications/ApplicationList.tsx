@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 
 import { statuses } from '../../../application/statuses.ts'
-import { DecisionBar, DecisionProblems } from '../decisions/DecisionBar.tsx'
+import { DecisionBar } from '../decisions/DecisionBar.tsx'
 import { Button } from '../kit/Button.tsx'
 import { filterOf, isNarrowed, type Filters } from '../kit/filters.ts'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
@@ -76,19 +76,18 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
     if (hasFirstRows) onFirstRows()
   }, [hasFirstRows])
   // Loaded after the list. If it cannot be loaded, the list works without it.
-  const [ListExtras, setListExtras] = useState<typeof import('./deferred.ts').ListExtras>()
+  const [deferred, setDeferred] = useState<typeof import('./deferred.ts')>()
   const hasOverview = overview !== undefined
   useEffect(() => {
-    if (hasOverview)
-      import('./deferred.ts').then((deferred) => setListExtras(() => deferred.ListExtras), reportError)
+    if (hasOverview) import('./deferred.ts').then(setDeferred, reportError)
   }, [hasOverview])
   const ErrorNotice = list ? StaleProblem : Problem
   return (
     <div className="list-screen" data-tab={filters.status}>
       <div className="list-top">
         {isAlone ? <h1 tabIndex={-1}>Applications</h1> : <h2>Applications</h2>}
-        {isAlone && ListExtras && (
-          <ListExtras
+        {isAlone && deferred && (
+          <deferred.ListExtras
             filters={filters}
             editions={overview?.editions}
             onChange={changeFilters}
@@ -119,7 +118,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
         <div aria-live="polite">
           {list && !isStale && <ResultCount {...{ list, filters }} counts={matchCounts} />}
         </div>
-        {isAlone && <DecisionProblems />}
+        {isAlone && deferred && <deferred.DecisionProblems />}
         {list && (
           <ApplicationRows
             key={key}

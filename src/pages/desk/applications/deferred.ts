@@ -1,4 +1,5 @@
 /** Everything that the list does not need when it opens. It is one script: with two, the build would put React into a third. */
+export { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 export { ApplicationPlots } from './ApplicationPlots.tsx'
 export { ApplicationShow } from './ApplicationShow.tsx'
 export { readTable, saveTable } from './export.ts'

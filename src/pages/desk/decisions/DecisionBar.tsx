@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 
-import { statuses, type Status } from '../../../application/statuses.ts'
+import type { Status } from '../../../application/statuses.ts'
 import { Button } from '../kit/Button.tsx'
-import { focusApplication, focusHeading, focusHeadingOnRemoval } from '../kit/focus.ts'
+import { focusHeading, focusHeadingOnRemoval } from '../kit/focus.ts'
 import type { DecisionQueue } from '../kit/decision-queue.ts'
 import { progressIn, undoableDecisions, type Decision, type SeenApplication } from '../kit/decision-state.ts'
 import { formatNumber, outOf } from '../kit/format.ts'
@@ -10,10 +10,10 @@ import { singleKeys } from '../kit/switches.ts'
 import { useDecisionQueue } from '../kit/useDesk.tsx'
 import type { Keys } from '../kit/useKeys.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
-import { groupAlike, isStatusKnown, progressOf, sentenceOfRefusal, undoneWord } from './sentences.ts'
+import { progressOf, undoneWord } from './sentences.ts'
 
 /** The button for each status, and its key. */
-const decisionButtons = [
+export const decisionButtons = [
   { status: 'shortlisted', label: 'Shortlist', key: 's' },
   { status: 'accepted', label: 'Accept', key: 'a' },
   { status: 'waitlisted', label: 'Waitlist', key: 'w' },
@@ -137,39 +137,4 @@ function decide(
   if (applications.every((each) => queue.currentOf(each).status === status)) return
   queue.decide(applications, status)
   onDecided?.(status)
-}
-
-/** The refused decisions, grouped by reason, with buttons to repeat or drop them. */
-export function DecisionProblems() {
-  const { queue, state } = useDecisionQueue()
-  return (
-    <div role="alert" className="decisions-problems">
-      {groupAlike(state.refusals.values()).map((refusals) => {
-        const [{ application, wanted, reason }, ...others] = refusals
-        const actAndFocus = (act: () => void) => {
-          act()
-          // The pressed button disappears.
-          focusApplication(application.id)
-        }
-        const label = decisionButtons.find(({ status }) => status === wanted)?.label ?? ''
-        return (
-          <section key={application.id} className="layout-notice error">
-            <p>{sentenceOfRefusal(refusals[0], others.length)}</p>
-            <p className="layout-row">
-              {reason.kind !== 'gone' && (
-                <Button onPress={() => actAndFocus(() => queue.repeat(refusals))}>
-                  {reason.kind === 'failed' ? 'Try again' : `${label} anyway`}
-                </Button>
-              )}
-              <Button onPress={() => actAndFocus(() => queue.dismiss(refusals))}>
-                {isStatusKnown(reason)
-                  ? `Leave ${others.length === 0 ? 'it' : 'them'} ${statuses[application.status]}`
-                  : 'Close'}
-              </Button>
-            </p>
-          </section>
-        )
-      })}
-    </div>
-  )
 }

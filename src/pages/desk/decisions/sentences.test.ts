@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 
 import type { Status } from '../../../application/statuses.ts'
 import type { DecisionAct, Decision, Refusal } from '../kit/decision-state.ts'
-import { groupAlike, countsOf, outcomeOf, progressOf, sentenceOfRefusal, undoneWord } from './sentences.ts'
+import { groupAlike, sentenceOfRefusal } from './refusals.ts'
+import { countsOf, outcomeOf, progressOf, undoneWord } from './sentences.ts'
 
 const application = (id: string, status: Status = 'new') => ({ id, name: `Person ${id}`, status, version: 1 })
 const decision = (id: string, status: Status = 'new', wanted: Status = 'accepted', isUndo = false) => ({
@@ -28,6 +29,8 @@ const refused = (id: string, status: Status): Decision => ({
   state: 'refused',
   refusal: refusal(id, { kind: 'stale', author: null, at: null }, status),
 })
+const noResponse = (sent: Status | null) =>
+  ({ kind: 'failed', message: 'No response.', isUncertain: true, sent }) as const
 const act = (...decisions: Decision[]): DecisionAct =>
   new Map(decisions.map((each) => [each.application.id, each]))
 
@@ -40,8 +43,21 @@ test.each<[string, DecisionAct]>([
     act({
       ...decision('1'),
       state: 'refused',
-      refusal: refusal('1', { kind: 'failed', message: 'No response.', isUncertain: true }),
+      refusal: refusal('1', noResponse('accepted')),
     }),
+  ],
+  // Without a response, the status is unknown, whatever it was before.
+  [
+    'Person 1: not sent',
+    act({
+      ...decision('1', 'accepted', 'new', true),
+      state: 'refused',
+      refusal: refusal('1', noResponse('accepted'), 'new', 'new'),
+    }),
+  ],
+  [
+    'Person 1: not sent',
+    act({ ...decision('1'), state: 'refused', refusal: refusal('1', noResponse(null)) }),
   ],
   ['2 applications: Accepted', act(saved('1'), saved('2'))],
   ['2 applications: Accepted', act(saved('1'), refused('2', 'accepted'))],
@@ -84,7 +100,7 @@ test('the counts of statuses begin with the most frequent status', () => {
 })
 
 test('refusals with the same sentence are grouped', () => {
-  const failed = { kind: 'failed', message: 'The disk is full.', isUncertain: false } as const
+  const failed = { kind: 'failed', message: 'The disk is full.', isUncertain: false, sent: null } as const
   const bob = { kind: 'stale', author: 'bob@example.org', at: '2026-11-22T10:00:00Z' } as const
   const groups = groupAlike([
     refusal('1', failed, 'new'),
@@ -102,12 +118,14 @@ test('refusals with the same sentence are grouped', () => {
 test.each<[string, Refusal, number]>([
   [
     'Person 1: “Accepted” was not saved. The disk is full.',
-    refusal('1', { kind: 'failed', message: 'The disk is full.', isUncertain: false }),
+    refusal('1', { kind: 'failed', message: 'The disk is full.', isUncertain: false, sent: null }),
     0,
   ],
+  ['Person 1: “Accepted” was not confirmed. No response.', refusal('1', noResponse('accepted')), 0],
+  ['Person 1: “Accepted” was not sent. No response.', refusal('1', noResponse(null)), 0],
   [
-    'Person 1: “Accepted” was not confirmed. The server could not be reached.',
-    refusal('1', { kind: 'failed', message: 'The server could not be reached.', isUncertain: true }),
+    'Person 1: “Accepted” was not confirmed, and “New” was not sent. No response.',
+    refusal('1', noResponse('accepted'), 'new', 'new'),
     0,
   ],
   [

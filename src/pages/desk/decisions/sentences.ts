@@ -7,7 +7,7 @@ import {
   type Progress,
   type Refusal,
 } from '../kit/decision-state.ts'
-import { momentOf, outOf } from '../kit/format.ts'
+import { outOf } from '../kit/format.ts'
 
 /** The outcome of an act, for the live region. */
 export function outcomeOf(act: DecisionAct): string {
@@ -40,9 +40,10 @@ function outcomeOfDone(done: readonly Decision[]) {
   return `${subject}: ${status ?? 'as they were before'}${isOne && state !== 'saved' ? ' already' : formerOf(done)}`
 }
 
-/** The words for a decision that was not saved, or for one without a response, which may have been saved. */
-function wordsForNotSaved({ reason }: Refusal) {
-  return reason.kind === 'failed' && reason.isUncertain ? 'not confirmed' : 'not saved'
+/** The words for a decision that was not saved: it was not sent, or it may have been saved if no response came. */
+export function wordsForNotSaved({ wanted, reason }: Refusal): string {
+  if (reason.kind !== 'failed' || !reason.isUncertain) return 'not saved'
+  return reason.sent === wanted ? 'not confirmed' : 'not sent'
 }
 
 /** Whether the application has the wanted status, by this decision or somebody else's. */
@@ -75,49 +76,4 @@ export function progressOf(progress: Progress): string {
   if (quarters === 0) return ''
   const steps = Math.ceil((quarters * progress.count) / 4 / stepSize)
   return `${outOf(steps * stepSize, progress.count)} saved`
-}
-
-/** Groups refusals that have the same wanted status, reason and, if known, current status. */
-export function groupAlike(refusals: Iterable<Refusal>): [Refusal, ...Refusal[]][] {
-  const groups = new Map<string, [Refusal, ...Refusal[]]>()
-  for (const refusal of refusals) {
-    const { application, wanted, reason } = refusal
-    const key = JSON.stringify([wanted, reason, isStatusKnown(reason) && application.status])
-    const group = groups.get(key)
-    if (group) group.push(refusal)
-    else groups.set(key, [refusal])
-  }
-  return [...groups.values()]
-}
-
-/** Whether the refusal came with the current status, so that the organiser can choose to leave the application at it. */
-export function isStatusKnown({ kind }: Refusal['reason']): boolean {
-  return kind === 'stale' || kind === 'told'
-}
-
-/**
- * The reason why a decision was refused, in sentences.
- *
- * @param others Number of other applications with the same refusal.
- */
-export function sentenceOfRefusal(refusal: Refusal, others: number): string {
-  const { application, wanted, reason } = refusal
-  const isOne = others === 0
-  const subject = isOne
-    ? application.name
-    : `${application.name} and ${others} ${others === 1 ? 'other' : 'others'}`
-  const status = statuses[application.status]
-  if (reason.kind === 'told') {
-    const letters = isOne ? `a letter saying “${status}” has` : `letters saying “${status}” have`
-    return `Not undone for ${subject}: ${letters} already been sent.`
-  }
-  const problem = `${subject}: “${statuses[wanted]}” was ${wordsForNotSaved(refusal)}.`
-  if (reason.kind === 'gone')
-    return `${problem} The ${isOne ? 'application was' : 'applications were'} erased meanwhile.`
-  if (reason.kind === 'failed') return `${problem} ${reason.message}`
-  const { author, at } = reason
-  const them = isOne ? 'it' : 'them'
-  if (author === null || at === null)
-    return `${problem} ${isOne ? 'It' : 'They'} changed meanwhile: ${status}.`
-  return `${problem} ${author} set ${them} to ${status} meanwhile (${momentOf(at)}).`
 }

@@ -115,7 +115,7 @@ test('a failed decision restores the former status and can be repeated', () => {
   const state = play(after(decide('accepted', shortlisted), send), fail)
   expect(currentStatusIn(state, shortlisted)).toEqual({ status: 'shortlisted', version: 7, isPending: false })
   expect([...state.refusals.values()]).toMatchObject([
-    { reason: { kind: 'failed', message: 'The disk is full.', isUncertain: false } },
+    { reason: { kind: 'failed', message: 'The disk is full.', isUncertain: false, sent: null } },
   ])
   expect(baseVersionsOf(reduce(state, repeat(state)))).toEqual([7])
 })

@@ -5,8 +5,10 @@ import {
   hasWantedStatus,
   isPending,
   currentStatusIn,
+  unconfirmedIn,
   undoableDecisions,
   type Decision,
+  type DecisionAct,
   type KnownStatus,
   type QueueState,
   type Refusal,
@@ -63,6 +65,8 @@ export function reduce(state: QueueState, event: QueueEvent): QueueState {
 type NewDecision = Pick<Decision, 'application' | 'wanted'> & {
   baseVersion?: number | undefined
   isUndo?: boolean
+  /** Whether the status shown may be out of date, so that the decision is sent even if it is the wanted one. */
+  isUncertain?: boolean
 }
 
 function undoOf(decision: Decision): NewDecision {
@@ -74,14 +78,20 @@ function undoOf(decision: Decision): NewDecision {
 
 function repeatOf({ application, wanted, isUndo, reason }: Refusal): NewDecision {
   // An undo is repeated as an ordinary decision if the database refused it, because the organiser has seen the reason.
-  return { application, wanted, baseVersion: application.version, isUndo: isUndo && reason.kind === 'failed' }
+  return {
+    application,
+    wanted,
+    baseVersion: application.version,
+    isUndo: isUndo && reason.kind === 'failed',
+    isUncertain: unconfirmedIn(reason) !== null,
+  }
 }
 
 function withAct(state: QueueState, newDecisions: readonly NewDecision[]): QueueState {
   const act = new Map<string, Decision>()
-  for (const { application, wanted, baseVersion, isUndo = false } of newDecisions) {
+  for (const { application, wanted, baseVersion, isUndo = false, isUncertain } of newDecisions) {
     const { status, version } = currentStatusIn(state, application)
-    if (status === wanted) continue
+    if (status === wanted && !isUncertain) continue
     const current = { ...application, status, version }
     act.set(application.id, {
       application: current,
@@ -106,7 +116,32 @@ function withoutRefusals(state: QueueState, refusals: readonly Refusal[]): Queue
 function withRead(state: QueueState, { id, status, version }: Omit<SeenApplication, 'name'>): QueueState {
   const known = state.known.get(id)
   if (known && known.version >= version) return state
-  return { ...state, known: new Map([...state.known, [id, { status, version, isByOthers: true }]]) }
+  const acts = state.acts.map((act) => withConfirmed(act, id, status, version))
+  const isByOthers = acts.every((act, index) => act === state.acts[index])
+  const refusals = new Map(state.refusals)
+  const refusal = refusals.get(id)
+  if (!isByOthers && refusal?.reason.kind === 'failed') {
+    refusals.delete(id)
+    // A later decision was not sent, such as Undo.
+    if (refusal.wanted !== status)
+      refusals.set(id, {
+        ...refusal,
+        application: { ...refusal.application, status, version },
+        reason: { ...refusal.reason, sent: null },
+      })
+  }
+  return { ...state, acts, refusals, known: new Map([...state.known, [id, { status, version, isByOthers }]]) }
+}
+
+/** An act after a read: its decision without a response was saved if its status is read with the next version. */
+function withConfirmed(act: DecisionAct, id: string, status: Status, version: number): DecisionAct {
+  const decision = act.get(id)
+  const isSaved =
+    decision?.state === 'refused' &&
+    unconfirmedIn(decision.refusal.reason) === status &&
+    decision.wanted === status &&
+    decision.baseVersion + 1 === version
+  return isSaved ? new Map([...act, [id, { ...decision, state: 'saved', version }]]) : act
 }
 
 /**
@@ -168,8 +203,10 @@ function applyReply(queue: MutableQueue, outcomes: ReadonlyMap<string, DecisionO
 }
 
 function fail(queue: MutableQueue, { message, isUncertain }: Extract<QueueEvent, { type: 'fail' }>) {
-  for (const { application, baseVersion } of [...queue.act.values()].filter(isPending))
-    refuse(queue, { ...application, version: baseVersion }, { kind: 'failed', message, isUncertain })
+  for (const { application, baseVersion, wanted, state } of [...queue.act.values()].filter(isPending)) {
+    const sent = isUncertain && state === 'sent' ? wanted : null
+    refuse(queue, { ...application, version: baseVersion }, { kind: 'failed', message, isUncertain, sent })
+  }
 }
 
 /** Refuses all pending decisions on an application: the later decisions were made without knowing of the refusal. */

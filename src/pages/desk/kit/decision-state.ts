@@ -32,8 +32,11 @@ export interface Refusal {
     | { kind: 'gone' }
     /** The decision to undo was already announced in a letter. */
     | { kind: 'told' }
-    /** `isUncertain`: no response came, so it may have been saved. */
-    | { kind: 'failed'; message: string; isUncertain: boolean }
+    /**
+     * `isUncertain`: no response came. `sent` is then the decision on this application that was sent, which may have been saved;
+     * null if none was sent.
+     */
+    | { kind: 'failed'; message: string; isUncertain: boolean; sent: Status | null }
 }
 
 /** A decision on one application. It is queued, then sent, then saved or refused. A queued one can be stopped. */
@@ -129,7 +132,12 @@ export interface Progress {
 
 /** Whether the application already has the wanted status, so that the refusal needs no attention. */
 export function hasWantedStatus({ application, wanted, reason }: Refusal): boolean {
-  return reason.kind !== 'gone' && application.status === wanted
+  return reason.kind !== 'gone' && application.status === wanted && unconfirmedIn(reason) === null
+}
+
+/** The status that the application may have got without a response; null if its status is known. */
+export function unconfirmedIn(reason: Refusal['reason']): Status | null {
+  return reason.kind === 'failed' ? reason.sent : null
 }
 
 /** Whether a decision is queued or sent. */

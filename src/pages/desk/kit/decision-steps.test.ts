@@ -132,3 +132,14 @@ test('a failed step keeps the earlier steps saved, and the rest can be repeated'
   const again = reduce(state, { type: 'repeat', refusals: [...state.refusals.values()] })
   expect(shown(ended(again))).toEqual({ declined: 250 })
 })
+
+test('without a response, only the decisions that were sent are unconfirmed', () => {
+  const state = play(next(reduce(emptyQueue, decide('declined'))), send, {
+    type: 'fail',
+    message: 'No response.',
+    isUncertain: true,
+  })
+  const sent = [...state.refusals.values()].map(({ reason }) => reason.kind === 'failed' && reason.sent)
+  expect(sent.filter((status) => status === 'declined')).toHaveLength(100)
+  expect(sent.filter((status) => status === null)).toHaveLength(50)
+})

@@ -120,3 +120,42 @@ test('an undo that failed is repeated as an undo, for which the database checks 
   const state = play(finished(after(decide('accepted', application('1')))), undo, send, fail)
   expect(decisionsInCall(play(state, repeat(state), send))).toMatchObject([{ wanted: 'new', isUndo: true }])
 })
+
+const noResponse: QueueEvent = { type: 'fail', message: 'No response.', isUncertain: true }
+
+test('without a response, an undone decision stays unconfirmed, and its undo is sent if it is repeated', () => {
+  const pending = play(after(decide('accepted', application('1')), send), undo)
+  const state = reduce(pending, noResponse)
+  expect([...state.refusals.values()]).toMatchObject([
+    { wanted: 'new', reason: { isUncertain: true, sent: 'accepted' } },
+  ])
+  // The decision may have been saved, so that the status shown is no reason to send nothing.
+  expect(decisionsInCall(play(state, repeat(state), send))).toMatchObject([
+    { wanted: 'new', baseVersion: 0, isUndo: true },
+  ])
+  // A read finds that it was saved: by this organiser, and only the undo was not sent.
+  const found = reduce(state, read('1', 'accepted', 1))
+  expect(currentStatusIn(found, application('1'))).toEqual({
+    status: 'accepted',
+    version: 1,
+    isPending: false,
+    isByOthers: false,
+  })
+  expect([...found.refusals.values()]).toMatchObject([{ wanted: 'new', reason: { sent: null } }])
+  expect(decisionsInCall(play(found, repeat(found), send))).toMatchObject([
+    { wanted: 'new', baseVersion: 1, isUndo: true },
+  ])
+})
+
+test('a decision without a response that a read finds saved needs no attention, and can be undone', () => {
+  const state = play(after(decide('accepted', application('1')), send), noResponse)
+  expect(undoableIds(state)).toEqual([])
+  const found = reduce(state, read('1', 'accepted', 1))
+  expect(reasonsOf(found)).toEqual([])
+  expect(undoableIds(found)).toEqual(['1'])
+  // Another status, or a later version, is somebody else's.
+  for (const other of [read('1', 'declined', 1), read('1', 'accepted', 2)]) {
+    expect(currentStatusIn(reduce(state, other), application('1')).isByOthers).toBe(true)
+    expect(reasonsOf(reduce(state, other))).toHaveLength(1)
+  }
+})

@@ -1,0 +1,41 @@
+import { statuses } from '../../../application/statuses.ts'
+import { Button } from '../kit/Button.tsx'
+import { focusApplication } from '../kit/focus.ts'
+import { useDecisionQueue } from '../kit/useDesk.tsx'
+import { decisionButtons } from './DecisionBar.tsx'
+import { groupAlike, isStatusKnown, sentenceOfRefusal } from './refusals.ts'
+
+/** The refused decisions, grouped by reason, with buttons to repeat or drop them. */
+export function DecisionProblems() {
+  const { queue, state } = useDecisionQueue()
+  return (
+    <div role="alert" className="decisions-problems">
+      {groupAlike(state.refusals.values()).map((refusals) => {
+        const [{ application, wanted, reason }, ...others] = refusals
+        const actAndFocus = (act: () => void) => {
+          act()
+          // The pressed button disappears.
+          focusApplication(application.id)
+        }
+        const label = decisionButtons.find(({ status }) => status === wanted)?.label ?? ''
+        return (
+          <section key={application.id} className="layout-notice error">
+            <p>{sentenceOfRefusal(refusals[0], others.length)}</p>
+            <p className="layout-row">
+              {reason.kind !== 'gone' && (
+                <Button onPress={() => actAndFocus(() => queue.repeat(refusals))}>
+                  {reason.kind === 'failed' ? 'Try again' : `${label} anyway`}
+                </Button>
+              )}
+              <Button onPress={() => actAndFocus(() => queue.dismiss(refusals))}>
+                {isStatusKnown(reason)
+                  ? `Leave ${others.length === 0 ? 'it' : 'them'} ${statuses[application.status]}`
+                  : 'Close'}
+              </Button>
+            </p>
+          </section>
+        )
+      })}
+    </div>
+  )
+}
