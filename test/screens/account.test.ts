@@ -97,6 +97,7 @@ test('a password is set under Account and signs in; in an older session it also 
   await findAlert(
     'Please choose another password. The server said: Password should be at least 6 characters.',
   )
+  expect(focusedWords()).toBe('New password')
   await setPassword('correct horse')
   await announced('The password is set. Your sessions in other browsers have ended.')
   expect((await newPassword()).value).toBe('')
@@ -114,6 +115,7 @@ test('a password is set under Account and signs in; in an older session it also 
   await fill(code, otherCodeThan(emailed))
   await press('Set password')
   await findAlert(/^This code is wrong/)
+  expect(focusedWords()).toBe('Code')
   await fill(code, emailed)
   await press('Set password')
   await waitFor(() => expect(screen.queryByLabelText('Code')).toBeNull())
@@ -127,6 +129,7 @@ test('a password is set under Account and signs in; in an older session it also 
   await fill(password, 'correct horse')
   await press('Sign in')
   await findAlert(/^The address or the password is wrong\./)
+  expect(focusedWords()).toBe('Password')
   await fill(password, 'battery staple')
   await press('Sign in')
   await heading('Account')

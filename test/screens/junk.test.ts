@@ -33,6 +33,8 @@ test('suggested junk is put aside by groups, nobody else is touched, and one key
   await dialog.findByText('4 with the same reason')
   for (const name of ['Put aside 4', 'Put aside 2'])
     await user.click(await dialog.findByRole('button', { name }))
+  // Screen readers read nothing outside of an open dialog.
+  await dialog.findByText('2 applications: Put aside', { selector: '[role=status] *' })
   await dialog.findByRole('heading', { name: 'Nothing looks like junk' })
   await user.click(dialog.getByRole('button', { name: 'Close' }))
   await waitFor(() => expect(tabs().slice(-2)).toEqual(['Put aside 6', 'All 3']))

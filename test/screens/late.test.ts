@@ -141,13 +141,17 @@ test('the second click of a double click does not repeat a refused decision', as
   expect(again()).toHaveLength(2)
 })
 
-test('the second click of a double click on “Stop all letters” does not send them', async () => {
+test('a second press of “Stop all letters” does not send them', async () => {
   const { network, press, announced } = await desk.open('/letters')
   await press('Stop all letters')
   await announced('All letters are stopped.')
-  fireEvent.click(await button('Resume sending'), { detail: 2 })
+  await button('Resume sending')
+  await press('Stop all letters')
   await network.settled()
   expect(await desk.sql`select stopped from private.postman`).toEqual([{ stopped: true }])
+  await press('Resume sending')
+  await waitFor(() => expect(screen.queryByRole('button', { name: 'Resume sending' })).toBeNull())
+  expect(focusedWords()).toBe('Stop all letters')
 })
 
 test('a retreat whose response was lost is begun once, and one that a colleague began is not followed by another', async () => {

@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/dom'
 import { beforeEach, expect, test } from 'vitest'
 
+import { focusedWords } from '../support/desk-parts.ts'
 import { deskScreensForTestFile } from '../support/desk-screens.ts'
 import { setMailSender } from '../support/letters.ts'
 
@@ -41,7 +42,7 @@ test('a new template with an unknown placeholder is not saved, and keeps its typ
 test('a template that another organiser changed meanwhile is saved only on request, and removed after a confirmation', async () => {
   const occasion = 'Travel & 100% food'
   await desk.sql`insert into private.templates (name, subject, body) values (${occasion}, 'There', 'By train.')`
-  const { network, press, fill, announced } = await desk.open(
+  const { user, network, press, fill, announced } = await desk.open(
     `/letters/templates/${encodeURIComponent(occasion)}`,
   )
   const text = await findText()
@@ -54,7 +55,15 @@ test('a template that another organiser changed meanwhile is saved only on reque
   await press('Save')
   await screen.findByText(/^Somebody else changed this template meanwhile\./)
   expect(text.value).toBe('Mine')
+  // A further press of Save, or Enter in the subject, does not replace the other text.
+  await press('Save')
+  await user.type(screen.getByLabelText('Subject'), '{Enter}')
+  await network.settled()
+  expect(await desk.sql`select body from private.templates where name = ${occasion}`).toEqual([
+    { body: 'Theirs' },
+  ])
   await press('Save anyway')
+  expect(focusedWords()).toBe('Save')
   await announced('Template saved.')
   expect(await desk.sql`select body, version from private.templates where name = ${occasion}`).toEqual([
     { body: 'Mine', version: 2 },

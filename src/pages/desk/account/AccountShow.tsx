@@ -178,7 +178,7 @@ function PasswordEdit({ auth, asMe }: AccountPartProps) {
           autoComplete="new-password"
           required
           hint="At least six characters."
-          problem={needsCode ? '' : problem}
+          problem={needsCode ? undefined : problem}
           // The pressed button has disappeared with the former form.
           {...(savedCount > 0 && { ref: focusUnlessElsewhere })}
         />

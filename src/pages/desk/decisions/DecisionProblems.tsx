@@ -22,16 +22,18 @@ export function DecisionProblems() {
           <section key={application.id} className="layout-notice error">
             <p>{sentenceOfRefusal(refusals[0], others.length)}</p>
             <p className="layout-row">
-              {reason.kind !== 'gone' && (
-                <Button onPress={() => actAndFocus(() => queue.repeat(refusals))}>
-                  {reason.kind === 'failed' ? 'Try again' : `${label} anyway`}
-                </Button>
+              {reason.kind === 'failed' && (
+                <Button onPress={() => actAndFocus(() => queue.repeat(refusals))}>Try again</Button>
               )}
               <Button onPress={() => actAndFocus(() => queue.dismiss(refusals))}>
                 {isStatusKnown(reason)
                   ? `Leave ${others.length === 0 ? 'it' : 'them'} ${statuses[application.status]}`
                   : 'Close'}
               </Button>
+              {/* The last one, so that it does not take the place of “Try again”. */}
+              {isStatusKnown(reason) && (
+                <Button onPress={() => actAndFocus(() => queue.repeat(refusals))}>{`${label} anyway`}</Button>
+              )}
             </p>
           </section>
         )

@@ -1,6 +1,7 @@
 import { createContext, useId, useImperativeHandle, useRef, useState, type ReactNode, type Ref } from 'react'
 import { flushSync } from 'react-dom'
 
+import { Announcement } from './announce.tsx'
 import { Button } from './Button.tsx'
 import { useKeys } from './useKeys.ts'
 
@@ -82,6 +83,7 @@ export function Dialog(props: DialogProps) {
                 <button className="control-quiet">{close}</button>
               </form>
             </div>
+            <Announcement />
           </>
         )}
       </dialog>

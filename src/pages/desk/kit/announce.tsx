@@ -1,4 +1,4 @@
-import { useEffect, useSyncExternalStore } from 'react'
+import { useEffect, useState, useSyncExternalStore } from 'react'
 
 import { createListeners } from './listen.ts'
 
@@ -20,14 +20,19 @@ export function useAnnounced(sentence: string): void {
   }, [sentence])
 }
 
-/** The live region with the last announcement. */
+/**
+ * The live region with the last announcement since it appeared. An open dialog has one of its own: screen readers read nothing
+ * outside of it.
+ */
 export function Announcement() {
-  const { text, count } = useSyncExternalStore(subscribe, lastAnnouncement, lastAnnouncement)
+  const announced = useSyncExternalStore(subscribe, lastAnnouncement, lastAnnouncement)
+  const [former] = useState(announced)
+  const { text, count } = announced
   return (
     // Screen readers have supported the role for longer than the `output` element.
     // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role
     <p className="announce-words" role="status">
-      {text !== '' && <span key={count}>{text}</span>}
+      {announced !== former && text !== '' && <span key={count}>{text}</span>}
     </p>
   )
 }

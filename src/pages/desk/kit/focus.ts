@@ -39,6 +39,14 @@ export function focusHeadingOnRemoval(element: HTMLElement | null): () => void {
   }
 }
 
+/** Ref callback for a button that may disappear: if it has the focus then, the first button of its row gets it. */
+export function focusRowOnRemoval(element: HTMLElement | null): () => void {
+  const row = element?.parentElement
+  return () => {
+    if (element?.contains(document.activeElement)) focusOn(row?.querySelector('button'))
+  }
+}
+
 /** Ref callback that focuses an element when it appears. */
 export function focus(element: HTMLElement | null): void {
   element?.focus()

@@ -4,7 +4,7 @@ import type { ActName, Result } from '../../../client/desk/calls.ts'
 import { ActButton } from './ActButton.tsx'
 import { Button } from './Button.tsx'
 import { ActProblems } from './ActProblems.tsx'
-import { focusHeadingOnRemoval } from './focus.ts'
+import { focusHeadingOnRemoval, focusRowOnRemoval } from './focus.ts'
 import { isConflict } from './Problem.tsx'
 import { useDeskAct, type Args } from './useDeskAct.ts'
 import type { Change } from './useUnsentText.ts'
@@ -118,8 +118,8 @@ export function SaveButtons({ draft, conflictNotice, save = 'Save', className, o
       )}
       <ActProblems acts={[{ error, failure: 'Not saved.' }]} />
       <div className="layout-row">
-        <ActButton className={className} isPending={isSaving}>
-          {isStale ? 'Save anyway' : save}
+        <ActButton className={className} isPending={isSaving} isOff={isStale}>
+          {save}
         </ActButton>
         {onCancel ? (
           <Button onPress={onCancel}>Cancel</Button>
@@ -130,6 +130,12 @@ export function SaveButtons({ draft, conflictNotice, save = 'Save', className, o
               Discard
             </Button>
           )
+        )}
+        {/* A button of its own, and the last one: a press meant for another button must not replace the work of somebody else. */}
+        {isStale && (
+          <ActButton ref={focusRowOnRemoval} className={className} isPending={false}>
+            Save anyway
+          </ActButton>
         )}
       </div>
     </>

@@ -7,6 +7,7 @@ import type { LettersOverview, OutboxState } from '../../../client/desk/letters.
 import { defaultLook } from '../../../design/look.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { Field, Form } from '../kit/Field.tsx'
+import { focusRowOnRemoval } from '../kit/focus.ts'
 import { momentOf, formatCount } from '../kit/format.ts'
 import { go, hrefOf } from '../kit/route.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
@@ -118,9 +119,25 @@ function Delivery({ postman, settings, states }: LettersOverview) {
         </ul>
       )}
       <ActProblems acts={[stop]} />
-      <ActButton isPending={stop.isPending} onPress={() => stop.press({ stopped: !postman.stopped })}>
-        {postman.stopped ? resumeWords(states.waiting) : 'Stop all letters'}
-      </ActButton>
+      <div className="layout-row">
+        <ActButton
+          isOff={postman.stopped}
+          isPending={stop.isPending && !postman.stopped}
+          onPress={() => stop.press({ stopped: true })}
+        >
+          Stop all letters
+        </ActButton>
+        {/* A button of its own: a second press of the other one must not send what it stopped. */}
+        {postman.stopped && (
+          <ActButton
+            ref={focusRowOnRemoval}
+            isPending={stop.isPending}
+            onPress={() => stop.press({ stopped: false })}
+          >
+            {resumeWords(states.waiting)}
+          </ActButton>
+        )}
+      </div>
     </Sheet>
   )
 }

@@ -114,7 +114,7 @@ function CodeForm({ auth, email, onBack }: { auth: LoadAuth; email: string; onBa
   })
   const others = (
     <>
-      <Button disabled={again.isPending} onPress={again.press}>
+      <Button isOff={again.isPending} onPress={again.press}>
         Send again
       </Button>
       <Button onPress={onBack}>Another address</Button>

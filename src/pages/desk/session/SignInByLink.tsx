@@ -59,7 +59,7 @@ export function SignInByLink({ auth, link, onLeave }: SignInByLinkProps) {
     <Step title={words.title}>
       {problem && <NoticeBox text={problem} isProblem />}
       <p id="about-link">{words.about}</p>
-      <button ref={focus} aria-describedby="about-link" disabled={isPending} onClick={press}>
+      <button ref={focus} aria-describedby="about-link" aria-disabled={isPending} onClick={press}>
         {isPending ? 'One moment…' : words.button}
       </button>
     </Step>

@@ -20,14 +20,14 @@ export interface FormState {
   press: () => void
 }
 
-/** Runs `send` for a form or a button, one call at a time. After a failure, the first field gets the focus. */
+/** Runs `send` for a form or a button, one call at a time. After a failure, the field that shows the problem gets the focus. */
 export function useForm(send: Send): FormState {
   const { error, isPending, press } = useAct(async (form: HTMLFormElement | undefined) => {
     const failure = await send(new FormData(form)).catch(reportUnexpected)
     if (typeof failure !== 'string') return
-    const [first] = form?.querySelectorAll('input') ?? []
-    first?.focus()
-    first?.select()
+    const field = form?.querySelector<HTMLInputElement>('[aria-invalid]')
+    field?.focus()
+    field?.select()
     throw new Error(failure)
   })
   return {
@@ -53,7 +53,7 @@ export function SignOutButton({ session, confirmLoss = () => true }: SignOutButt
   const { error, isPending, press } = useForm(() => session.signOut('local'))
   return (
     <>
-      <Button disabled={isPending} onPress={() => confirmLoss() && press()}>
+      <Button isOff={isPending} onPress={() => confirmLoss() && press()}>
         Sign out
       </Button>
       <Problem message="" error={error} />
