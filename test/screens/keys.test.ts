@@ -157,3 +157,74 @@ test('Esc leaves the note, but not while it belongs to a composition', async () 
   fireEvent.keyDown(note, { key: 'Escape' })
   await focused('Person 1')
 })
+
+/** Turns on “Go on after a decision”. */
+const goOn = () => localStorage.setItem('unplugged-desk-goes-on', 'on')
+
+test.each(['list', 'application'])(
+  'with “Go on after a decision”, keys in Shortlisted go on to the next row, and each decides or is answered: %s',
+  async (screenName) => {
+    const count = 8
+    const stored = await desk.store(people(count))
+    await desk.setStatus(stored, 'shortlisted')
+    goOn()
+    const { user, announced, network } = await desk.open('/?status=shortlisted')
+    await link('Person 1')
+    await user.keyboard('j')
+    await focused('Person 1')
+    if (screenName === 'application') {
+      await user.keyboard('{Enter}')
+      await heading('Person 1')
+    }
+    // A key that comes before the next application is shown is announced instead.
+    const lastWords = () => document.querySelector('.announce-words span')
+    const statusesOf = () =>
+      desk.sql`select status, count(*)::int from private.statuses group by status order by status`
+    const shown = () => document.querySelector('h1 bdi, tr[aria-current] bdi')?.textContent
+    let keys = 0
+    while ((await statusesOf()).length > 1 || keys < count) {
+      const before = [shown(), lastWords()]
+      await user.keyboard('a')
+      await waitFor(() => expect([shown(), lastWords()]).not.toEqual(before))
+      keys += 1
+      expect(keys).toBeLessThan(6 * count)
+    }
+    await network.settled()
+    await waitFor(async () => expect(await statusesOf()).toEqual([{ status: 'accepted', count }]))
+    await announced(`Person ${count}: Accepted`)
+    // The last row stays, and says so.
+    await user.keyboard('a')
+    await announced(`Person ${count}: Accepted already`)
+    await user.keyboard('z')
+    await announced(`Undone: Person ${count} is Shortlisted again`)
+    expect(await statusesOf()).toContainEqual({ status: 'shortlisted', count: 1 })
+  },
+)
+
+test('a decision that puts an application back into its list stays on it, and in All the next row follows', async () => {
+  const stored = await desk.store(people(4))
+  await desk.setStatus(stored.slice(1, 3), 'shortlisted')
+  goOn()
+  const { user, goTo, announced } = await desk.open(`/applications/${stored[1]?.id}?status=shortlisted`)
+  await heading('Person 2')
+  await user.keyboard('r')
+  await heading('Person 3')
+  await announced('Person 2: New')
+  await user.keyboard('z')
+  await heading('Person 2')
+  await announced('Undone: Person 2 is Shortlisted again')
+  goTo(`/applications/${stored[0]?.id}?status=all`)
+  await heading('Person 1')
+  await user.keyboard('d')
+  await heading('Person 2')
+})
+
+test('a decision key without an application, and Undo without a decision, are answered', async () => {
+  await desk.store(people(1))
+  const { user, announced } = await desk.open()
+  await link('Person 1')
+  await user.keyboard('a')
+  await announced('Not decided: no application is selected.')
+  await user.keyboard('z')
+  await announced('Nothing to undo.')
+})

@@ -164,7 +164,7 @@ test('keys decide on the ticked rows, which the bar counts, and without ticks on
 })
 
 test.for([wide, { width: 1100, height: 700 }, { width: 390, height: 844 }])(
-  'with “Go on after a decision”, a decision opens the next undecided application, and Undo goes back (%s)',
+  'with “Go on after a decision”, a decision opens the next application of the list, and Undo goes back (%s)',
   async (viewport, { visitor }) => {
     const stored = await desk.store(people(5))
     const page = await desk.open(visitor, '', { viewport })

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 import { statuses, type Status } from '../../../application/statuses.ts'
 import type { SelectedApplication } from '../../../client/desk/applications.ts'
 import type { Count } from '../../../client/desk/count.ts'
-import { DecisionBar, decisionKeys } from '../decisions/DecisionBar.tsx'
+import { DecisionBar, decisionKeys, goesOnAfter } from '../decisions/DecisionBar.tsx'
 import { useAnnounced } from '../kit/announce.tsx'
 import type { Filters } from '../kit/filters.ts'
 import { focusApplication, focusHeading, useOnHidden } from '../kit/focus.ts'
@@ -155,9 +155,9 @@ export function ApplicationRows(props: ApplicationRowsProps) {
 
   function onDecided(status: Status) {
     selectNone()
-    if (isTicking || !isAutoAdvancing || status === 'new') return
+    if (isTicking || !isAutoAdvancing || !goesOnAfter(status, filter)) return
     const position = rows.findIndex(({ id }) => id === current)
-    const next = rows.slice(position + 1).find((row) => queue.currentOf(row).status === 'new')
+    const next = rows.slice(position + 1).find((row) => !erased.has(row.id) && matchesStatus(row))
     if (next) focusApplication(next.id)
   }
 

@@ -6,7 +6,7 @@ import { statuses, type Status } from '../../../application/statuses.ts'
 import type { ApplicationDetails } from '../../../client/desk/applications.ts'
 import { RsvpEdit, RsvpSentence } from '../decisions/RsvpEdit.tsx'
 import { StatusPill } from '../decisions/StatusPill.tsx'
-import { DecisionBar, decisionKeys } from '../decisions/DecisionBar.tsx'
+import { DecisionBar, decisionKeys, goesOnAfter } from '../decisions/DecisionBar.tsx'
 import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 import { LetterCreate } from '../drafts/LetterCreate.tsx'
 import { nameOfEdition } from '../editions/editions.ts'
@@ -55,7 +55,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const { queue } = useDecisionQueue()
   const filter = filterOf(filters)
   const note = useRef<HTMLTextAreaElement>(null)
-  const { previous, next, nextUndecided, position } = useNeighbours(filter, id)
+  const { previous, next, nextInList, position } = useNeighbours(filter, id)
   const isAutoAdvancing = useSwitch(autoAdvance)
   const { data, error, refetch, isErased, newKeys, changedBy } = useApplicationUpdates(id, filter)
   usePrefetch(data && next, filters)
@@ -183,7 +183,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
   )
 
   function onDecided(status: Status) {
-    if (status !== 'new') advanceTo(nextUndecided())
+    if (goesOnAfter(status, filter)) advanceTo(nextInList())
   }
 
   function advanceTo(otherId: string | undefined) {

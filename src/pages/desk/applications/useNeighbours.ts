@@ -29,14 +29,18 @@ export function useNeighbours(filter: Filter, id: string) {
   // Until the position is known, Previous and Next follow the list as it was read.
   const loadedList = { ids: idsOf(list), first: null, count: 0, more: false }
   const known = openedList?.ids.includes(id) ? openedList : loadedList
-  const isDecided = (other: string) => {
+  /** Whether a decision has moved it to another tab. */
+  const hasLeft = (other: string) => {
+    const { status } = filter
+    if (status === undefined) return false
     // Of an application that is not in the loaded list, only the organiser's own decisions and later reads are known.
-    const unread = { id: other, status: 'new', version: 0 } as const
+    const unread = { id: other, status, version: 0 }
     const row = list?.applications.find((each) => each.id === other) ?? unread
-    return queue.currentOf(row).status !== 'new'
+    return queue.currentOf(row).status !== status
   }
   return {
-    ...neighboursIn(known, id, filter.status === 'new' ? known.ids.filter(isDecided).length : null),
-    nextUndecided: () => known.ids.slice(known.ids.indexOf(id) + 1).find((other) => !isDecided(other)),
+    ...neighboursIn(known, id, filter.status === 'new' ? known.ids.filter(hasLeft).length : null),
+    /** The next application of the list, without those that have left it. */
+    nextInList: () => known.ids.slice(known.ids.indexOf(id) + 1).find((other) => !hasLeft(other)),
   }
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 
-import type { Status } from '../../../application/statuses.ts'
+import { statuses, type Status } from '../../../application/statuses.ts'
+import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
 import { focusHeading, focusHeadingOnRemoval } from '../kit/focus.ts'
 import type { DecisionQueue } from '../kit/decision-queue.ts'
@@ -123,18 +124,35 @@ export function decisionKeys(
 
 function undo(queue: DecisionQueue, { onUndone }: DecisionListeners) {
   const [first, ...others] = undoableDecisions(queue.state())
+  if (!first) return announce('Nothing to undo.')
   queue.undo()
-  if (first && others.length === 0) onUndone?.(first.application.id)
+  if (others.length === 0) onUndone?.(first.application.id)
 }
 
-/** Decides. If all applications already have the status, does nothing and calls no listener, so that the selection stays. */
+/** Whether “Go on after a decision” applies to a decision: not if it puts the application back into the list. */
+export function goesOnAfter(status: Status, filter: { status?: Status | undefined }): boolean {
+  return status !== (filter.status ?? 'new')
+}
+
+/**
+ * Decides. If all applications already have the status, only announces that, and calls no listener, so that the selection stays.
+ * A key that follows quickly would otherwise be lost in silence, such as while the next application loads.
+ */
 function decide(
   queue: DecisionQueue,
   applications: readonly SeenApplication[],
   status: Status,
   { onDecided }: DecisionListeners,
 ) {
-  if (applications.every((each) => queue.currentOf(each).status === status)) return
+  if (applications.every((each) => queue.currentOf(each).status === status)) {
+    const [one, ...others] = applications
+    const subject = others.length > 0 ? `${applications.length} applications` : one?.name
+    return announce(
+      subject === undefined
+        ? 'Not decided: no application is selected.'
+        : `${subject}: ${statuses[status]} already`,
+    )
+  }
   queue.decide(applications, status)
   onDecided?.(status)
 }
