@@ -8,7 +8,7 @@ type Colour = keyof Palette
 
 /**
  * Pairs of foreground and background. WCAG 2.2 requires a contrast of 4.5 for text (1.4.3) and 3 for the edges of controls
- * (1.4.11).
+ * (1.4.11). It requires none for disabled controls, but people have to read what they cannot do: 3.
  */
 const pairs: [what: string, foreground: Colour, background: Colour, needed: number][] = [
   ['title, tagline and badge, at the top of the sky', 'ink', 'sky', 4.5],
@@ -21,6 +21,9 @@ const pairs: [what: string, foreground: Colour, background: Colour, needed: numb
   ['asterisk, pointed at', 'ember', 'hover', 4.5],
   ['button', 'on-ember', 'ember', 4.5],
   ['button, pointed at', 'on-ember', 'ember-hover', 4.5],
+  ['disabled button', 'ink-quiet', 'hover', 3],
+  ['disabled button beside others', 'ink-quiet', 'paper', 3],
+  ['disabled button in the head of the desk', 'ink-quiet', 'sky', 3],
   ['green box', 'success-ink', 'success', 4.5],
   ['red box', 'error-ink', 'error', 4.5],
   ['what is wrong in a field', 'error-ink', 'paper', 4.5],

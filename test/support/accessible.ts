@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
+import { unreadableDisabled } from './disabled.ts'
 import { extent } from './extent.ts'
 import { overflow } from './overflow.ts'
 import { smallTargets } from './targets.ts'
@@ -44,6 +45,9 @@ export async function expectAccessible(page: Page, name: string): Promise<void> 
       await page.emulateMedia(media)
       const problems = await accessibilityProblems(page, rules)
       expect(problems, `${name}, ${width} px, ${JSON.stringify(media)}`).toEqual([])
+      // Forced colours are the system's own.
+      if (media.forcedColors === 'none')
+        expect(await unreadableDisabled(page), `${name}, ${media.colorScheme}`).toEqual([])
     }
   }
 }

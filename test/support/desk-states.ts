@@ -226,7 +226,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.getByRole('button', { name: 'Draft letters…' }).click()
     await page.getByLabel('Template').selectOption('Accepted')
     await page.getByRole('button', { name: 'Draft 3 letters' }).click()
-    await page.getByRole('dialog').getByText('3 already had one').waitFor()
+    await page.getByRole('dialog').getByText('3 already had one').first().waitFor()
   },
   places: openPlaces,
   async 'places-reminded'(page) {

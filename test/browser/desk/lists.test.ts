@@ -1,7 +1,9 @@
+import type { Locator } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { people } from '../../support/applicants.ts'
 import { deskForTestFile, focused, getDesk } from '../../support/desk-page.ts'
+import { beginEdition } from '../../support/editions.ts'
 import { storeLetter } from '../../support/letters.ts'
 import { activateWindow, settle } from '../../support/refresh.ts'
 import { resize } from '../../support/resize.ts'
@@ -86,9 +88,39 @@ test('when a dialog of the list closes, the focus is on the heading, or on the r
   await expect.poll(names).toEqual(['Person 2'])
   await dialog.getByLabel('Template').selectOption('Accepted')
   await dialog.getByRole('button', { name: 'Draft 1 letter' }).click()
-  await dialog.getByText('already had one').waitFor()
+  await dialog.getByText('already had one').first().waitFor()
   await dialog.getByRole('button', { name: 'Close' }).click()
   await expect.poll(() => focused(page)).toContain('Person 2')
+})
+
+test('on a phone, neither the suggestion of junk nor the choice of retreats covers the heading', async ({
+  visitor,
+}) => {
+  await desk.store([
+    ...people(1),
+    ...Array.from({ length: 60 }, (_, index) => ({ email: `bot@s${index}.example`, reason: 'Best SEO' })),
+  ])
+  const page = await desk.open(visitor)
+  const { button, heading } = getDesk(page)
+  /** Pixels between the words of the heading and the control beside or below it. */
+  const expectApart = async (control: Locator) => {
+    await control.waitFor()
+    for (const width of [320, 360, 390, 411, 480]) {
+      await resize(page, { width, height: 640 })
+      const words = await heading('Applications').evaluate((element) => {
+        const range = document.createRange()
+        range.selectNodeContents(element)
+        return range.getBoundingClientRect()
+      })
+      const box = await control.boundingBox()
+      expect(box && (box.x > words.right || box.y > words.bottom), `${width} px`).toBe(true)
+      expect(box?.x && box.x + box.width, `${width} px`).toBeLessThanOrEqual(width)
+    }
+  }
+  await expectApart(button('60 look like junk…'))
+  await beginEdition(desk.sql, 'The retreat by the lake in the autumn')
+  await page.reload()
+  await expectApart(page.getByLabel('Retreat', { exact: true }))
 })
 
 test.for([

@@ -175,15 +175,12 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
         value={occasion ?? ''}
         onChoose={choose}
       />
-      {/* Inside the dialog: screen readers ignore live regions outside an open dialog. */}
-      <div aria-live="polite">
-        {isOfChosen && occasion !== undefined && write.response && (
-          <p>
-            {countsOf(write.response, applications.length)}{' '}
-            <a href={hrefOf({ screen: 'drafts', occasion })}>Review drafts</a>
-          </p>
-        )}
-      </div>
+      {isOfChosen && occasion !== undefined && write.response && (
+        <p>
+          {countsOf(write.response, applications.length)}{' '}
+          <a href={hrefOf({ screen: 'drafts', occasion })}>Review drafts</a>
+        </p>
+      )}
       <ActProblems acts={[{ failure, error: isOfChosen ? write.error : null }]} />
       {write.isPending && applications.length > stepSize && (
         <div className="layout-row">
