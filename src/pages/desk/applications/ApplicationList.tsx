@@ -13,7 +13,7 @@ import { previousRoute, go, hrefOf, routeOf } from '../kit/route.ts'
 import { lazyScreen, Loading, PartNotLoaded } from '../kit/Screen.tsx'
 import { useTitle } from '../kit/site-title.tsx'
 import { createSwitch } from '../kit/switches.ts'
-import { useDesk } from '../kit/useDesk.tsx'
+import { useDecisionQueue, useDesk } from '../kit/useDesk.tsx'
 import { useScreenLoaded } from '../kit/screen-loaded.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
@@ -25,6 +25,10 @@ import { Welcome } from './Welcome.tsx'
 
 const ApplicationPlots = lazyScreen(
   async () => (await import('./deferred.ts')).ApplicationPlots,
+  PartNotLoaded,
+)
+const DecisionProblems = lazyScreen(
+  async () => (await import('./deferred.ts')).DecisionProblems,
   PartNotLoaded,
 )
 
@@ -43,6 +47,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
   const isAlone = openId === null
   useTitle(isAlone ? 'Applications' : null)
   const { account, letters } = useDesk()
+  const { state } = useDecisionQueue()
   const searchField = useRef<HTMLInputElement>(null)
   // Stored per organiser.
   const [plots] = useState(() => createSwitch(`plots-${account}`, false))
@@ -118,7 +123,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
         <div aria-live="polite">
           {list && !isStale && <ResultCount {...{ list, filters }} counts={matchCounts} />}
         </div>
-        {isAlone && deferred && <deferred.DecisionProblems />}
+        {isAlone && state.refusals.size > 0 && <DecisionProblems />}
         {list && (
           <ApplicationRows
             key={key}
