@@ -47,7 +47,9 @@ export async function expectAccessible(page: Page, name: string): Promise<void> 
       expect(problems, `${name}, ${width} px, ${JSON.stringify(media)}`).toEqual([])
       // Forced colours are the system's own.
       if (media.forcedColors === 'none')
-        expect(await unreadableDisabled(page), `${name}, ${media.colorScheme}`).toEqual([])
+        await expect
+          .poll(() => unreadableDisabled(page), { message: `${name}, ${media.colorScheme}` })
+          .toEqual([])
     }
   }
 }

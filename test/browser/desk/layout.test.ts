@@ -2,6 +2,7 @@ import { releaseDrafts } from '../../support/letters.ts'
 import { expect } from 'vitest'
 
 import { send } from '../../support/client.ts'
+import { unreadableDisabled } from '../../support/disabled.ts'
 import { people } from '../../support/applicants.ts'
 import { deskForTestFile, focused, getDesk } from '../../support/desk-page.ts'
 import { anApplication } from '../../support/form.ts'
@@ -328,4 +329,22 @@ test('Enter in the box of a row opens its application', async ({ visitor }) => {
   await select('Person 2').focus()
   await page.keyboard.press('Enter')
   await heading('Person 2').waitFor()
+})
+
+test('the words of a disabled button can be read, light and dark', async ({ visitor }) => {
+  await desk.store(people(1))
+  const page = await desk.open(visitor)
+  const { button, select } = getDesk(page)
+  await select('Person 1').check()
+  await button('Draft letters…').click()
+  // No template is chosen yet.
+  const draft = page.locator('[aria-disabled=true]', { hasText: 'Draft 1 letter' })
+  await draft.waitFor()
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    for (const point of [() => draft.hover(), () => page.mouse.move(0, 0)]) {
+      await point()
+      await expect.poll(() => unreadableDisabled(page)).toEqual([])
+    }
+  }
 })
