@@ -149,6 +149,15 @@ test('opening a link does not use it up, and no token remains in the address or 
   expect((await historyOf(page)).join(' ')).not.toContain('token')
 })
 
+test('if a link is refused, the focus stays on its button', async ({ visitor }) => {
+  visitor.allowConsoleError(/Failed to (load|fetch)/)
+  const page = await open(visitor, await linkFor(await organiser()))
+  await page.route('**/auth/v1/verify*', (route) => route.abort())
+  await on(page).button('Sign in').click()
+  await on(page).alert.waitFor()
+  expect(await focused(page)).toBe('Sign in')
+})
+
 test('the typed email address carries over to the sign-in by password, and the focus stays', async ({
   visitor,
 }) => {
