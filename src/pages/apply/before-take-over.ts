@@ -129,7 +129,8 @@ addEventListener('pageshow', ({ persisted }) => {
 for (const event of ['pointerdown', 'focusin', 'input', 'change']) form?.addEventListener(event, load)
 document.addEventListener('keydown', (event) => {
   load()
-  if (event.key !== 'Enter' || fieldOf(event)?.name !== 'custom_solution') return
+  // The code of Enter alone: in a composition every key has the code 229, also the Enter that ends it.
+  if (event.keyCode !== 13 || fieldOf(event)?.name !== 'custom_solution') return
   if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return
   // Enter selects the custom option, as typing does, and adds no line.
   event.preventDefault()

@@ -14,8 +14,12 @@ export function mailLink(email: string): string | undefined {
   return `mailto:${encodeURIComponent(local)}@${encodeURIComponent(ascii)}`
 }
 
-/** The countries whose numbers keep a leading zero after the country's code, such as `+39 06` for Rome. */
-const keepsZero = ['39', '225', '229', '241', '242', '378', '379']
+/**
+ * The countries whose numbers keep a leading zero after the country's code, such as `+39 06` for Rome. By the metadata of
+ * libphonenumber (https://github.com/google/libphonenumber, by way of libphonenumber-js 1.13.16) they have no trunk prefix, and
+ * valid numbers of homes or mobile telephones that begin with zero.
+ */
+const keepsZero = ['39', '225', '226', '229', '241', '242', '378', '992']
 
 /** The `tel:` address of a telephone number; undefined if the text is not one. */
 export function phoneLink(phone: string): string | undefined {
