@@ -7,7 +7,7 @@ import {
 } from '@supabase/auth-js'
 
 import { isRetryable } from './auth-errors.ts'
-import { sessionKey } from './stored-session.ts'
+import { sessionKey, storedRefreshToken, storedSession } from './stored-session.ts'
 import { keyHeaders } from './public-key.ts'
 import { storageOf } from './storage.ts'
 
@@ -17,9 +17,12 @@ const timeout = 20_000
 const refreshTimeout = 8_000
 /** Milliseconds before the only retry of a refresh: an act may wait for it. */
 const retryDelay = 500
-/** Maximum responses to refreshes that one window gets in a minute. The sign-in server counts them by network address. */
+/** Maximum responses to refreshes that one browser gets in a minute. The sign-in server counts them by network address. */
 const maxRefreshes = 2
 const minute = 60_000
+/** The key under which the windows store when these responses arrived, and the name of the lock under which they refresh. */
+const refreshesKey = 'unplugged-refreshes'
+const storage = storageOf('localStorage')
 
 /**
  * Creates the auth client, which calls the sign-in server.
@@ -35,7 +38,7 @@ export function createAuth(base: string, anonKey: string): GoTrueClient {
     headers,
     fetch: async (address, init) =>
       withoutExpiry(await fetch(address, { ...init, signal: AbortSignal.timeout(timeout) })),
-    storage: storageOf('localStorage'),
+    storage,
     storageKey: sessionKey,
     flowType: 'implicit',
     // The page itself reads the tokens from its address: the client would leave them in the browser's history.
@@ -46,6 +49,7 @@ export function createAuth(base: string, anonKey: string): GoTrueClient {
     _refreshAccessToken: { value: createRefresh(url, headers) },
     lastRefreshFailure: { get: () => null, set() {} },
   })
+  shareRefreshes(client)
   const getSession = client.getSession.bind(client)
   // If another window refreshed the session meanwhile, the client discards its own result, and has no session for this caller.
   client.getSession = async () => {
@@ -68,19 +72,67 @@ async function withoutExpiry(response: Response) {
   return Response.json({ ...body, expires_at: undefined })
 }
 
+/** Lets the windows of a browser refresh one after another, so that the first one refreshes the session for all. */
+function shareRefreshes(client: GoTrueClient) {
+  type Refresh = (token: string) => Promise<{ data: unknown; error: unknown }>
+  const method = '_callRefreshToken'
+  const refresh = (client as unknown as Record<typeof method, Refresh>)[method].bind(client)
+  let pending: ReturnType<Refresh> | undefined
+  const refreshInTurn: Refresh = async (token) => {
+    const isStored = storedRefreshToken() === token
+    return inTurn(() => {
+      const session = storedSession()
+      // Another window has refreshed it meanwhile. The token of a link belongs to another session than the stored one.
+      if (isStored && session && storedRefreshToken() !== token)
+        return Promise.resolve({ data: session, error: null })
+      return refresh(token)
+    })
+  }
+  Object.defineProperty(client, method, {
+    value: (token: string) => (pending ??= refreshInTurn(token).finally(() => (pending = undefined))),
+  })
+}
+
+/**
+ * Runs a function while no other window of this browser runs one. Browsers have this lock only over HTTPS, and for a site on the
+ * same machine.
+ */
+async function inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
+  const { locks } = navigator as Partial<Navigator>
+  if (!locks) return run()
+  const signal = AbortSignal.timeout(refreshTimeout)
+  try {
+    return (await locks.request(refreshesKey, { signal }, run)) as Result
+  } catch (error) {
+    // A window that the browser suspended may keep the lock.
+    if (signal.aborted) return run()
+    throw error
+  }
+}
+
+/** Milliseconds since 1970 by a clock that no one sets, and that all windows of a browser share. */
+const steadyTime = () => performance.timeOrigin + performance.now()
+
+/** When refreshes in any window got a response within the last minute. */
+function recentRefreshes(): number[] {
+  const now = steadyTime()
+  try {
+    const stored = JSON.parse(storage.getItem(refreshesKey) ?? '[]') as number[]
+    return stored.filter((at) => Math.abs(now - at) < minute)
+  } catch {
+    return []
+  }
+}
+
 /** Creates the function that refreshes a session, and retries that once. The result is that of the client's own method. */
 function createRefresh(url: string, headers: Record<string, string>) {
-  /** When responses arrived in the last minute, by a clock that is never set. */
-  let responses: number[] = []
-
   const attempt = async (request: RequestInit) => {
     const failed = (error: AuthError) => ({ data: { session: null, user: null }, error })
-    responses = responses.filter((at) => performance.now() - at < minute)
     // Until then, the client uses a token that is still valid.
-    if (responses.length >= maxRefreshes) return failed(new AuthRetryableFetchError('', 429))
+    if (recentRefreshes().length >= maxRefreshes) return failed(new AuthRetryableFetchError('', 429))
     try {
       const response = await fetch(`${url}/token?grant_type=refresh_token`, request)
-      responses.push(performance.now())
+      storage.setItem(refreshesKey, JSON.stringify([...recentRefreshes(), steadyTime()]))
       const session = (await response.json()) as { expires_in: number }
       const { ok, status } = response
       const expires_at = Math.round(Date.now() / 1000) + session.expires_in

@@ -291,6 +291,56 @@ test.each([
   expect(refreshes).toBeLessThanOrEqual(4)
 })
 
+/** Lets the windows of this test wait for each other, as browsers do. Node.js 20 has no such locks. */
+function stubLocks() {
+  let last: Promise<unknown> = Promise.resolve()
+  const request = (_name: string, _options: object, run: () => Promise<unknown>) =>
+    (last = last.then(run, run))
+  vi.stubGlobal('navigator', { onLine: true, locks: { request } })
+}
+
+test.each([1, 10])(
+  'windows share the two refreshes of a minute, however often they are reloaded: %i at once',
+  async (count) => {
+    storeExpiredSession()
+    stubLocks()
+    const url = `https://windows-${count}.example.org`
+    let refreshes = 0
+    vi.stubGlobal('fetch', async (address: string) => {
+      if (!address.includes('token?')) return Response.json({ code: 'PGRST303' }, { status: 401 })
+      if (!address.startsWith(url)) return Response.error()
+      refreshes += 1
+      return Response.json({ ...newSession, refresh_token: `${refreshes}`, expires_in: 60 })
+    })
+    for (let reload = 0; reload < 5; reload += 1) {
+      const windows = await Promise.all(Array.from({ length: count }, async () => disposableSession(url)))
+      await Promise.all(windows.map(async (session) => callNote(session).catch(() => {})))
+    }
+    expect(refreshes).toBeLessThanOrEqual(2)
+  },
+)
+
+test('the first of ten windows refreshes the session for all, and a link of another account is not mistaken for it', async () => {
+  const storedToken = storeExpiredSession()
+  stubLocks()
+  const url = 'https://first-of-ten.example.org'
+  const refreshed: unknown[] = []
+  vi.stubGlobal('fetch', async (address: string, { body, headers }: RequestInit) => {
+    if (!address.startsWith(url)) return Response.error()
+    if (!address.includes('token?'))
+      return Response.json((headers as Record<string, string>)['Authorization'])
+    const { refresh_token: token } = JSON.parse(String(body)) as { refresh_token: string }
+    refreshed.push(token)
+    return Response.json({ ...newSession, access_token: `by ${token}`, refresh_token: `after ${token}` })
+  })
+  const windows = await Promise.all(Array.from({ length: 10 }, async () => disposableSession(url)))
+  const tokens = await Promise.all(windows.map(callNote))
+  expect([refreshed, new Set(tokens)]).toEqual([['first'], new Set(['Bearer by first'])])
+  const [one] = windows
+  await (await one?.auth())?.refreshSession({ refresh_token: 'link' })
+  expect([refreshed, storedToken()]).toEqual([['first', 'link'], 'by link'])
+})
+
 test('after a failure to load the auth client, the next use loads it again', async () => {
   vi.doMock('./auth.ts', () => {
     throw new TypeError('Failed to fetch dynamically imported module')
