@@ -7,7 +7,7 @@ import {
 } from '@supabase/auth-js'
 
 import { isRetryable } from './auth-errors.ts'
-import { sessionKey, storedRefreshToken, storedSession } from './stored-session.ts'
+import { sessionKey, storedSession } from './stored-session.ts'
 import { keyHeaders } from './public-key.ts'
 import { storageOf } from './storage.ts'
 
@@ -91,6 +91,15 @@ function shareRefreshes(client: GoTrueClient) {
   Object.defineProperty(client, method, {
     value: (token: string) => (pending ??= refreshInTurn(token).finally(() => (pending = undefined))),
   })
+}
+
+/** The refresh token in this browser's store, which another window may have changed; undefined if there is none. */
+function storedRefreshToken(): string | undefined {
+  try {
+    return (JSON.parse(storage.getItem(sessionKey) ?? '{}') as { refresh_token?: string }).refresh_token
+  } catch {
+    return undefined
+  }
 }
 
 /**

@@ -325,14 +325,16 @@ test('the first of ten windows refreshes the session for all, and a link of anot
   stubLocks()
   const url = 'https://first-of-ten.example.org'
   const refreshed: unknown[] = []
-  vi.stubGlobal('fetch', async (address: string, { body, headers }: RequestInit) => {
-    if (!address.startsWith(url)) return Response.error()
-    if (!address.includes('token?'))
-      return Response.json((headers as Record<string, string>)['Authorization'])
-    const { refresh_token: token } = JSON.parse(String(body)) as { refresh_token: string }
-    refreshed.push(token)
-    return Response.json({ ...newSession, access_token: `by ${token}`, refresh_token: `after ${token}` })
-  })
+  vi.stubGlobal(
+    'fetch',
+    async (address: string, { body, headers }: { body: string; headers: Record<string, string> }) => {
+      if (!address.startsWith(url)) return Response.error()
+      if (!address.includes('token?')) return Response.json(headers['Authorization'])
+      const { refresh_token: token } = JSON.parse(body) as { refresh_token: string }
+      refreshed.push(token)
+      return Response.json({ ...newSession, access_token: `by ${token}`, refresh_token: `after ${token}` })
+    },
+  )
   const windows = await Promise.all(Array.from({ length: 10 }, async () => disposableSession(url)))
   const tokens = await Promise.all(windows.map(callNote))
   expect([refreshed, new Set(tokens)]).toEqual([['first'], new Set(['Bearer by first'])])

@@ -34,15 +34,6 @@ export function storedSession(): StoredSession | null | undefined {
   }
 }
 
-/** The refresh token in this browser's store, which another window may have changed; undefined if there is none. */
-export function storedRefreshToken(): string | undefined {
-  try {
-    return (JSON.parse(storage.getItem(sessionKey) ?? '{}') as { refresh_token?: string }).refresh_token
-  } catch {
-    return undefined
-  }
-}
-
 /** Makes the next read refresh the stored session, unless another one than that of this access token is stored by now. */
 export function expireSession(token: string): void {
   const stored = storedSession()

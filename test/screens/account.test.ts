@@ -3,7 +3,16 @@ import { expect, test } from 'vitest'
 
 import { sessionKey } from '../../src/client/stored-session.ts'
 import { operatorSecret } from '../../src/server/auth/organisers.ts'
-import { findAlert, box, button, focusedWords, heading, link, settingSwitch } from '../support/desk-parts.ts'
+import {
+  findAlert,
+  box,
+  button,
+  focusedWords,
+  heading,
+  link,
+  setClockBehind,
+  settingSwitch,
+} from '../support/desk-parts.ts'
 import { deskScreensForTestFile, type OpenedDesk } from '../support/desk-screens.ts'
 import { codeOf, otherCodeThan } from '../support/sign-in.ts'
 
@@ -64,8 +73,12 @@ test('a second factor is switched on, required, and switched off', async () => {
   expect(focusedWords()).toBe('Code')
   expect(screen.queryByRole('heading', { name: 'Applications' })).toBeNull()
   // The second factor is still required after a reload. Somebody who lost it can sign out.
+  setClockBehind()
   reload()
   await heading('Second factor')
+  await screen.findByText(
+    /^The clock of this device is 10 minutes behind\. .* codes of an app on it may be wrong\.$/,
+  )
   await signOut(opened)
   await signInByLink(opened, organiser.email)
   await enterCode(otherCodeThan(codeOf(secret, 1)), 'Sign in')

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { sessionKey } from '../../src/client/stored-session.ts'
 import { operatorSecret, removeOrganiser } from '../../src/server/auth/organisers.ts'
 import { people } from '../support/applicants.ts'
-import { findAlert, button, focusedWords, heading, link } from '../support/desk-parts.ts'
+import { findAlert, button, focusedWords, heading, link, setClockBehind } from '../support/desk-parts.ts'
 import { deskScreensForTestFile, type OpenedDesk } from '../support/desk-screens.ts'
 import { disconnect, refusal } from '../support/network.ts'
 import { otherCodeThan } from '../support/sign-in.ts'
@@ -280,18 +280,22 @@ test('the next organiser to sign in in the same tab sees no data of the previous
   await link('Person 1')
 })
 
-test('an organiser whose clock is far off reads so on the list and on other screens', async () => {
+test('an organiser whose clock is far off reads so on the list, in an application and on other screens', async () => {
+  const [application] = await desk.store(people(1))
   const client = await desk.server.signedIn('grace@example.org')
   const { reload, goTo } = await desk.open('/', { as: client })
   await heading('Applications')
   const sentence = /^The clock of this device is 10 minutes behind\. Please set it/
   expect(screen.queryByText(sentence)).toBeNull()
-  // As if the session had arrived when this browser's clock was behind.
-  const session = JSON.parse(localStorage.getItem(sessionKey) ?? '') as { expires_at: number }
-  localStorage.setItem(sessionKey, JSON.stringify({ ...session, expires_at: session.expires_at - 600 }))
+  setClockBehind()
   reload()
   await screen.findByText(sentence)
-  goTo('/door')
-  await heading('Door')
-  await screen.findByText(sentence)
+  for (const [address, title] of [
+    ['/door', 'Door'],
+    [`/applications/${application?.id}`, 'Person 1'],
+  ] as const) {
+    goTo(address)
+    await heading(title)
+    await screen.findByText(sentence)
+  }
 })

@@ -1,5 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/dom'
 
+import { sessionKey } from '../../src/client/stored-session.ts'
+
 /** Waits for a button with exactly this name. */
 export const button = (name: string): Promise<HTMLElement> => screen.findByRole('button', { name })
 
@@ -85,4 +87,10 @@ const textsOf = (selector: string) =>
 
 function raise(error: Error): never {
   throw error
+}
+
+/** Changes the stored session as if it had arrived when this browser's clock was ten minutes behind. */
+export function setClockBehind(): void {
+  const session = JSON.parse(localStorage.getItem(sessionKey) ?? '') as { expires_at: number }
+  localStorage.setItem(sessionKey, JSON.stringify({ ...session, expires_at: session.expires_at - 600 }))
 }

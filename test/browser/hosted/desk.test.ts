@@ -180,20 +180,25 @@ test('an organiser signs in to the static desk with a code and decides, across o
   expect(requests().filter((each) => each.startsWith('font'))).toEqual([])
 })
 
-test("a link in a hosted project's own email signs in only after a button is pressed, and its session does not stay in the address", async ({
-  visitor,
-}) => {
-  const email = 'brought@example.org'
+/** The fragment of the link in a hosted project's own email, which has a session of a new organiser. */
+async function linkSessionOf(email: string) {
   await addOrganiser(database.admin, email)
   const client = clientOf(server.origin)
   await client.auth.verifyOtp({ type: 'magiclink', token_hash: await operatorSecret(database.admin, email) })
   const { data } = await client.auth.getSession()
-  const fragment = new URLSearchParams({
+  return new URLSearchParams({
     access_token: data.session?.access_token ?? '',
     refresh_token: data.session?.refresh_token ?? '',
     token_type: 'bearer',
     type: 'magiclink',
   }).toString()
+}
+
+test("a link in a hosted project's own email signs in only after a button is pressed, and its session does not stay in the address", async ({
+  visitor,
+}) => {
+  const email = 'brought@example.org'
+  const fragment = await linkSessionOf(email)
   const { page, requests } = await open(visitor, `/desk/#${fragment}`)
   const button = page.getByRole('button', { name: 'Sign in', exact: true })
   await button.waitFor()
@@ -209,7 +214,34 @@ test("a link in a hosted project's own email signs in only after a button is pre
   const { page: invalidLink } = await open(visitor, '/desk/#access_token=a.b.c&refresh_token=d')
   await invalidLink.getByRole('button', { name: 'Sign in', exact: true }).click()
   await invalidLink.getByText('This link was used already').waitFor()
+  await invalidLink.getByRole('button', { name: 'Get a code by email' }).click()
+  await invalidLink.getByLabel('Email', { exact: true }).waitFor()
+  expect(await invalidLink.getByRole('alert').count()).toBe(0)
 })
+
+test.for([
+  ['ahead', 61],
+  ['behind', -61],
+] as const)(
+  "a link in a hosted project's own email signs in for an hour with a clock that is 61 minutes %s",
+  async ([direction, minutes], { visitor }) => {
+    const fragment = await linkSessionOf(`clock-${direction}@example.org`)
+    const { page, requests } = await open(visitor, `/desk/#${fragment}`, async (opened) =>
+      opened.clock.install({ time: Date.now() + minutes * 60_000 }),
+    )
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Applications', exact: true }).waitFor()
+    await page.getByText(`The clock of this device is 61 minutes ${direction}.`).waitFor()
+    expect(requests().filter((each) => each.includes('/auth/v1/'))).toEqual([
+      `fetch ${backend}/auth/v1/token?grant_type=refresh_token`,
+    ])
+    const hours = await page.evaluate(() => {
+      const session = JSON.parse(localStorage.getItem('unplugged-desk') ?? '') as { expires_at: number }
+      return (session.expires_at - Date.now() / 1000) / 3600
+    })
+    expect(hours).toBeCloseTo(1, 1)
+  },
+)
 
 test('the application form requests no file of the desk', async ({ visitor }) => {
   const { page, requests } = await open(visitor, '/retreat/')

@@ -28,6 +28,7 @@ import { LetterWrite } from '../letters/LetterWrite.tsx'
 import { UndoSend } from '../letters/UndoSend.tsx'
 import { GuestAnswers } from '../questions/GuestAnswers.tsx'
 import { HoldEdit } from '../retention/HoldEdit.tsx'
+import { ClockNotice } from '../session/ClockNotice.tsx'
 import { MarkEdit } from './MarkEdit.tsx'
 import { FormAnswers, ContactFacts } from './ApplicationAnswers.tsx'
 import { ApplicationErase } from './ApplicationErase.tsx'
@@ -105,6 +106,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
 
   return (
     <div>
+      <ClockNotice />
       <Back label="In the list" to={list}>
         <span className="layout-quiet">{position}</span>
         <NeighbourLink route={toPrevious} label="Previous" />

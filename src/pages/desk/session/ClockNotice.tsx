@@ -4,16 +4,20 @@ import { countOf } from '../kit/format.ts'
 /** Minutes that a clock may be off without a notice. */
 const tolerance = 5
 
-/** A notice if this device's clock differs from the server's. */
-export function ClockNotice() {
+/**
+ * A notice if this device's clock differs from the server's.
+ *
+ * @param props.harm What may be wrong until the clock is set.
+ */
+export function ClockNotice({ harm = 'times that you choose here' }: { harm?: string }) {
   const ahead = secondsAhead()
   const minutes = Math.round(Math.abs(ahead) / 60)
   if (minutes < tolerance) return null
   return (
     <div className="layout-notice">
       <output>
-        The clock of this device is {durationOf(minutes)} {ahead > 0 ? 'ahead' : 'behind'}. Please set it:
-        times that you choose here may be wrong.
+        The clock of this device is {durationOf(minutes)} {ahead > 0 ? 'ahead' : 'behind'}. Please set it:{' '}
+        {harm} may be wrong.
       </output>
     </div>
   )

@@ -1,5 +1,6 @@
 import type { LoadAuth } from '../../../client/session.ts'
 import { sentenceOfFactor } from './account-sentences.ts'
+import { ClockNotice } from './ClockNotice.tsx'
 import { Step, StepForm } from './Step.tsx'
 import { codeIn } from './code-in.ts'
 import { CodeField, codeProblem } from './CodeField.tsx'
@@ -14,6 +15,7 @@ export function SecondFactor({ auth, session }: { auth: LoadAuth; session: Watch
   })
   return (
     <Step title="Second factor">
+      <ClockNotice harm="codes of an app on it" />
       <StepForm form={form} others={<SignOutButton session={session} />}>
         <CodeField
           hint="The six digits that your authenticator app shows now."

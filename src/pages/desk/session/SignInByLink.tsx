@@ -28,9 +28,10 @@ export function SignInByLink({ auth, link, onLeave }: SignInByLinkProps) {
     go(unfilteredList, { replace: true })
   }
   const { problem, isPending, press } = useForm(async () => {
-    const isLinkSession = 'access_token' in link
+    const isLinkSession = 'refresh_token' in link
     const client = await auth()
-    const { data, error } = isLinkSession ? await client.setSession(link) : await client.verifyOtp(link)
+    // `setSession` would compare the expiry of the link's token with this device's clock.
+    const { data, error } = isLinkSession ? await client.refreshSession(link) : await client.verifyOtp(link)
     const hasEnded = isLinkSession ? !isRetryable(error) : error?.code === 'otp_expired'
     if (error && !hasEnded) return sentenceOfSignIn(error)
     if (error) setEndNotice(linkIsInvalid)

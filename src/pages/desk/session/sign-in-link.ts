@@ -5,7 +5,6 @@ import type { Notice } from './sentences.ts'
 
 /** A session from the fragment of a hosted project's link, which the visitor has not yet confirmed with a button. */
 export interface LinkSession {
-  access_token: string
   refresh_token: string
 }
 
@@ -51,8 +50,8 @@ export function takeLinkContent(isHosted: boolean): LinkContent | undefined {
 /** Parses a fragment. Its text is never shown, since anybody can write a link. */
 function linkContentIn(fragment: string): LinkContent | undefined {
   const parameters = new URLSearchParams(fragment.slice(1))
-  const [access_token, refresh_token] = [parameters.get('access_token'), parameters.get('refresh_token')]
-  if (access_token && refresh_token) return { session: { access_token, refresh_token } }
+  const refresh_token = parameters.get('refresh_token')
+  if (refresh_token && parameters.get('access_token')) return { session: { refresh_token } }
   if (parameters.get('error_code') === 'otp_expired') return { notice: linkIsInvalid }
   if (parameters.has('error') || parameters.has('error_code')) return { notice: linkDidNotWork }
   if (parameters.has('message') && parameters.has('sb')) return { notice: firstAddressConfirmed }

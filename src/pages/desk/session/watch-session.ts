@@ -160,7 +160,8 @@ export function watchSession(
         lastCheck += 1
         isChecking = false
         checkedToken = ''
-        notice ??= isSigningOut ? signedOutNotice : sessionEndedNotice
+        // A refused link ends nothing.
+        if (state.step !== 'out') notice ??= isSigningOut ? signedOutNotice : sessionEndedNotice
         return set({ step: 'out', notice })
       }
       if (session.access_token === checkedToken && state.step !== 'unreachable') return
