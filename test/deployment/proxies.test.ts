@@ -61,6 +61,13 @@ let proxy: RunningRecipe & {
   settings: Settings
 }
 let server: RunningServer
+/** Paths of links that mail programs changed, with a token. */
+const pathsWith = (token: string) => [
+  `answer/%23${token}`,
+  `answer/${token}`,
+  `answer%2523${token}.`,
+  `desk%23token_hash=${token}&type=magiclink`,
+]
 /** The limit of inserts a minute from one address. */
 const maxInserts = 6
 
@@ -90,7 +97,7 @@ async function nginxRecipe(options: RecipeOptions): Promise<RunningRecipe> {
   return {
     running,
     redirectTarget: /^https:\/\/retreat\.example\//,
-    readLog: () => readFile(accessLog, 'utf8'),
+    readLog: async () => (await readFile(accessLog, 'utf8')) + running.output(),
     waitForRefusal: (localAddress, method, path) =>
       running.waitForLog(
         new RegExp(`Connection refused.* client: ${localAddress}, .*"${method} ${path} HTTP`),
@@ -254,13 +261,14 @@ describe.each([
   test('a link whose token is in the path leads to its page, and the proxy does not log the token', async () => {
     const { port } = new URL(proxy.underPath)
     const token = crypto.randomUUID()
-    for (const path of [
-      `answer/%23${token}`,
-      `answer/${token}`,
-      `desk%23token_hash=${token}&type=magiclink`,
-    ]) {
-      const opened = await sendRequest(`/retreat/${path}`, { port })
+    for (const path of pathsWith(token)) {
+      const first = await sendRequest(`/retreat/${path}`, { port })
+      const [page, fragment] = first.headers.location?.split('#') ?? []
+      const opened = page === undefined ? first : await sendRequest(page, { port })
       expect([opened.status, opened.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+      if (page === undefined) continue
+      expect(page).toBe(path.startsWith('answer') ? '/retreat/answer/' : '/retreat/desk/')
+      expect([token, `token_hash=${token}&type=magiclink`]).toContain(fragment)
     }
     const plain = new URL(proxy.plainOrigin)
     await fetch(`${plain.origin}/answer/%23${token}`, { redirect: 'manual' })
@@ -447,7 +455,12 @@ describe.each([
   test('if the server does not start again, the proxy responds with a sentence', async () => {
     await server.stop()
     const localAddress = '127.0.0.9'
-    const responses = await Promise.all([sendRequest('/', { localAddress }), sendFrom(localAddress)])
+    const token = crypto.randomUUID()
+    const [responses] = await Promise.all([
+      Promise.all([sendRequest('/', { localAddress }), sendFrom(localAddress)]),
+      ...pathsWith(token).map(async (path) => sendRequest(`/${path}`, { localAddress: '127.0.0.11' })),
+    ])
+    expect(await proxy.readLog()).not.toContain(token)
     for (const { status, headers, text: body } of responses) {
       expect(status).toBe(503)
       expect(headers).toMatchObject({ 'content-type': 'text/plain', 'retry-after': '5' })
