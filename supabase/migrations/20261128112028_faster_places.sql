@@ -1817,6 +1817,15 @@ $$;
 
 revoke all on function private.answer_digest(private.question_answers) from public, anon, authenticated;
 
+-- The application of a link's token; null if the token is unknown, or the acceptance was taken back.
+create or replace function private.application_of_token(token text) returns uuid
+  language sql stable set search_path = ''
+as $$
+  select application_id from private.invitations as invitation
+  where is_accepted and invitation.token
+    = case when application_of_token.token ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then application_of_token.token::uuid end
+$$;
+
 -- Returns an invitation as its page shows it. "state" is "open", "over" after the deadline, or "invalid", which comes alone.
 -- The other keys are "first_name", "until" (the deadline), "answer" (the RSVP, or null) and "address" (where replies go).
 -- "retreat" and "questions" are null unless the person is coming (`private.retreat`, `private.questions_of`). No answer to a

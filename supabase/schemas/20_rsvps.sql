@@ -37,7 +37,7 @@ create function private.application_of_token(token text) returns uuid
 as $$
   select application_id from private.invitations as invitation
   where is_accepted and invitation.token
-    = case when application_of_token.token ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then application_of_token.token::uuid end
+    = case when application_of_token.token ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then application_of_token.token::uuid end
 $$;
 
 -- Returns an invitation as its page shows it. "state" is "open", "over" after the deadline, or "invalid", which comes alone.

@@ -133,8 +133,9 @@ async function lockOrganiser(transaction: Sql, email: string): Promise<string> {
 }
 
 async function findAccountId(transaction: Sql, email: string): Promise<string> {
+  // Beside this account, an older version may have stored one with another form of the domain.
   const [account] = await transaction<{ id: string }[]>`
-    select id from auth.users where email = ${email}`
+    select id from auth.users where private.ascii_email(email) = private.ascii_email(${email}) order by email = ${email} desc limit 1`
   if (account === undefined) throw notAnOrganiser(email)
   return account.id
 }

@@ -52,6 +52,12 @@ export async function moveOlderRows(transaction: Sql): Promise<void> {
   await transaction.unsafe(`drop table ${Object.keys(olderColumns).join(', ')}`)
 }
 
+/** Gives accounts with an international domain the form of it that the sign-in looks for, as a migration did. */
+export async function writeDomainsInAscii(transaction: Sql): Promise<void> {
+  const migration = migrations.find(({ name }) => name === 'accounts_with_ascii_domains')
+  await transaction.unsafe(migration?.sql ?? '')
+}
+
 /**
  * Creates invitations for the accepted people of a backup older than invitations, so that their next letter has a link. The
  * time of each decision is in the history, and the letters say who was told.

@@ -9,6 +9,7 @@ import { openTestDatabase } from '../../../test/support/database.ts'
 import { recordLog } from '../../../test/support/mail-sender.ts'
 import { startReceiver } from '../../../test/support/receiver.ts'
 import { temporaryDirectory } from '../../../test/support/server.ts'
+import { addOrganiser, listOrganisers, removeOrganiser } from '../auth/organisers.ts'
 import { startDispatcher } from '../deliveries/dispatcher.ts'
 import { outboxOf } from '../deliveries/outbox.ts'
 import type { Database } from '../database/database.ts'
@@ -120,6 +121,24 @@ test('a restore of a backup without invitations creates invitations for the acce
   expect(invited).toEqual([
     { application_id: id, is_accepted: true, told_at: new Date('2026-12-14'), deadline: null, rsvp: null },
   ])
+})
+
+test('an organiser whom an older version stored with an international domain signs in after a restore', async () => {
+  const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
+  const folder = join((await temporaryDirectory()).path, 'backup')
+  for (const email of ['ada@münchen.example', 'bob@münchen.example', 'bob@xn--mnchen-3ya.example'])
+    await addOrganiser(from.owner, email)
+  await backUp(from.owner, folder)
+  await restore(to.owner, await checkBackup(folder))
+  const emails = async () => (await listOrganisers(to.owner)).map(({ email }) => email)
+  const [ada, bob] = ['ada@xn--mnchen-3ya.example', 'bob@xn--mnchen-3ya.example']
+  // Two accounts cannot have one address.
+  expect(await emails()).toEqual([ada, 'bob@münchen.example', bob])
+  // The command removes the account that can sign in, and then the other one.
+  await removeOrganiser(to.owner, bob)
+  expect(await emails()).toEqual([ada, 'bob@münchen.example'])
+  await removeOrganiser(to.owner, bob)
+  expect(await emails()).toEqual([ada])
 })
 
 test('a restored retreat is the same event in calendars, and a template named like the confirmation keeps its text', async () => {

@@ -21,7 +21,7 @@ import {
   type Manifest,
 } from './manifest.ts'
 import type { BackupCounts } from './backup.ts'
-import { moveOlderRows, inviteAccepted, createOlderTables, tableFor } from './older.ts'
+import { moveOlderRows, inviteAccepted, createOlderTables, tableFor, writeDomainsInAscii } from './older.ts'
 import { triggers } from './triggers.ts'
 import { defaultToNewestEdition } from '../database/edition.ts'
 import { newestVersion } from '../database/migrations.ts'
@@ -83,6 +83,7 @@ export async function restore(
       }
       await afterRows?.(transaction, restored)
       await moveOlderRows(transaction)
+      if (hasAccounts) await writeDomainsInAscii(transaction)
       await defaultToNewestEdition(transaction)
       // New rows of the history get ids after the restored ones.
       await transaction.unsafe(

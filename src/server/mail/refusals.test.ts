@@ -15,6 +15,9 @@ const replies: Record<Blame, string[]> = {
     '552 5.2.3 too long',
     '552 5.3.4 Message too big for system',
     '450 4.2.0 Recipient address rejected: Greylisted',
+    '451 4.7.1 Greylisting in action, please come back in 00:05:00',
+    '451 greylisted, please try again',
+    '450 4.7.1 <ada@example.com>: Recipient address rejected: Grey-listed for 60 seconds',
   ],
   all: [
     '550-5.4.5 Daily user sending limit exceeded.',
@@ -38,6 +41,7 @@ const replies: Record<Blame, string[]> = {
     '554 Transaction failed',
     '451 come back later',
     '451 4.7.1 try again later',
+    '550 5.7.1 permanently greylisted',
     '550 5.0.0 no',
     '550 5.1.0 no',
     '550 5.6.0 no',

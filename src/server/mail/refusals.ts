@@ -16,6 +16,12 @@ const ofEmail = /^(1\.(1|2|3|6|10)|2\.\d+|3\.4)$/
  */
 const ofAll = /^(1\.[78]|3\.\d+|4\.5|5\.\d+|7\.(8|9|10|11|12|14|2[0-9]))$/
 
+/**
+ * A deferral of each new recipient for some minutes, by its usual name. As a refusal of all, each probe would be another new
+ * recipient, and the first would have to wait for all others.
+ */
+const greylisting = /^4.*gr[ae]y.?list/i
+
 /** The replies that ask for a sign-in or do not accept it, whatever their enhanced code (RFC 4954). */
 const signInCodes: readonly (number | null)[] = [432, 454, 530, 534, 535, 538]
 
@@ -25,6 +31,7 @@ const signInCodes: readonly (number | null)[] = [432, 454, 530, 534, 535, 538]
  */
 export function blameOf({ code, reply }: Extract<HandoverResult, { reply: string }>): Blame {
   if (signInCodes.includes(code)) return 'all'
+  if (greylisting.test(reply)) return 'email'
   const status = /^\d{3}[ -][45]\.(\d{1,3}\.\d{1,3})\b/.exec(reply)?.[1] ?? ''
   if (ofEmail.test(status)) return 'email'
   return ofAll.test(status) ? 'all' : 'unclear'

@@ -311,4 +311,14 @@ test("for a hosted project, the command changes only who is an organiser, and no
   expect(await organisers('--remove', 'ada@example.org')).toMatchObject({ code: 0 })
   await expect(me()).rejects.toMatchObject({ code: '42501' })
   expect(await project.asSupabase`select email from auth.users`).toEqual([{ email: 'Ada@example.org' }])
+
+  // An international domain, in either form, belongs to the account that the project stores with the other one.
+  const grace = 'Grace@xn--mnchen-3ya.example'
+  await project.asSupabase`insert into auth.users (email, email_confirmed_at) values (${grace}, now())`
+  expect(await organisers('--add', 'grace@münchen.example')).toMatchObject({
+    stdout: 'grace@münchen.example is an organiser now.\n',
+  })
+  expect((await organisers()).stdout).toBe('Grace@münchen.example  never signed in\n')
+  await project.asSupabase`update auth.users set email = 'grace@münchen.example' where email = ${grace}`
+  expect(await organisers('--remove', 'grace@xn--mnchen-3ya.example')).toMatchObject({ code: 0 })
 })

@@ -12,7 +12,9 @@ import {
   startSignIn,
   type SignInServer,
 } from '../../../../test/support/sign-in.ts'
+import { writeDomainsInAscii } from '../../backups/older.ts'
 import { emailOf } from '../fields.ts'
+import { addOrganiser } from '../organisers.ts'
 
 let server: SignInServer
 
@@ -115,6 +117,20 @@ test('an organiser with an international domain gets a code by either form of it
   expect((await server.call('POST', 'otp', { email: 'ada@münchen.example' })).status).toBe(200)
   // The mail server of the tests reports addresses in the form of people.
   await server.mail.waitFor(1, 'ada@münchen.example')
+})
+
+test('an organiser whom an older version stored with the domain of people gets a code after the update', async () => {
+  await addOrganiser(server.database.owner, 'grace@zürich.example')
+  await writeDomainsInAscii(server.database.owner)
+  for (const email of ['grace@xn--zrich-kva.example', 'Grace@ZÜRICH.example']) {
+    expect((await server.call('POST', 'otp', { email })).status).toBe(200)
+    await aMinuteLater()
+  }
+  const [, mail] = await server.mail.waitFor(2, 'grace@zürich.example')
+  const { data } = await server
+    .client()
+    .auth.verifyOtp({ type: 'email', email: 'grace@zürich.example', token: mail?.code ?? '' })
+  expect(data.user?.email).toBe('grace@xn--zrich-kva.example')
 })
 
 test('a request for a text message is refused', async () => {
