@@ -299,6 +299,7 @@ function stubLocks() {
   vi.stubGlobal('navigator', { onLine: true, locks: { request } })
 }
 
+// break: session-refreshed-without-end
 test.each([1, 10])(
   'windows share the two refreshes of a minute, however often they are reloaded: %i at once',
   async (count) => {

@@ -123,6 +123,7 @@ test('a restore of a backup without invitations creates invitations for the acce
   ])
 })
 
+// break: restored-account-without-code
 test('an organiser whom an older version stored with an international domain signs in after a restore', async () => {
   const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
   const folder = join((await temporaryDirectory()).path, 'backup')

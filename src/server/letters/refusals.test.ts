@@ -99,6 +99,7 @@ const aboutUs: ['RCPT TO' | 'DATA', { code: number; text: string }][] = [
   ['DATA', { code: 452, text: 'Out of quota' }],
 ]
 
+// break: refusal-about-us-ends-letters
 test.each(aboutUs)(
   'after letters that %s refused with %o, all letters pause, each probe is another letter, and no letter counts as tried',
   async (step, refusal) => {
@@ -142,6 +143,7 @@ test('a text that is taken and then cut reaches nobody twice while other letters
   expect(tries.length).toBeLessThan(12)
 })
 
+// break: hostile-address-delays-all
 test.each<[string, 'RCPT TO' | 'DATA', Refusal, string]>([
   ['5.7.1', 'DATA', { code: 550, text: '5.7.1 Message rejected' }, 'failed, tried'],
   ['550 alone', 'RCPT TO', { code: 550, text: 'no such user' }, 'failed, tried'],

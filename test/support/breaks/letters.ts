@@ -67,6 +67,27 @@ export const letters: readonly Break[] = [
     replace: 'where invitation.token',
   },
   {
+    id: 'token-of-one-case',
+    effect: 'A link whose token a mail program wrote in capitals is no longer valid',
+    declaration: 'private.application_of_token',
+    find: 'application_of_token.token ~*',
+    replace: 'application_of_token.token ~',
+  },
+  {
+    id: 'refusal-about-us-ends-letters',
+    effect: 'A quota or a missing sign-in ends each letter as refused',
+    declaration: 'private.record_refusal',
+    find: 'is_ours or postman.failures > 0 or (',
+    replace: '(false and ',
+  },
+  {
+    id: 'hostile-address-delays-all',
+    effect: 'One refused address delays all other letters',
+    declaration: 'private.record_refusal',
+    find: 'if is_ours or',
+    replace: 'if true or',
+  },
+  {
     id: 'opening-link-answers',
     promise: 'nobody answers by opening a letter',
     effect: "Opening a letter's link gives an RSVP",

@@ -147,6 +147,13 @@ export const organisers: readonly Break[] = [
     replace: '',
   },
   {
+    id: 'session-refreshed-without-end',
+    effect: 'With a wrong clock, the windows of a browser refresh the session without end',
+    declaration: 'recentRefreshes',
+    find: 'Math.abs(now - at) < minute',
+    replace: 'Math.abs(now - at) < 0',
+  },
+  {
     id: 'old-refresh-token-accepted',
     promise: 'a stolen refresh token is found out',
     effect: 'A refresh token that was used long ago is accepted again',
