@@ -189,6 +189,32 @@ test('sending more than thirty letters requires typing their number, and repeate
   expect(states.filter((state) => state === 'waiting')).toHaveLength(31)
 })
 
+test('before letters to surely mistyped addresses are sent, the draft, its row and the dialog say so', async () => {
+  const stored = await desk.store([
+    { ...zoe, email: 'zoe@gmail.com' },
+    ...['gmial.com', 'hotmail.con', 'yaho.com', 'outlok.com'].map((domain) => ({
+      ...zoe,
+      email: `zoe@${domain}`,
+    })),
+  ])
+  await desk.setStatus(stored, 'accepted')
+  const { user, press } = await desk.open('/letters/drafts/accepted')
+  await screen.findAllByText('Mistyped address')
+  const recipients = screen.getAllByRole('radio')
+  const noticed: number[] = []
+  for (const recipient of recipients) {
+    await user.click(recipient)
+    noticed.push(screen.queryAllByText(/^This address is surely mistyped: /).length)
+  }
+  expect(noticed.toSorted((one, other) => one - other)).toEqual([0, 1, 1, 1, 1])
+  expect(screen.getAllByText('Mistyped address')).toHaveLength(4)
+  await press('Send 5 letters')
+  const dialog = await findDialog('Send 5 letters?')
+  const notice = await dialog.findByText(/^Surely mistyped, so that letters do not arrive: /)
+  expect(notice.textContent).toMatch(/: zoe@\w+\.\w+, zoe@\w+\.\w+, zoe@\w+\.\w+ and 1 more$/)
+  expect(notice.textContent).not.toContain('gmail.com')
+})
+
 test('neither a draft that was left out by a key nor one with unsaved text is sent', async () => {
   await desk.setStatus(await desk.store(people(3)), 'accepted')
   const { user, press, follow, announced } = await desk.open('/letters/drafts/accepted')

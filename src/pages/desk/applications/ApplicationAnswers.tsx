@@ -8,7 +8,7 @@ import { ActButton } from '../kit/ActButton.tsx'
 import { linkedInLink, mailLink, phoneLink } from '../kit/contact-links.ts'
 import { momentOf, shortOf } from '../kit/format.ts'
 import { LongText, pieceLength } from '../kit/LongText.tsx'
-import { meantEmail } from './mistyped.ts'
+import { meantEmail } from '../kit/mistyped.ts'
 
 const links: Partial<Record<keyof Application, (value: string) => string | undefined>> = {
   email: mailLink,

@@ -8,7 +8,7 @@ import { hrefOf } from '../kit/route.ts'
 import { useMedia } from '../kit/useMedia.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { useUnsentText } from '../kit/useUnsentText.ts'
-import { wasSentBefore, isEdited, isSendable, nameOfLetter } from '../letters/letters.ts'
+import { wasSentBefore, isEdited, isMistyped, isSendable, nameOfLetter } from '../letters/letters.ts'
 import { useDraftChanges } from './draft-changes.ts'
 import { DraftShow } from './DraftShow.tsx'
 import { OrphanedTexts } from './OrphanedTexts.tsx'
@@ -192,6 +192,7 @@ function wordsOf(draft: Letter, isSaved: boolean) {
     ...(isSendable(draft) ? [] : ['Cannot be sent']),
     ...(isEdited(draft) ? ['Edited'] : []),
     ...(wasSentBefore(draft) ? ['Sent before'] : []),
+    ...(isMistyped(draft) ? ['Mistyped address'] : []),
   ]
   return words.join(', ')
 }

@@ -7,9 +7,9 @@ import { ApplicationLink } from '../kit/Button.tsx'
 import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
 import { DialogForm } from '../kit/DialogForm.tsx'
 import { Field, Tick } from '../kit/Field.tsx'
-import { countOf } from '../kit/format.ts'
+import { countOf, formatNumber } from '../kit/format.ts'
 import { useDeskAct } from '../kit/useDeskAct.ts'
-import { wasSentBefore, nameOfLetter } from '../letters/letters.ts'
+import { isMistyped, wasSentBefore, nameOfLetter } from '../letters/letters.ts'
 
 /** A draft that was not sent, and the reason. */
 export interface Unsent {
@@ -35,6 +35,7 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
   const [isNumberWrong, setIsNumberWrong] = useState(false)
   const sentBeforeCount = draftsToSend.filter(wasSentBefore).length
   const letters = draftsToSend.filter((letter) => sendsAgain || !wasSentBefore(letter))
+  const mistyped = letters.filter(isMistyped)
   const isMany = letters.length > maxUnconfirmed
   const isOne = letters.length === 1
   const pronoun = isOne ? 'It' : 'They'
@@ -84,6 +85,16 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
         {holdSeconds > 0 &&
           `${pronoun} will be sent in ${holdSeconds === 60 ? 'a minute' : countOf(holdSeconds, 'second')}. Until then you can stop ${isOne ? 'it' : 'them'}.`}
       </p>
+      {mistyped.length > 0 && (
+        <p className="layout-notice error">
+          Surely mistyped, so that letters do not arrive:{' '}
+          {mistyped
+            .slice(0, 3)
+            .map(({ to }) => to)
+            .join(', ')}
+          {mistyped.length > 3 && ` and ${formatNumber(mistyped.length - 3)} more`}
+        </p>
+      )}
       <DialogForm
         act={`Send ${countOf(letters.length, 'letter')}`}
         isOff={letters.length === 0}

@@ -12,6 +12,7 @@ import {
   wasSentBefore,
   isEdited,
   isFilledLater,
+  isMistyped,
   isSendable,
   nameOfLetter,
   nameOfOccasion,
@@ -123,6 +124,11 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
         {differsFromTemplate && '. Edited for this person.'}
         {wasSentBefore(letter) && ' They already have this letter.'}
       </p>
+      {isMistyped(letter) && (
+        <p className="layout-notice error">
+          This address is surely mistyped: the letter does not reach this person.
+        </p>
+      )}
       {isEditing ? (
         <DraftEdit {...{ letter, input, setIsOpen }} />
       ) : (
