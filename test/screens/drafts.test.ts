@@ -210,7 +210,7 @@ test('before letters to surely mistyped addresses are sent, the draft, its row a
   expect(screen.getAllByText('Mistyped address')).toHaveLength(4)
   await press('Send 5 letters')
   const dialog = await findDialog('Send 5 letters?')
-  const notice = await dialog.findByText(/^Surely mistyped, so that letters do not arrive: /)
+  const notice = await dialog.findByText(/^Letters do not arrive at these mistyped addresses: /)
   expect(notice.textContent).toMatch(/: zoe@\w+\.\w+, zoe@\w+\.\w+, zoe@\w+\.\w+ and 1 more$/)
   expect(notice.textContent).not.toContain('gmail.com')
 })

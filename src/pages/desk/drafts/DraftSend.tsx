@@ -87,7 +87,7 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
       </p>
       {mistyped.length > 0 && (
         <p className="layout-notice error">
-          Surely mistyped, so that letters do not arrive:{' '}
+          Letters do not arrive at these mistyped addresses:{' '}
           {mistyped
             .slice(0, 3)
             .map(({ to }) => to)
