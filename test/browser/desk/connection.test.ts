@@ -1,3 +1,5 @@
+import { expect } from 'vitest'
+
 import { people } from '../../support/applicants.ts'
 import { deskForTestFile, getDesk } from '../../support/desk-page.ts'
 import { test } from '../../support/visitor.ts'
@@ -24,4 +26,30 @@ test('a browser that loses its connection makes the desk say so, and the desk re
   await page.context().setOffline(false)
   await heading('Person 1').waitFor()
   await message.waitFor({ state: 'detached' })
+})
+
+test('six windows that open with an expired session refresh it once', async ({ visitor }) => {
+  await desk.store(people(1))
+  const page = await desk.open(visitor, '', { isNew: true })
+  await getDesk(page).link('Person 1').waitFor()
+  await page.evaluate(() => {
+    const session = JSON.parse(localStorage.getItem('unplugged-desk') ?? '') as object
+    localStorage.setItem('unplugged-desk', JSON.stringify({ ...session, expires_at: 1 }))
+  })
+  const address = page.url()
+  const context = page.context()
+  await page.close()
+  let refreshes = 0
+  context.on(
+    'request',
+    (request) => (refreshes += Number(request.url().includes('grant_type=refresh_token'))),
+  )
+  const windows = await Promise.all(Array.from({ length: 6 }, () => context.newPage()))
+  await Promise.all(
+    windows.map(async (window) => {
+      await window.goto(address)
+      await getDesk(window).link('Person 1').waitFor()
+    }),
+  )
+  expect(refreshes).toBe(1)
 })
