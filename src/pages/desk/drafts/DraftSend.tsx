@@ -9,7 +9,8 @@ import { DialogForm } from '../kit/DialogForm.tsx'
 import { Field, Tick } from '../kit/Field.tsx'
 import { countOf, formatNumber } from '../kit/format.ts'
 import { useDeskAct } from '../kit/useDeskAct.ts'
-import { isMistyped, wasSentBefore, nameOfLetter } from '../letters/letters.ts'
+import { isMistyped } from '../kit/mistyped.ts'
+import { wasSentBefore, nameOfLetter } from '../letters/letters.ts'
 
 /** A draft that was not sent, and the reason. */
 export interface Unsent {

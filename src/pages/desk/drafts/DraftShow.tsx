@@ -8,11 +8,11 @@ import { focusHeading, hasFocus, useOnHidden } from '../kit/focus.ts'
 import { LongText } from '../kit/LongText.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
+import { isMistyped } from '../kit/mistyped.ts'
 import {
   wasSentBefore,
   isEdited,
   isFilledLater,
-  isMistyped,
   isSendable,
   nameOfLetter,
   nameOfOccasion,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { meantEmail } from './mistyped.ts'
+import { isMistyped, meantEmail } from './mistyped.ts'
 
 test.each([
   ['ada@gmial.com', 'ada@gmail.com'],
@@ -31,4 +31,13 @@ test.each([
   '',
 ])('%j may be right', (typed) => {
   expect(meantEmail(typed)).toBeUndefined()
+})
+
+test.each([
+  ['ada@gmial.com', true],
+  ['ada@gmail.com', false],
+  // An organiser who reads blind gets no address.
+  [null, false],
+])('a letter to %s goes to a surely mistyped address: %s', (to, isSurelyMistyped) => {
+  expect(isMistyped({ to })).toBe(isSurelyMistyped)
 })

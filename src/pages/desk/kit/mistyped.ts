@@ -1,3 +1,5 @@
+import type { Letter } from '../../../client/desk/letters.ts'
+
 /**
  * Misspellings of providers, by the name that was meant. Only those are here at which nobody has a mailbox on purpose: `email.com`
  * and `ymail.com` are one key from `gmail.com`, and exist. So this is a list and no distance between words.
@@ -26,6 +28,11 @@ export function meantEmail(email: string): string | undefined {
   // Only with `.com`: in another country such a name may be somebody's own.
   const meantHost = (meantEnding === 'com' && meantBy(misspellings, host)) || host
   return meantHost === host && meantEnding === ending ? undefined : `${local}${meantHost}.${meantEnding}`
+}
+
+/** Whether the address of a letter is surely mistyped, so that the letter does not reach the applicant. */
+export function isMistyped({ to }: Pick<Letter, 'to'>): boolean {
+  return to !== null && meantEmail(to) !== undefined
 }
 
 function meantBy(typos: Record<string, string>, typed: string) {

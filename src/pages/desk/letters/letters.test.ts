@@ -8,7 +8,6 @@ import {
   invitationHint,
   invitationWords,
   isFilledLater,
-  isMistyped,
   isNeitherDecisionNorReceipt,
   isOfDecision,
   isSendable,
@@ -245,13 +244,4 @@ test('the number of tries is put into words, and the id replaces a hidden name',
   expect([triesOf({ attempts: 1 }), triesOf({ attempts: 2 })]).toEqual(['1 try', '2 tries'])
   const nameOf = (name: string | null) => nameOfLetter({ name, application: '02c90b33-435e' })
   expect([nameOf(null), nameOf('Ada')]).toEqual(['Application 02c9', 'Ada'])
-})
-
-test.each([
-  ['ada@gmial.com', true],
-  ['ada@gmail.com', false],
-  // An organiser who reads blind gets no address.
-  [null, false],
-])('a letter to %s goes to a surely mistyped address: %s', (to, isSurelyMistyped) => {
-  expect(isMistyped({ to })).toBe(isSurelyMistyped)
 })

@@ -2,7 +2,6 @@ import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Letter, LettersOverview } from '../../../client/desk/letters.ts'
 import { siteRoot } from '../../site-root.ts'
 import { countOf, hiddenName, momentOf, shortOf } from '../kit/format.ts'
-import { meantEmail } from '../kit/mistyped.ts'
 
 /** The statuses that letters announce to applicants. */
 const announcedStatuses: readonly string[] = ['accepted', 'waitlisted', 'declined'] satisfies Status[]
@@ -104,11 +103,6 @@ export function nameOfOccasion(occasion: string): string {
  */
 export function wasSentBefore({ occasion, edition }: Pick<Letter, 'occasion' | 'edition'>): boolean {
   return edition > 1 && occasion !== ''
-}
-
-/** Whether the address of a letter is surely mistyped, so that the letter does not reach the applicant. */
-export function isMistyped({ to }: Pick<Letter, 'to'>): boolean {
-  return to !== null && meantEmail(to) !== undefined
 }
 
 /** Whether a draft differs from its template. Letters to one person have no template. */
