@@ -75,7 +75,10 @@ export default defineConfig({
   plugins: [moduleCache(version)],
   test: {
     projects: [
-      tier('unit', [sourceTests, 'tools/**/*.test.ts'], [], { exclude: databaseTests }),
+      tier('unit', [sourceTests, 'tools/**/*.test.ts'], [], {
+        // A run of test:mutation has a copy of all tests there.
+        exclude: [...databaseTests, 'tools/proofs/.sandbox/**'],
+      }),
       tier('database', databaseTests, [runSetup, databasesSetup], { exclude: installationTests }),
       // The desk's screens without a browser, against a server in the same process.
       tier('screens', ['test/screens/**/*.test.ts'], [runSetup, databasesSetup], {
