@@ -32,7 +32,7 @@ export function phoneLink(phone: string): string | undefined {
   const digits = abroad.replaceAll(/\D/g, '')
   const isPhone =
     /^\(?\+?[\d()./-]+$/.test(withoutBlanks(abroad)) && digits.length >= 5 && digits.length <= 15
-  return isPhone ? `tel:${/^\(?\+/.test(abroad) ? '+' : ''}${digits}` : undefined
+  return isPhone ? `tel:${abroad.includes('+') ? '+' : ''}${digits}` : undefined
 }
 
 /**
@@ -50,7 +50,7 @@ export function linkedInLink(input: string): string | undefined {
   if (/\s/.test(text) || !URL.canParse(address)) return undefined
   const { protocol, hostname, username, password, href } = new URL(address)
   const isLinkedIn = /^(?:[a-z\d-]+\.)*linkedin\.com$/.test(hostname) && username === '' && password === ''
-  return /^https?:$/.test(protocol) && isLinkedIn ? href : undefined
+  return /^https?:/.test(protocol) && isLinkedIn ? href : undefined
 }
 
 /** The address that opens a letter in the organiser's own email program; undefined if the recipient has no usable email. */
