@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 
 import { filtersFrom } from './filters.ts'
-import { hrefOf, routeOf, unfilteredList, type Route } from './route.ts'
+import { hrefOf, hrefsIn, routeOf, unfilteredList, type Route } from './route.ts'
 
 const filters = filtersFrom('status=all&search=acme')
 
 test.each<[string, Route]>([
   ['#/', { screen: 'list', filters: filtersFrom('') }],
   ['#/?status=all&search=acme', { screen: 'list', filters }],
-  ['#/applications/1?status=all&search=acme', { screen: 'application', id: '1', filters }],
+  ['#/applications/12?status=all&search=acme', { screen: 'application', id: '12', filters }],
   ['#/applications/1/all', { screen: 'person', id: '1', filters: filtersFrom('') }],
   ['#/applications/1/all?status=all&search=acme', { screen: 'person', id: '1', filters }],
   ['#/places', { screen: 'places' }],
@@ -43,6 +43,7 @@ test.each([
   '#/applications/1/notes',
   '#/applications/1/all/1',
   '#/applications/1/',
+  '#/old/applications/1',
   '#/letters/drafts',
   '#/letters/outbox/lost',
   '#/letters/drafts/Travel/1',
@@ -58,4 +59,11 @@ test.each([
 
 test('an invalid escape in an address is left unchanged', () => {
   expect(routeOf('#/letters/drafts/100%')).toEqual({ screen: 'drafts', occasion: '100%' })
+})
+
+test('the links to the applications of a list keep its filters', () => {
+  expect(['1', 'a/b'].map(hrefsIn(filters))).toEqual([
+    '#/applications/1?status=all&search=acme',
+    '#/applications/a%2Fb?status=all&search=acme',
+  ])
 })

@@ -39,7 +39,7 @@ const outboxStates: readonly OutboxState[] = ['waiting', 'refused', 'given up']
  */
 export function routeOf(hash: string): Route {
   const [path = '', search = ''] = hash.replace(/^#?\/?/, '').split(/\?(.*)/s)
-  const [first = '', second = '', third, ...more] = path.split('/').map(decodePart)
+  const [first, second, third, ...more] = path.split('/').map(decodePart)
   const filters = filtersFrom(search)
   if (path === '') return { screen: 'list', filters }
   const [, id, part] = /^applications\/([^/]+)(\/all)?$/.exec(path) ?? []
@@ -59,8 +59,8 @@ export function routeOf(hash: string): Route {
 export function hrefOf(route: Route): string {
   if (route.screen === 'list') return `#/${queryOf(route.filters)}`
   if ('id' in route) return hrefsIn(route.filters, route.screen === 'person' ? '/all' : '')(route.id)
-  if (route.screen === 'drafts' && route.occasion === '') return `#/${personal}`
-  if (route.screen === 'drafts') return `#/letters/drafts/${encodeURIComponent(route.occasion)}`
+  if (route.screen === 'drafts')
+    return `#/${route.occasion === '' ? personal : `letters/drafts/${encodeURIComponent(route.occasion)}`}`
   if (route.screen === 'template') return `#/letters/templates/${encodeURIComponent(route.occasion)}`
   if (route.screen === 'outbox') return `#/letters/outbox/${encodeURIComponent(route.state)}`
   if (route.screen === 'unknown') return '#/'
