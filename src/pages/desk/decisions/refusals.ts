@@ -46,7 +46,6 @@ export function sentenceOfRefusal(refusal: Refusal, others: number): string {
   if (reason.kind === 'failed') return `${problem} ${reason.message}`
   const { author, at } = reason
   const them = isOne ? 'it' : 'them'
-  if (author === null || at === null)
-    return `${problem} ${isOne ? 'It' : 'They'} changed meanwhile: ${status}.`
+  if (at === null) return `${problem} ${isOne ? 'It' : 'They'} changed meanwhile: ${status}.`
   return `${problem} ${author} set ${them} to ${status} meanwhile (${momentOf(at)}).`
 }

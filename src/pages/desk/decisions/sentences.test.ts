@@ -31,6 +31,11 @@ const refused = (id: string, status: Status): Decision => ({
 })
 const noResponse = (sent: Status | null) =>
   ({ kind: 'failed', message: 'No response.', isUncertain: true, sent }) as const
+const undoneByOthers = (id: string): Decision => ({
+  ...decision(id, 'accepted', 'new', true),
+  state: 'refused',
+  refusal: refusal(id, { kind: 'stale', author: null, at: null }, 'new', 'new'),
+})
 const act = (...decisions: Decision[]): DecisionAct =>
   new Map(decisions.map((each) => [each.application.id, each]))
 
@@ -77,6 +82,11 @@ test.each<[string, DecisionAct]>([
     'Undone: 2 applications are as they were before',
     act(saved('1', 'accepted', 'new', true), saved('2', 'accepted', 'waitlisted', true)),
   ],
+  ['Person 1: New already', act(undoneByOthers('1'))],
+  [
+    '2 applications: as they were before',
+    act(undoneByOthers('1'), saved('2', 'declined', 'waitlisted', true)),
+  ],
 ])('the outcome of an act: %s', (sentence, args) => {
   expect(outcomeOf(args)).toBe(sentence)
 })
@@ -110,9 +120,10 @@ test('refusals with the same sentence are grouped', () => {
     refusal('5', bob, 'declined', 'shortlisted'),
     refusal('6', bob, 'declined'),
     refusal('7', { kind: 'told' }),
+    refusal('8', { kind: 'told' }, 'waitlisted'),
   ])
   const ids = groups.map((group) => group.map((each) => each.application.id).join())
-  expect(ids).toEqual(['1,3', '2,6', '4', '5', '7'])
+  expect(ids).toEqual(['1,3', '2,6', '4', '5', '7', '8'])
 })
 
 test.each<[string, Refusal, number]>([

@@ -37,7 +37,7 @@ function outcomeOfDone(done: readonly Decision[]) {
   if (isUndo && state === 'saved') {
     return `Undone: ${subject} ${isOne ? 'is' : 'are'} ${status ? `${status} again` : 'as they were before'}`
   }
-  return `${subject}: ${status ?? 'as they were before'}${isOne && state !== 'saved' ? ' already' : formerOf(done)}`
+  return `${subject}: ${status ?? 'as they were before'}${isOne && state !== 'saved' ? ' already' : isUndo ? '' : formerOf(done)}`
 }
 
 /** The words for a decision that was not saved: it was not sent, or it may have been saved if no response came. */
@@ -54,7 +54,7 @@ function isDone(decision: Decision) {
 /** The former statuses, if they differed: ` (before: 26 New, 9 Waitlisted)`. */
 function formerOf(decisions: readonly Decision[]) {
   const counts = countsOf(decisions.map(({ application }) => application.status))
-  return counts.length < 2 || decisions.some(({ isUndo }) => isUndo) ? '' : ` (before: ${counts.join(', ')})`
+  return counts.length < 2 ? '' : ` (before: ${counts.join(', ')})`
 }
 
 /** The number of each status, such as `26 New`, the most frequent first. */
