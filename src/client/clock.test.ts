@@ -23,12 +23,14 @@ function store(session: object | null) {
 
 test.each([3660, -300, 0])('a clock that was %i seconds ahead when the session arrived is known', (ahead) => {
   storeSession(ahead)
-  vi.setSystemTime(now + 600_000)
-  expect([secondsAhead(), serverTime(), serverTime(now)]).toEqual([
-    ahead,
-    now + 600_000 - ahead * 1000,
-    now - ahead * 1000,
-  ])
+  for (const later of [now, now + 600_000]) {
+    vi.setSystemTime(later)
+    expect([secondsAhead(), serverTime(), serverTime(now)]).toEqual([
+      ahead,
+      later - ahead * 1000,
+      now - ahead * 1000,
+    ])
+  }
 })
 
 test.each([-3660, 3660])('nothing is known of a clock that was set by %i seconds since', (seconds) => {

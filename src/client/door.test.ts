@@ -8,6 +8,7 @@ afterEach(() => vi.restoreAllMocks())
 const backend = { url: 'https://project.example', anonKey: 'key' }
 
 test('a closed door has a sentence for applicants, and an open door has none', async () => {
+  const info = vi.spyOn(console, 'info').mockReturnValue()
   const addresses: unknown[] = []
   const sentenceIn = (body: unknown) =>
     readDoorSentence(backend, async (address) => {
@@ -17,13 +18,15 @@ test('a closed door has a sentence for applicants, and an open door has none', a
   expect(await sentenceIn({ sentence: 'We are full.' })).toBe('We are full.')
   expect(await sentenceIn({})).toBeUndefined()
   expect(await sentenceIn(null)).toBeUndefined()
+  expect(info).not.toHaveBeenCalled()
   expect(new Set(addresses)).toEqual(new Set(['https://project.example/rest/v1/rpc/door_is_open']))
 })
 
-test('a failed request for the door is only logged in the console', async () => {
+test('a failed request for the door is not retried, only logged in the console', async () => {
   const info = vi.spyOn(console, 'info').mockReturnValue()
-  const refusal = Response.json({ message: 'no such function' }, { status: 404 })
-  expect(await readDoorSentence(backend, async () => refusal)).toBeUndefined()
+  const fetcher = vi.fn<typeof fetch>(async () => Response.json({ message: 'busy' }, { status: 503 }))
+  expect(await readDoorSentence(backend, fetcher)).toBeUndefined()
+  expect(fetcher).toHaveBeenCalledOnce()
   const message = 'Could not check whether applications are open:'
-  expect(info.mock.calls).toEqual([[message, new RefusedCall('no such function', '', 404)]])
+  expect(info.mock.calls).toEqual([[message, new RefusedCall('busy', '', 503)]])
 })

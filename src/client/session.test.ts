@@ -5,7 +5,9 @@ import { beforeEach, expect, test, vi } from 'vitest'
 
 import { atTestEnd } from '../../test/support/cleanup.ts'
 import { createDesk } from './desk.ts'
+import { callKey } from './early-calls.ts'
 import { MissingScriptError } from './missing-script.ts'
+import { RefusedCall } from './rest.ts'
 import { isUncertain } from '../pages/desk/kit/Problem.tsx'
 import { actRetryDelays, createSession, OfflineError, SignedOutError, UnsentError } from './session.ts'
 
@@ -43,7 +45,7 @@ const accountIn = ({ headers }: IncomingMessage) =>
     }
   ).sub
 
-test('the addresses of calls contain the folder of the backend’s address, with or without a slash at its end', async () => {
+test('the addresses of calls and of the sign-in contain the folder of the backend’s address, with or without a slash at its end', async () => {
   const addresses: string[] = []
   vi.stubGlobal('fetch', (address: string) => {
     addresses.push(address)
@@ -60,9 +62,13 @@ test('the addresses of calls contain the folder of the backend’s address, with
     await expect(session.callAs('grace')('desk_me', {}, new AbortController().signal)).rejects.toThrow(
       'You are no longer signed in.',
     )
+    const auth = await session.auth()
+    atTestEnd(() => auth.dispose())
+    await auth.signInWithOtp({ email: 'ada@example.org' })
   }
   vi.unstubAllGlobals()
-  expect(new Set(addresses)).toEqual(new Set(['https://example.org/folder/rest/v1/rpc/desk_me']))
+  const paths = ['rest/v1/rpc/desk_me', 'auth/v1/otp']
+  expect(new Set(addresses)).toEqual(new Set(paths.map((path) => `https://example.org/folder/${path}`)))
 })
 
 test('a call without a session is refused', async () => {
@@ -72,6 +78,18 @@ test('a call without a session is refused', async () => {
   await expect(session.callAs('ada')('desk_me', {}, new AbortController().signal)).rejects.toThrow(
     SignedOutError,
   )
+})
+
+test('a call that the document has sent already is not sent again', async () => {
+  atTestEnd(() => void vi.unstubAllGlobals())
+  const stored = { access_token: 'token', expires_at: 4_102_444_800, user: { id: 'ada' } }
+  vi.stubGlobal('localStorage', { getItem: () => JSON.stringify(stored) })
+  const key = callKey('token', 'https://example.org/rest/v1/rpc/desk_me', '{}')
+  vi.stubGlobal('window', { earlyCalls: new Map([[key, Promise.resolve(Response.json('early'))]]) })
+  vi.stubGlobal('fetch', async () => Response.json('sent'))
+  const call = createSession({ url: 'https://example.org', anonKey: 'key' }, []).callAs('ada')
+  const { signal } = new AbortController()
+  expect([await call('desk_me', {}, signal), await call('desk_me', {}, signal)]).toEqual(['early', 'sent'])
 })
 
 /** Stores an expired session of Ada in the browser, and returns a function that reads the stored access token. */
@@ -105,6 +123,7 @@ test('a call without a new token is reported as not sent after one retry, and wo
   const call = () => session.callAs('ada')('desk_note', {}, signal)
   const failure = await call().catch((error: unknown) => error)
   expect(failure).toBeInstanceOf(UnsentError)
+  expect(failure).toMatchObject({ message: '', cause: { name: 'AuthRetryableFetchError' } })
   expect([isUncertain(failure), failure instanceof OfflineError]).toEqual([false, false])
   vi.stubGlobal('navigator', { onLine: false })
   await expect(call()).rejects.toBeInstanceOf(OfflineError)
@@ -416,7 +435,7 @@ test('an act that somebody waits for is retried once', async () => {
   await signIn(session, 'ada')
   await expect(
     createDesk(session.callAs('ada'))('desk_remind', { act: 'act' }, undefined, actRetryDelays),
-  ).rejects.toBeInstanceOf(TypeError)
+  ).rejects.toThrow(new TypeError('fetch failed'))
   expect(requests).toBe(2)
 })
 
@@ -425,14 +444,18 @@ test('a call is tried once even offline, since a server on the same machine can 
   const session = await sessionForAnyToken((_request, response) => {
     requests += 1
     if (requests === 1) response.end('[]')
+    else if (requests === 2) response.writeHead(409).end('{"message":"Full."}')
     else response.destroy()
   })
   await signIn(session, 'ada')
   vi.stubGlobal('navigator', { onLine: false })
-  const call = createDesk(session.callAs('ada'))
-  expect(await call('desk_remind', { act: 'act' })).toEqual([])
-  await expect(call('desk_remind', { act: 'act' })).rejects.toBeInstanceOf(OfflineError)
-  expect(requests).toBe(2)
+  const call = () => createDesk(session.callAs('ada'))('desk_remind', { act: 'act' })
+  expect(await call()).toEqual([])
+  await expect(call()).rejects.toThrow(new RefusedCall('Full.', '', 409))
+  const failure = await call().catch((error: unknown) => error)
+  expect(failure).toBeInstanceOf(OfflineError)
+  expect(failure).toMatchObject({ message: 'You were offline.', cause: new TypeError('fetch failed') })
+  expect(requests).toBe(3)
 })
 
 test('a call of the auth client is not retried', async () => {
