@@ -72,6 +72,12 @@ test('the event has the name of the edition, and has no location if there is no 
   })
 })
 
+test('a line of 75 octets stays whole, and a longer one is folded', () => {
+  const name = 'x'.repeat(75 - 'SUMMARY:'.length)
+  expect(fileOf({ name })).toContain(`SUMMARY:${name}\r\n`)
+  expect(fileOf({ name: `${name}y` })).toContain(`SUMMARY:${name}\r\n y\r\n`)
+})
+
 // A worker thread, as Stryker has them, cannot change its time zone.
 test.skipIf(!isMainThread).each([
   ['of one day', '2027-03-12', '2027-03-12', '20270313', '12 March 2027'],

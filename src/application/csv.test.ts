@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest'
 
-import { csvHeader, csvLines, csvTextLines, spreadsheetLines, tableColumns, type TableRow } from './csv.ts'
+import {
+  csvHeader,
+  csvLines,
+  csvTextLines,
+  operatorColumns,
+  spreadsheetLines,
+  tableColumns,
+  type TableRow,
+} from './csv.ts'
 
 const row: TableRow = {
   id: '00000000-0000-4000-8000-000000000000',
@@ -122,6 +130,21 @@ test('each question begins a line with its answer, and no answer is a formula', 
   expect(csvLines([{ ...row, questions }, row], ['questions'])).toBe(
     `"Arrival?: Friday\nMore?: A cello.\n'=1+1"\r\n\r\n`,
   )
+})
+
+test('each mark begins a line, with its reason and whether its author had seen others', () => {
+  const marks: TableRow['marks'] = [
+    { author: 'ada@example.org', mark: 'yes', why: '', after_seeing: false },
+    { author: 'bob@example.org', mark: 'no', why: 'Too busy.', after_seeing: true },
+  ]
+  expect(csvLines([{ ...row, marks }, row], ['marks'])).toBe(
+    '"ada@example.org: yes\nbob@example.org: no (after seeing), Too busy."\r\n\r\n',
+  )
+})
+
+test('the operator’s table has the number of the retreat, and no marks', () => {
+  expect(csvLines([{ ...row, edition: 2 }], ['edition'])).toBe('2\r\n')
+  expect(csvHeader(operatorColumns).split(',')).not.toContain('marks')
 })
 
 test('a table of texts has the same rules for quotes, formulas and control characters', () => {

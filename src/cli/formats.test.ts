@@ -9,6 +9,7 @@ import {
   localTime,
   onOneLine,
   toCsv,
+  toJson,
   toJsonLines,
   toScreen,
   toText,
@@ -122,7 +123,7 @@ test('in a text, an application is a paragraph: name, time, id, form answers, st
 test('a blank form answer has no line, and an answer in own words has one', async () => {
   const blank = stored({ paid_solution: '', team_size: '', custom_solution: 'A cabin' })
   const text = await whole(toText(batches(blank, blank)))
-  expect(text).not.toMatch(/Paid before|Team/)
+  expect(text).not.toMatch(/Paid before|Team|Status/)
   expect(text).toContain('\n  Custom        A cabin\n')
   expect(text).toMatch(/\n\n2 applications\.\n$/)
   expect(text).toMatch(/\n {2}Webhook {7}waiting\n\nAda Lovelace/)
@@ -172,6 +173,10 @@ test('in JSON each application is one line with its columns, without terminal co
     ),
   )
   expect(rest).toBe('')
+})
+
+test('JSON for people is indented, without terminal control characters', () => {
+  expect(toJson({ reason: 'a\u0085b' })).toBe('{\n  "reason": "a\\u0085b"\n}\n')
 })
 
 test("an applicant's text cannot forge a line, and terminal control characters are not written", () => {

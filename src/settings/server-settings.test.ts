@@ -103,6 +103,7 @@ test.each([
   ['smtp://user:p#ss@mail.example', 'hello@example.org', /^SMTP_URL .* percent-encoded/],
   ['smtp://user:p/ss@mail.example', 'hello@example.org', /^SMTP_URL /],
   ['smtp://user:p%ss@mail.example', 'hello@example.org', /^SMTP_URL .* percent-encoded/],
+  ['\nsmtp://user:p%ss@mail.example', 'hello@example.org', /^SMTP_URL .* percent-encoded/],
   ['smtp://mail.example/inbox', 'hello@example.org', /^SMTP_URL .* percent-encoded/],
   ['smtp://mail.example/?tls=1', 'hello@example.org', /^SMTP_URL .* percent-encoded/],
   ['http://u:100%@smtp://mail.example', 'hello@example.org', /^SMTP_URL .*smtp:\/\/ or smtps:\/\//],

@@ -19,6 +19,7 @@ test('a new submission clears the old message immediately', () => {
 
 test('a submission that the browser refuses removes the old box and sends nothing', () => {
   const success = nextSubmission(nextSubmission(idle, { type: 'sent' }), { type: 'stored' })
+  expect(success).toEqual({ status: 'success', sending: false, message: '' })
   expect(nextSubmission(success, { type: 'refused' })).toEqual({ ...success, status: 'idle', sending: false })
 })
 
@@ -28,6 +29,10 @@ test.each([[{ message: 'not an Error' }], ['text'], [undefined], [new Error('')]
     expect(messageOf(error, true)).toBe('Failed to submit application. Please try again.')
   },
 )
+
+test('an error with a message, such as a refusal by the backend, is shown with it', () => {
+  expect(messageOf(new Error('We are full.'), true)).toBe('We are full.')
+})
 
 test.each([
   [true, 'You seem to be offline. Your answers are kept here: send them again when you are connected.'],
@@ -41,7 +46,7 @@ test.each([
 test('the time of the former submission is shown until somebody types', () => {
   const restored = nextSubmission(idle, { type: 'restored', sentAt: '14:05' })
   expect(restored.sentAt).toBe('14:05')
-  expect(nextSubmission(restored, { type: 'typed' }).sentAt).toBeUndefined()
+  expect(nextSubmission(restored, { type: 'typed' })).toEqual({ ...idle, sentAt: undefined })
   // The state must be the same object: otherwise each key would render the form.
   expect(nextSubmission(idle, { type: 'typed' })).toBe(idle)
 })

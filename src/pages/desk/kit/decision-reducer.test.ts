@@ -142,6 +142,7 @@ test('a newer status from a read is shown, unless a decision is pending', () => 
     isPending: false,
     isByOthers: true,
   })
+  expect(currentStatusIn(state, application('1', 'declined', 4)).isByOthers).toBe(true)
   expect(reduce(state, read('1', 'accepted', 4))).toBe(state)
   const pending = play(state, decide('accepted', application('1', 'new', 3)), read('1', 'waitlisted', 9))
   expect(currentStatusIn(pending, application('1', 'new', 3)).status).toBe('accepted')

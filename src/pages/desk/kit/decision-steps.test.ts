@@ -52,7 +52,9 @@ function shown(state: QueueState) {
 }
 
 test('an act larger than one call is sent in steps and undone as one act', () => {
-  const first = play(emptyQueue, decide('accepted'), send)
+  const queued = reduce(emptyQueue, decide('accepted'))
+  expect(progressIn(queued)).toBeNull()
+  const first = reduce(queued, send)
   expect(shown(first)).toEqual({ accepted: 250 })
   expect(decisionsInCall(first)).toHaveLength(stepSize)
   // A second `send`, as when the queue is started again, sends nothing more.
@@ -99,7 +101,10 @@ test.each(['before', 'after'])(
       send,
       ...(order === 'before' ? [undo, stop] : [stop, undo]),
     )
-    const end = ended(saved(state))
+    const undoing = reduce(saved(state), send)
+    // A stopped decision needs no undo.
+    expect(progressIn(undoing)).toEqual({ done: 0, count: 200 })
+    const end = ended(undoing)
     expect(shown(end)).toEqual({ new: 250 })
     // The remaining applications can be decided as usual.
     expect(shown(ended(reduce(end, decide('accepted', many.slice(200)))))).toEqual({ new: 200, accepted: 50 })
@@ -121,14 +126,40 @@ test('a stopped decision does not stop later ones, which then start from the ver
   expect(currentStatusIn(end, { id: '205', status: 'new', version: 0 }).version).toBe(2)
 })
 
-test('a failed step keeps the earlier steps saved, and the rest can be repeated', () => {
-  const state = play(next(reduce(emptyQueue, decide('declined'))), send, {
-    type: 'fail',
-    message: 'Full.',
-    isUncertain: false,
+test('after a decision was stopped, the next one that changes anything starts from the version before it', () => {
+  const [one] = many.slice(200)
+  const act = (wanted: Status) => decide(wanted, one && [one])
+  const state = play(emptyQueue, act('accepted'), decide('declined'), act('accepted'), act('waitlisted'))
+  const end = ended(saved(play(next(state), send, stop)))
+  expect(currentStatusIn(end, { id: '200', status: 'new', version: 0 })).toMatchObject({
+    status: 'waitlisted',
+    version: 2,
   })
+})
+
+test('of two decisions after a stopped one, the second starts from the first', () => {
+  const [one] = many.slice(200)
+  const state = play(
+    next(reduce(emptyQueue, decide('accepted'))),
+    send,
+    decide('waitlisted', one && [one]),
+    decide('new', one && [one]),
+    stop,
+  )
+  expect(currentStatusIn(ended(saved(state)), { id: '200', status: 'new', version: 0 })).toMatchObject({
+    status: 'new',
+    version: 2,
+  })
+})
+
+test('a failed step keeps the earlier steps saved, and the rest can be repeated', () => {
+  const failure = { type: 'fail', message: 'Full.', isUncertain: false } as const
+  const sent = reduce(next(reduce(emptyQueue, decide('declined'))), send)
+  const state = reduce(sent, failure)
   expect(shown(state)).toEqual({ declined: 100, new: 150 })
   expect(state.refusals.size).toBe(150)
+  // A later decision on a saved application stays queued.
+  expect(shown(play(sent, decide('accepted', many.slice(0, 1)), failure))).toMatchObject({ accepted: 1 })
   const again = reduce(state, { type: 'repeat', refusals: [...state.refusals.values()] })
   expect(shown(ended(again))).toEqual({ declined: 250 })
 })

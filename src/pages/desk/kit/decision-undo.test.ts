@@ -72,9 +72,9 @@ test('decisions on an erased application are forgotten', () => {
   const pending = play(first, decide('accepted', application('1')), send)
   expect(reduce(pending, forget)).toEqual(pending)
   // Refusals are forgotten too.
-  const lost = play(pending, fail)
-  expect(reasonsOf(lost)).toHaveLength(1)
-  expect(reasonsOf(reduce(lost, forget))).toEqual([])
+  const lost = play(first, decide('accepted', application('1'), application('2')), send, fail)
+  expect(reasonsOf(lost).map(([id]) => id)).toEqual(['1', '2'])
+  expect(reasonsOf(reduce(lost, forget)).map(([id]) => id)).toEqual(['2'])
 })
 
 test('forgetting without ids forgets everything except pending decisions', () => {
@@ -83,6 +83,11 @@ test('forgetting without ids forgets everything except pending decisions', () =>
   const remaining = reduce(pending, { type: 'forget', ids: undefined })
   expect(undoableIds(remaining)).toEqual(['3'])
   expect(decisionsInCall(remaining)).toEqual(decisionsInCall(pending))
+})
+
+test('a decision that is made again after Undo can be undone again', () => {
+  const undone = finished(reduce(finished(after(decide('accepted', application('1')))), undo))
+  expect(undoableIds(finished(reduce(undone, decide('accepted', application('1')))))).toEqual(['1'])
 })
 
 test('Undo skips an application that somebody else has already set back', () => {

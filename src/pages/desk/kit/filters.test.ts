@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 
-import { filterOf, filtersFrom, searchOf, exactWordOf } from './filters.ts'
+import { filterOf, filtersFrom, isNarrowed, searchOf, exactWordOf } from './filters.ts'
 
 const everything =
   'edition=2&status=accepted&search=ann%40acme.com&team_size=10%2B&paid_solution=none&answer=not+coming&from=2026-03-28&to=2026-03-29&marks=disagree&order=oldest'
@@ -40,6 +40,26 @@ test('the RSVP filter exists only in tabs with accepted people', () => {
   expect(filtersFrom('status=all&answer=coming').answer).toBe('coming')
   expect(filtersFrom('answer=coming').answer).toBeNull()
 })
+
+test.each(['oldest', 'most yes', 'shuffled'])('the order can be in the address: %s', (order) => {
+  expect(filtersFrom(new URLSearchParams({ order }).toString()).order).toBe(order)
+})
+
+test.each([
+  ['status=all&edition=2&order=oldest&search=%20', false],
+  ['search=a', true],
+  ['from=2026-03-28', true],
+  ['to=2026-03-28', true],
+  ['team_size=none', true],
+  ['paid_solution=not', true],
+  ['status=accepted&answer=coming', true],
+  ['marks=disagree', true],
+])(
+  'a search or a filter narrows a tab, and its status, order and retreat do not: %s, %s',
+  (query, expected) => {
+    expect(isNarrowed(filtersFrom(query))).toBe(expected)
+  },
+)
 
 test.each(['2026-03-28(', '+002026-03-28'])(
   'a text that only begins or ends like a day is not a day: %s',

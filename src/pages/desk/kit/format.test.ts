@@ -12,9 +12,13 @@ import {
   shortOf,
   formatCount,
   browserTimeZone,
+  today,
 } from './format.ts'
 
-afterEach(() => vi.restoreAllMocks())
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
 
 /** A moment in the time zone of these tests, in ISO 8601. */
 const localMoment = (...parts: [number, number, number, number, number]) => new Date(...parts).toISOString()
@@ -37,6 +41,15 @@ test.each([
 test('a day has a long form for letters and a short form for charts', () => {
   expect(dayOf('2026-12-31')).toBe('31 December 2026')
   expect(chartDayOf('2026-12-31')).toBe('31 Dec 2026')
+})
+
+test('two moments of a day are the same today, and midnight begins another', () => {
+  const todayAt = (...parts: [number, number, number, number, number, number?]) => {
+    vi.useFakeTimers({ now: new Date(...parts), toFake: ['Date'] })
+    return today()
+  }
+  expect(todayAt(2026, 10, 22, 0, 0)).toBe(todayAt(2026, 10, 22, 23, 59))
+  expect(todayAt(2026, 10, 22, 23, 59)).not.toBe(todayAt(2026, 10, 23, 0, 0))
 })
 
 test('a format is created only once', () => {

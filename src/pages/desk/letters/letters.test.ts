@@ -7,6 +7,11 @@ import {
   eventsOf,
   invitationHint,
   invitationWords,
+  isAfterAcceptance,
+  isEdited,
+  leavingWords,
+  wasSentBefore,
+  isSentByServer,
   isFilledLater,
   isNeitherDecisionNorReceipt,
   isOfDecision,
@@ -174,21 +179,24 @@ test('a letter to an automation has a release event, unless an email was release
 })
 
 test.each([
-  ['accepted', 'Accepted', { decision: true, neither: false, asks: true }],
-  ['waitlisted', 'Waitlisted', { decision: true, neither: false, asks: false }],
-  ['declined', 'Declined', { decision: true, neither: false, asks: false }],
-  ['received', 'Receipt', { decision: false, neither: false, asks: false }],
-  ['reminder', 'Reminder', { decision: false, neither: true, asks: true }],
-  ['new', 'new', { decision: false, neither: true, asks: true }],
-  ['Travel', 'Travel', { decision: false, neither: true, asks: true }],
-  ['', 'To one person', { decision: false, neither: true, asks: true }],
-])('the occasion %j is called %s: %j', (occasion, name, { decision, neither, asks }) => {
+  ['accepted', 'Accepted', { decision: true, neither: false, asks: true, follows: false }],
+  ['waitlisted', 'Waitlisted', { decision: true, neither: false, asks: false, follows: false }],
+  ['declined', 'Declined', { decision: true, neither: false, asks: false, follows: false }],
+  ['received', 'Receipt', { decision: false, neither: false, asks: false, follows: false }],
+  ['reminder', 'Reminder', { decision: false, neither: true, asks: true, follows: true }],
+  ['confirmed', 'Confirmation', { decision: false, neither: true, asks: true, follows: true }],
+  ['questions', 'Reminder of questions', { decision: false, neither: true, asks: true, follows: true }],
+  ['new', 'new', { decision: false, neither: true, asks: true, follows: false }],
+  ['Travel', 'Travel', { decision: false, neither: true, asks: true, follows: false }],
+  ['', 'To one person', { decision: false, neither: true, asks: true, follows: false }],
+])('the occasion %j is called %s: %j', (occasion, name, expected) => {
   expect(nameOfOccasion(occasion)).toBe(name)
-  expect([isOfDecision(occasion), isNeitherDecisionNorReceipt(occasion), mayAskForRsvp(occasion)]).toEqual([
-    decision,
-    neither,
-    asks,
-  ])
+  expect({
+    decision: isOfDecision(occasion),
+    neither: isNeitherDecisionNorReceipt(occasion),
+    asks: mayAskForRsvp(occasion),
+    follows: isAfterAcceptance(occasion),
+  }).toEqual(expected)
 })
 
 test('a mail server sends every letter, and an automation only decisions', () => {
@@ -238,6 +246,19 @@ test('a draft with blank form answers, unknown placeholders or too much text can
 test('a second letter of an occasion counts as sent before, except a letter to one person', () => {
   expect([1, 2].map((edition) => wasSentBefore({ occasion: 'Travel', edition }))).toEqual([false, true])
   expect(wasSentBefore({ occasion: '', edition: 2 })).toBe(false)
+})
+
+test('a changed draft counts as edited, except a letter to one person, which has no template', () => {
+  const edited = (occasion: string, is_edited: boolean) => isEdited({ occasion, is_edited })
+  expect([edited('Travel', true), edited('Travel', false), edited('', true)]).toEqual([true, false, false])
+})
+
+test.each([
+  [0, 5, 'Sending resumed.'],
+  [1, 65, '1 letter will be sent in 1:05.'],
+  [1_000, 630, '1,000 letters will be sent in 10:30.'],
+])('after sending was resumed with %i letters, the desk says when they are sent', (count, seconds, words) => {
+  expect(leavingWords(count, seconds)).toBe(words)
 })
 
 test('the number of tries is put into words, and the id replaces a hidden name', () => {

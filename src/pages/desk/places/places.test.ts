@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { freeSentence, placesWordsOf, remindedSentences, zonesWith } from './places.ts'
+import { freeSentence, placesWordsOf, remindedSentences, retreatWordsOf, zonesWith } from './places.ts'
 
 test.each([
   [null, null, 'The number of places is not set.'],
@@ -52,6 +52,16 @@ test('the settings in words include the days to answer, and the time zone if giv
   expect(placesWordsOf({ places: 30, days: 14, zone: 'America/New_York' })).toBe(
     '30 places, 14 days to answer, time zone America/New York',
   )
+})
+
+test.each([
+  [{ starts_on: '2027-03-12', ends_on: '2027-03-12', venue: 'Hof' }, 'The retreat: 12 March 2027, Hof'],
+  [{ starts_on: '2027-03-12', ends_on: '2027-03-12', venue: '' }, 'The retreat: 12 March 2027'],
+  [{ starts_on: null, ends_on: null, venue: 'Hof' }, 'The retreat: days not set, Hof'],
+  [{}, 'The retreat: days not set'],
+  [{ starts_on: '2027-03-12' }, 'The retreat: days not set'],
+])('the days of the retreat and its venue in words: %j', (retreat, words) => {
+  expect(retreatWordsOf(retreat)).toBe(words)
 })
 
 test('the time zones include the saved one, even if the browser does not know it', () => {
