@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { ListedApplication, ListPosition } from '../../../client/desk/applications.ts'
-import { withOpened, type OpenedList } from '../kit/opened-list.ts'
+import { idsOf, withOpened, type OpenedList } from '../kit/opened-list.ts'
 import { neighboursIn } from './neighbours.ts'
 
 const page = (ids: string[], isLast: boolean) => ({
@@ -112,4 +112,24 @@ test('neighbours follow the former order of the list, and continue after the las
 test('the position is unknown if another application now precedes the one at position 1', () => {
   const first = withOpened(undefined, page(['a'], true), 'a', position({ number: 2, previous: 'new' }))
   expect(neighboursIn(first, 'a')).toEqual({ previous: 'new', next: undefined, position: '' })
+})
+
+test('among new applications, the position has the number that nobody has decided, if all were counted', () => {
+  const opened = (more: boolean) =>
+    withOpened(undefined, undefined, 'b', position({ number: 2, count: 148, more }))
+  expect(neighboursIn(opened(false), 'b', 3).position).toBe('2 of 148, 145 to read')
+  expect(neighboursIn(opened(true), 'b', 3).position).toBe('2 of more than 148')
+})
+
+test('decided applications count until the list is read again', () => {
+  const list = page(['a', 'b'], false)
+  const first = withOpened(undefined, list, 'a', position({ count: 148 }))
+  const afterDecision = position({ count: 147 })
+  expect(neighboursIn(withOpened(first, list, 'b', afterDecision), 'b').position).toBe('2 of 148')
+  const readAgain = { ...list, readAt: 2 }
+  expect(neighboursIn(withOpened(first, readAgain, 'b', afterDecision), 'b').position).toBe('2 of 147')
+})
+
+test('without a list there is no application to go on to', () => {
+  expect(idsOf(undefined)).toEqual([])
 })
