@@ -1,5 +1,3 @@
-import { createElement } from 'react'
-import { renderToStaticMarkup } from 'react-dom/server'
 import { expect, test } from 'vitest'
 
 import { csvHeader, csvLines, deskColumns } from '../../../application/csv.ts'
@@ -7,7 +5,6 @@ import type { CallDesk } from '../../../client/desk.ts'
 import type { ExportedApplication, Page } from '../../../client/desk/applications.ts'
 import { readCsv } from '../../../../test/support/csv.ts'
 import { anApplication } from '../../../../test/support/form.ts'
-import { announce, Announcement } from '../kit/announce.tsx'
 import { readTable } from './export.ts'
 
 const row = (): ExportedApplication => ({
@@ -89,17 +86,4 @@ test('no file is made if the columns of pages differ, a page fails or the downlo
   await expect(read([[row()], [shown]])).rejects.toThrow('Blind reading was switched meanwhile')
   await expect(read([[row()], new TypeError('Failed to fetch')])).rejects.toThrow('Failed to fetch')
   await expect(read([[row()]], AbortSignal.abort())).rejects.toThrow('aborted')
-})
-
-test('a download that is stopped is announced, even if it is stopped before its first call', async () => {
-  const announcementAfter = async (given: AbortSignal, onPage = () => {}) => {
-    announce('')
-    await readTable(deskOf([[row()], [row()]]).callDesk, {}, onPage, given).catch(() => {})
-    return renderToStaticMarkup(createElement(Announcement))
-  }
-  const stopped = 'The download was stopped. Nothing was saved.'
-  expect(await announcementAfter(signal)).not.toContain(stopped)
-  const controller = new AbortController()
-  expect(await announcementAfter(controller.signal, () => controller.abort())).toContain(stopped)
-  expect(await announcementAfter(controller.signal)).toContain(stopped)
 })

@@ -59,7 +59,7 @@ test.each([
   expect(phoneLink(phone)).toBe(link)
 })
 
-test.each(['39', '225', '229', '241', '242', '378', '379'])(
+test.each(['39', '225', '226', '229', '241', '242', '378', '992'])(
   'a number of the country +%s keeps the zero after the code',
   (country) => {
     expect(phoneLink(`+${country} 01 234567`)).toBe(`tel:+${country}01234567`)
