@@ -85,6 +85,15 @@ test('a search that is too short to match beginnings says that it matches whole 
   expect(hint.textContent).toBe('')
 })
 
+test('a search of one Chinese character finds the beginnings of names, without the hint about whole words', async () => {
+  await desk.store([{ first_name: '小明', last_name: '王' }, ...people(1)])
+  const { user } = await desk.open()
+  await waitFor(() => expect(names()).toHaveLength(2))
+  await user.type(screen.getByLabelText('Search'), '小')
+  await shown(['小明 王'])
+  expect(screen.queryByText(/^Short words must match exactly/)).toBeNull()
+})
+
 test('a search and filters are combined, counted in the tabs, and shown again when the desk is opened again', async () => {
   const on = (day: string) => new Date(`${day}T12:00:00Z`)
   await desk.store([

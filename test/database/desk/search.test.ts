@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { isUnspaced } from '../../../src/pages/desk/applications/unspaced.ts'
 import { anApplication } from '../../support/form.ts'
 import { askDesk, idsOf, type Page, type Overview } from '../../support/desk-replies.ts'
 import type { Application } from '../../../src/application/application.ts'
@@ -81,6 +82,84 @@ test('the last word of a search also matches the beginnings of words once it has
   expect(await finds(`${word} wa`)).toEqual([])
   expect(await finds(`wander ${word}`)).toEqual([])
   expect(await finds(word.slice(0, -1))).toEqual([id])
+})
+
+test.each([
+  ['Łukasz Wałęsa', ['lukasz', 'LUKASZ', 'łukasz', 'ŁUKASZ', 'walesa', 'Ł'.normalize('NFD') + 'ukasz']],
+  ['Søren Kjærgård', ['soren', 'søren', 'SØREN', 'kjaergard', 'kjær']],
+  ['Strauß GROẞ', ['strauss', 'STRAUSS', 'strauß', 'gross', 'groß']],
+  ['Þórdís Guðmundsdóttir', ['thordis', 'þor', 'gudmundsdottir']],
+  ['Đorđe Nguyễn Đỗ', ['dorde', 'đorđe', 'nguyen', 'do']],
+  ['Işıl YILDIZ Iıdır', ['isil', 'işil', 'yildiz', 'yıldız', 'iidir']],
+  ['Ħanna Ŋiáŋŋá Ŧ', ['hanna', 'nianna', 't']],
+  ['Œuvré Ǆura ĳsbrand', ['oeuvre', 'dzura', 'ijsbrand']],
+  ['Gal·la Coŀlega', ['galla', 'gal·la', 'gaŀla', 'collega']],
+  ['Γιώργος Σοφός', ['ΓΙΩΡΓΟΣ', 'γιωργοσ', 'ΣΟΦΟΣ', 'ΣΟΦ', 'σοφός']],
+  ['𝐀𝐝𝐚 𝚨𝚲𝚬𝚾', ['ada', 'αλεχ', 'ΑΛΕΧ']],
+  ['Kaʻahu Oʼbrien Saʿid', ["ka'ahu", 'ahu', "o'brien", 'brien', 'said']],
+  ['Ḥasan Ha᪰nna', ['hasan', 'hanna']],
+  ['３×４ ①', ['3 4', '1']],
+])('a search finds %j by its letters without accents, in both cases', async (name, searches) => {
+  const id = await store({ first_name: name })
+  for (const search of searches) expect([search, idsOf(await list({ search }))]).toEqual([search, [id]])
+})
+
+test('letters fold as in PostgreSQL’s own list of accents, except for the signs named here', async () => {
+  const { owner } = desk.server.database
+  const [{ text }] = await owner<[{ text: string }]>`
+    select pg_read_file(setting || '/tsearch_data/unaccent.rules') as text from pg_config where name = 'SHAREDIR'`
+  const rules = Array.from(text.matchAll(/^(\S+)(?:[ \t]+(.*))?$/gm), ([, from = '', to = '']) => ({
+    from,
+    // A quoted text doubles its quotes.
+    to: to.replace(/^"(.*)"$/, (_all, quoted: string) => quoted.replaceAll('""', '"')),
+  }))
+  expect(rules.length).toBeGreaterThan(1500)
+  // Within a word, a soft hyphen joins, and a fraction has no space before it. Signs that split words, and the Chinese zero, are
+  // no letters.
+  const others = /[\u00ad\u02dc©®℗℘℞〇\p{Sc}]|^\p{No}$/u
+  const differing = await owner`
+    select rule ->> 'from' as letter, folded.*
+    from jsonb_array_elements(${JSON.stringify(rules.filter(({ from }) => !others.test(from)))}::text::jsonb) as rule,
+      lateral (select to_tsvector('simple', private.folded('x' || (rule ->> 'from') || 'y')) as words,
+        to_tsvector('simple', private.folded('x' || (rule ->> 'to') || 'y')) as by_the_rule) as folded
+    where words <> by_the_rule`
+  expect(differing).toEqual([])
+})
+
+test.each([
+  ['王小明', '王'],
+  ['王小明', '王小'],
+  ['𠮷田', '𠮷'],
+  ['さくら', 'さ'],
+  ['ジョン・スミス', 'ス'],
+  ['ｼﾞｮﾝ', 'ジ'],
+  ['김민준', '김'],
+  ['이순신', '이'],
+  ['สมชาย', 'ส'],
+  ['ສົມພອນ', 'ສ'],
+  ['សុខ', 'ស'],
+  ['အောင်', 'အ'],
+])('in a script without spaces, one character finds a beginning: %s by %s', async (name, search) => {
+  const id = await store({ first_name: 'Ada', last_name: name })
+  await store({ first_name: 'Ada', last_name: `x${name.replace('・', '')}` })
+  expect(idsOf(await list({ search }))).toEqual([id])
+  expect(idsOf(await list({ search: `ada ${search}` }))).toEqual([id])
+  // The last word alone may be a beginning.
+  expect(idsOf(await list({ search: `${search} ada` }))).toEqual(search === name ? [id] : [])
+})
+
+test('the database and the hint beside the search agree on the scripts without spaces', async () => {
+  const characters = Array.from({ length: 0x32_000 }, (_, code) => code)
+    // All letters of the smaller scripts, and some of the large ones. Fillers are blank, and Arabic ligatures are long enough.
+    .filter((code) => code < 0x3400 || code % 61 === 0)
+    .map((code) => String.fromCodePoint(code))
+    .filter(
+      (character) => /^\p{Lo}$/u.test(character) && !/[\p{scx=Arab}\u115f\u1160\u3164]/u.test(character),
+    )
+  const rows = await desk.server.database.owner<{ character: string }[]>`
+    select character from jsonb_array_elements_text(${JSON.stringify(characters)}::text::jsonb) as character
+    where private.query_of(character)::text like '%:*'`
+  expect(rows.map(({ character }) => character)).toEqual(characters.filter(isUnspaced))
 })
 
 /** The first characters of a text. Unlike `slice`, it does not split a character. */

@@ -13,7 +13,7 @@ import { applicationsWithDeliveries, withDeskColumns } from '../../../src/server
 import { visitor } from '../../../src/server/database/pools.ts'
 import { openDatabase } from '../../../src/server/database/database.ts'
 import { insertApplications, rowsOf } from '../../../src/server/database/insert.ts'
-import { migrations } from '../../../src/server/database/migrations.ts'
+import { migrations, nameOf } from '../../../src/server/database/migrations.ts'
 import { migrate, repeatMigrations } from '../../../src/server/database/schema.ts'
 import type { Sql } from '../../../src/server/database/sql.ts'
 import { dataDirectory } from '../../support/server.ts'
@@ -251,12 +251,15 @@ test('a new database gets the migration texts that another database applied, unl
     update supabase_migrations.schema_migrations set statements = array[${text}]
     where name = 'search_index_in_smaller_steps'`
   await setRecord('alter index public.retreat_applications_search set (gin_pending_list_limit = 1024);')
+  // Later migrations replace that index.
+  await from`delete from supabase_migrations.schema_migrations where version >= '20261129110000'`
   const to = connectTo(await newDatabase('repeated'), 2)
   await from.begin('read only', (transaction) => repeatMigrations(transaction, to))
   const [index] = await to`
     select reloptions from pg_class where oid = 'public.retreat_applications_search'::regclass`
   expect(index?.['reloptions']).toContain('gin_pending_list_limit=1024')
-  expect(await migrate(to)).toEqual({ applied: [], edited: [] })
+  const later = migrations.filter(({ version }) => version >= '20261129110000')
+  expect(await migrate(to)).toEqual({ applied: later.map(nameOf), edited: [] })
 
   await setRecord('select 1')
   const empty = connectTo(await newDatabase('unrepeated'), 2)
@@ -505,6 +508,45 @@ test('a link, a reminder, an RSVP and an address survive the update that moves t
       address: 'last@example.org',
     },
   ])
+})
+
+test('an update finds letters such as ł in every application, also in long ones that were stored at its last moment', async () => {
+  const sql = connectTo(await newDatabase('letters_of_names'), 3)
+  await migrate(sql, { files: migrations.filter(({ version }) => version < '20261129110000') })
+  const storeBoth = async (connection: Sql) => {
+    for (const reason of ['łąka', `łąka ${'dłuższy tekst '.repeat(200)}`])
+      await connection`insert into public.retreat_applications ${valuesOf(anApplication({ first_name: 'Łukasz', reason }))}`
+  }
+  await storeBoth(sql)
+  await migrate(sql, { files: migrations.filter(({ version }) => version < '20261129110100') })
+  await storeBoth(sql)
+  const countFound = async (word: string, blind: boolean) => {
+    const [row] = await sql<[{ found: number }]>`
+      select cardinality(hits) as found from private.search(${word}, ${blind})`
+    return row.found
+  }
+  // Searches fold as the index does, until both change together.
+  expect(await countFound('łukasz', false)).toBe(4)
+  const { updating } = await sql.begin(async (transaction) => {
+    await storeBoth(transaction)
+    const begun = migrate(sql)
+    await expect
+      .poll(
+        () =>
+          sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      )
+      .toHaveLength(1)
+    return { updating: begun }
+  })
+  await updating
+  expect(await countFound('lukasz', false)).toBe(6)
+  expect(await countFound('łukasz', false)).toBe(6)
+  // Organisers who read blind search the stored vectors of long applications.
+  expect(await countFound('laka', true)).toBe(6)
+  const stored = await sql`
+    select from private.search_vectors join public.retreat_applications as application on id = application_id
+    where vector = strip(private.words(application, false)) and blind_vector = strip(private.words(application, true))`
+  expect(stored).toHaveLength(3)
 })
 
 test('no new migration blocks applicants while it builds an index or checks a constraint', () => {

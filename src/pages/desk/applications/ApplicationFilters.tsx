@@ -10,6 +10,11 @@ import { lazyScreen, PartNotLoaded } from '../kit/Screen.tsx'
 
 const FilterFields = lazyScreen(async () => (await import('./deferred.ts')).FilterFields, PartNotLoaded)
 
+const SearchHint = lazyScreen(
+  async () => (await import('./deferred.ts')).SearchHint,
+  () => null,
+)
+
 /** Milliseconds after the last key before the search starts. */
 const searchDelay = 250
 
@@ -82,14 +87,9 @@ export function ApplicationFilters({ filters, onChange, searchField, children }:
         </Button>
         <div className="list-extra">{children}</div>
       </div>
-      <p id="search-hint" className="control-hint" aria-live="polite">
-        {exactWord !== '' && (
-          <>
-            Short words must match exactly, such as “<bdi>{exactWord}</bdi>”. From three letters, the start of
-            a word is enough.
-          </>
-        )}
-      </p>
+      <div id="search-hint" className="control-hint" aria-live="polite">
+        {exactWord !== '' && <SearchHint word={exactWord} />}
+      </div>
       <div id="filters" className="list-filter-fields" hidden={!isOpen}>
         {isOpen && <FilterFields {...{ filters, onChange }} />}
       </div>
