@@ -2694,27 +2694,32 @@ revoke all on function private.emails_of(uuid) from public, anon, authenticated;
 
 drop function private.account_of(text);
 
--- The account with an email, or else what is stored under the email of a removed account, if `also_removed`, which reads whole
--- tables; null if there is neither.
+-- The account with an email; null if there is none. `reader`: the organiser who reads it. Of another's account they get the email and
+-- whether it is an organiser's, and the rest is null: it would tell what a colleague has marked. Null for an operator, who gets all,
+-- and what is stored under the email of a removed account, which reads whole tables.
 -- `organiser_since` is null unless it is an organiser's.
-create function private.account_of(email text, also_removed boolean) returns jsonb
+create function private.account_of(email text, reader uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 begin
   return (
-    select jsonb_build_object(
-      'email', asked.email, 'created_at', users.created_at, 'last_sign_in_at', last_sign_in_at,
-      'organiser_since', organiser.created_at, 'blind', blind, 'reads_only', reads_only, 'notices', notices,
-      'history', (
-        select count(*) from private.history where author_id = users.id or users.id is null and author = asked.email
-      ),
-      'marks', (
-        select count(*) from private.marks where marks.account_id = users.id or users.id is null and author = asked.email
-      ))
+    select jsonb_build_object('email', asked.email, 'organiser_since', organiser.created_at) || case
+      when reader <> users.id then
+        '{"created_at": null, "last_sign_in_at": null, "blind": null, "reads_only": null, "notices": null, "history": null, "marks": null}'
+      else jsonb_build_object(
+        'created_at', users.created_at, 'last_sign_in_at', last_sign_in_at,
+        'blind', blind, 'reads_only', reads_only, 'notices', notices,
+        'history', (
+          select count(*) from private.history where author_id = users.id or users.id is null and author = asked.email
+        ),
+        'marks', (
+          select count(*) from private.marks where marks.account_id = users.id or users.id is null and author = asked.email
+        ))
+      end
     from (select private.unicode_email(lower(private.trimmed(account_of.email))) as email) as asked
       left join auth.users on users.email = private.ascii_email(asked.email)
       left join private.organisers as organiser on organiser.account_id = users.id
-    where users.id is not null or also_removed and (
+    where users.id is not null or reader is null and (
       exists (select from private.history where author = asked.email)
       or exists (select from private.marks where author = asked.email)
       or exists (select from private.holds where held_by = asked.email)
@@ -2726,7 +2731,7 @@ begin
 end
 $$;
 
-revoke all on function private.account_of(text, boolean) from public, anon, authenticated;
+revoke all on function private.account_of(text, uuid) from public, anon, authenticated;
 
 drop function private.all_about(text, uuid, integer);
 
@@ -2747,7 +2752,7 @@ begin
       from unnest(applications[:coalesce(most, cardinality(applications))]) with ordinality as one (id, position)
     ),
     'left_out', greatest(0, cardinality(applications) - most),
-    'account', private.account_of(all_about.email, reader is null)
+    'account', private.account_of(all_about.email, reader)
   );
 end
 $$;

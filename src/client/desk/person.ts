@@ -109,16 +109,19 @@ export interface AllAbout {
   applications: AllAboutApplication[]
   /** The number of older applications that are left out. */
   left_out: number
-  /** The person's own account; null if they have none. `history` and `marks` count what they did as an organiser. */
+  /**
+   * The person's own account; null if they have none. `history` and `marks` count what they did as an organiser. Of another's account
+   * an organiser gets only `email` and `organiser_since`.
+   */
   account: {
     email: string
+    organiser_since: string | null
     created_at: string | null
     last_sign_in_at: string | null
-    organiser_since: string | null
     blind: boolean | null
     reads_only: boolean | null
     notices: 'off' | 'each' | 'daily' | null
-    history: number
-    marks: number
+    history: number | null
+    marks: number | null
   } | null
 }

@@ -233,12 +233,15 @@ const readCalls = (id: string): Record<Exclude<DeskFunction, ActName>, object[]>
 
 // break: person-has-hidden-marks
 test('until an organiser may see the marks of others, all responses are the same with and without them', async () => {
-  const [toMark = '', shortlisted = '', ...others] = await store(6)
+  const [toMark = '', shortlisted = '', ofGrace = '', ...others] = await store(6)
+  // An organiser's own application has their account beside it.
+  await server.database.owner`
+    update public.retreat_applications set email = 'grace@example.org' where id = ${ofGrace}`
   await decide(ada, shortlisted, 'shortlisted', 0)
   await mark(ada, others[0] ?? '', 'yes')
   const readEverything = async () => {
     const responses = new Map<string, unknown>()
-    for (const id of [toMark, shortlisted]) {
+    for (const id of [toMark, shortlisted, ofGrace]) {
       for (const [name, calls] of Object.entries(readCalls(id))) {
         for (const args of calls) {
           const call = JSON.stringify([name, args])

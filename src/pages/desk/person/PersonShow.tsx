@@ -88,8 +88,10 @@ function Person({ about }: { about: AllAbout & { at: string } }) {
               ['Notices', account.notices],
               [
                 'As an organiser',
-                `${countOf(account.history, 'event')} in the history, ${countOf(account.marks, 'mark')}`,
+                account.history !== null &&
+                  `${countOf(account.history, 'event')} in the history, ${countOf(account.marks ?? 0, 'mark')}`,
               ],
+              ['Anything else', account.history === null && 'Only they and your operator can see it.'],
             ]}
           />
         </Sheet>
