@@ -108,7 +108,7 @@ test('a password is set under Account and signs in; in an older session it also 
   }
   await setPassword('12345')
   await findAlert(
-    'Please choose another password. The server said: Password should be at least 6 characters.',
+    'Please choose another password. The server said: Password should be at least 10 characters.',
   )
   expect(focusedWords()).toBe('New password')
   await setPassword('correct horse')

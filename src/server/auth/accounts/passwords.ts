@@ -3,8 +3,9 @@ import { invalid, WeakPasswordError } from '../refusals.ts'
 
 /** The bcrypt cost of a password: each increment doubles the time. */
 export const defaultCost = 10
-/** The length of a password in bytes. bcrypt ignores bytes beyond the maximum. */
-const minBytes = 6
+/** The least number of characters of a new password. Older passwords may have six. */
+const minLength = 10
+/** bcrypt ignores further bytes. */
 const maxBytes = 72
 /**
  * The numbers of queued passwords, and their limit. Strangers and signed-in people are counted separately, so that many
@@ -62,14 +63,22 @@ export async function isPassword(
 }
 
 /**
+ * What makes a password too weak for a new one, in GoTrue's words; undefined if nothing does. An older password that is too weak still
+ * signs in.
+ */
+export function weaknessOf(password: string): { message: string; reasons: string[] } | undefined {
+  if (Array.from(password).length >= minLength) return undefined
+  return { message: `Password should be at least ${minLength} characters.`, reasons: ['length'] }
+}
+
+/**
  * Checks a new password.
  *
  * @throws {HttpError} if it is too short or too long.
  */
 export function checkPassword(password: string): void {
-  if (Buffer.byteLength(password) < minBytes) {
-    throw new WeakPasswordError(`Password should be at least ${minBytes} characters.`, ['length'])
-  }
+  const weakness = weaknessOf(password)
+  if (weakness) throw new WeakPasswordError(weakness.message, weakness.reasons)
   if (Buffer.byteLength(password) > maxBytes) {
     throw invalid(`Password cannot be longer than ${maxBytes} characters`)
   }

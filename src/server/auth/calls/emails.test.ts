@@ -521,7 +521,7 @@ test('the settings say what is on and what is off', async () => {
 test('nobody can sign up, sign in anonymously or sign in by SAML', async () => {
   const client = server.client()
   const signup = { status: 422, code: 'signup_disabled', message: 'Signups not allowed for this instance' }
-  expect((await client.auth.signUp({ email: 'jo@example.org', password: 'abcdef' })).error).toMatchObject(
+  expect((await client.auth.signUp({ email: 'jo@example.org', password: 'abcdefghij' })).error).toMatchObject(
     signup,
   )
   expect((await client.auth.signInAnonymously()).error).toMatchObject({

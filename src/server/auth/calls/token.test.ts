@@ -4,6 +4,7 @@ import { beforeAll, expect, test } from 'vitest'
 
 import { bearerOf, readResponse, startSignIn, type SignInServer } from '../../../../test/support/sign-in.ts'
 import { createSigningKeys, replaceKey } from '../sessions/keys.ts'
+import { hashPassword } from '../accounts/passwords.ts'
 
 let server: SignInServer
 
@@ -81,6 +82,18 @@ test('a password signs in, with the address in upper or lower case', async () =>
   expect(data).not.toHaveProperty('weakPassword.reasons')
   expect(decodeJwt(data.session?.access_token ?? '')['amr']).toMatchObject([{ method: 'password' }])
   expect((await client.rpc('desk_me')).data).toEqual({ email })
+})
+
+test('a password from before the least length still signs in, and the response says that it is weak', async () => {
+  const { email } = await withPassword()
+  await server.database.owner`
+    update auth.users set encrypted_password = ${await hashPassword('abcdef', 4)} where email = ${email}`
+  const { data, error } = await server.client().auth.signInWithPassword({ email, password: 'abcdef' })
+  expect(error).toBeNull()
+  expect(data.weakPassword).toEqual({
+    message: 'Password should be at least 10 characters.',
+    reasons: ['length'],
+  })
 })
 
 test('a wrong or missing password, an account without a password, and an unknown address are refused alike', async () => {

@@ -6,7 +6,7 @@ import { fieldsOf } from '../fields.ts'
 import { exchange } from '../proofs/pkce.ts'
 import { hasSecondFactor } from '../accounts/accounts.ts'
 import { countPasswordTry } from '../accounts/password-tries.ts'
-import { isPassword } from '../accounts/passwords.ts'
+import { isPassword, weaknessOf } from '../accounts/passwords.ts'
 import { createLimit } from '../rate-limits.ts'
 import { issuerOf } from '../mail/links.ts'
 import { invalid, phoneIsOff, tooManyRequests } from '../refusals.ts'
@@ -20,7 +20,10 @@ export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
 
   app.post('/token', { onRequest: createLimit(150, 5) }, async (request) => {
     const { grant_type: type } = request.query as Record<string, unknown>
-    if (type === 'password') return respond(await signInByPassword(context, request))
+    if (type === 'password') {
+      const { grant, weakness } = await signInByPassword(context, request)
+      return { ...(await respond(grant)), weak_password: weakness }
+    }
     if (type === 'refresh_token') {
       return respond(await refresh(sql, fieldsOf(request, { refresh_token: 'text' }).refresh_token))
     }
@@ -55,7 +58,8 @@ export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
 
 /**
  * Signs in with a password. Responds in the same way and time to an unknown address, an account without a password, and a
- * wrong password. After too many tries, even the right password is refused; codes and links still work.
+ * wrong password. After too many tries, even the right password is refused; codes and links still work. The result says what makes
+ * the password weak, if something does.
  */
 async function signInByPassword({ sql, passwordCost }: AuthContext, request: FastifyRequest) {
   const { email, phone, password } = fieldsOf(request, { email: 'text', phone: 'text', password: 'text' })
@@ -83,7 +87,7 @@ async function signInByPassword({ sql, passwordCost }: AuthContext, request: Fas
     return row && openSession(transaction, account.id, 'password')
   })
   if (grant === undefined) throw wrongCredentials()
-  return grant
+  return { grant, weakness: weaknessOf(password) }
 }
 
 function wrongCredentials() {

@@ -297,8 +297,9 @@ test('a change of app_metadata is refused, and changes of the role, audience, id
 })
 
 test.each([
-  ['', 422, 'weak_password', 'Password should be at least 6 characters.'],
-  ['abcde', 422, 'weak_password', 'Password should be at least 6 characters.'],
+  ['', 422, 'weak_password', 'Password should be at least 10 characters.'],
+  ['abcdefghi', 422, 'weak_password', 'Password should be at least 10 characters.'],
+  ['🔑'.repeat(9), 422, 'weak_password', 'Password should be at least 10 characters.'],
   ['a'.repeat(73), 400, 'validation_failed', 'Password cannot be longer than 72 characters'],
   ['ä'.repeat(37), 400, 'validation_failed', 'Password cannot be longer than 72 characters'],
 ])('the password "%s" is refused', async (given, status, code, msg) => {
@@ -317,7 +318,7 @@ test('the error for a weak password has its own name and the reason, in the newe
     body: {
       code: 422,
       error_code: 'weak_password',
-      msg: 'Password should be at least 6 characters.',
+      msg: 'Password should be at least 10 characters.',
       weak_password: { reasons: ['length'] },
     },
   })
@@ -332,13 +333,13 @@ test('the error for a weak password has its own name and the reason, in the newe
     status: 422,
     body: {
       code: 'weak_password',
-      message: 'Password should be at least 6 characters.',
+      message: 'Password should be at least 10 characters.',
       weak_password: { reasons: ['length'] },
     },
   })
 })
 
-test.each(['abcdef', 'a'.repeat(72), 'ä'.repeat(36), 'pass word 🔑'])(
+test.each(['abcdefghij', '🔑'.repeat(10), 'a'.repeat(72), 'ä'.repeat(36), 'pass word 🔑'])(
   'the password "%s" signs in',
   async (given) => {
     const { client, email } = await server.signedIn()
