@@ -121,8 +121,19 @@ begin
 end
 $$;
 
--- Stores the answers that somebody who is coming gave through their link. Repeating the act stores nothing more. The result is
--- the invitation afterwards. After the last day nothing is stored.
+-- Whether answers differ from the stored ones, or are no answers.
+create function private.are_new_answers(application uuid, answers jsonb) returns boolean
+  language sql stable set search_path = ''
+as $$
+  select case when jsonb_typeof(answers) = 'object' then exists (
+    select from jsonb_each_text(answers) as given (id, text)
+      left join private.question_answers as stored on application_id = application and question_id::text = given.id
+    where btrim(text, E' \t\r\n') is distinct from coalesce(stored.answer, '')
+  ) else true end
+$$;
+
+-- Stores the answers that somebody who is coming gave through their link. Repeating the act stores nothing more, and neither do answers
+-- that change nothing. The result is the invitation afterwards. After the last day nothing is stored.
 create function public.answer_questions(token text, answers jsonb, act uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -138,11 +149,13 @@ begin
   -- Checked again under the lock, since a decision or an RSVP may have changed it.
   if private.application_of_token(token) is distinct from application then
     return jsonb_build_object('state', 'invalid');
-  elsif (public.place_by_token(token) #>> '{questions,is_open}')::boolean
-    and private.begin_act(act, 'answer_questions', token, answers::text)
-  then
-    perform private.refuse_too_many_changes(application);
-    perform private.write_answers(application, act, 'applicant', answers);
+  elsif (public.place_by_token(token) #>> '{questions,is_open}')::boolean then
+    -- Refused before answers are compared: otherwise a refusal would tell whether a guess of a private answer is right.
+    perform private.refuse_too_many_changes(application, act);
+    -- Anybody with the link could otherwise store acts without end.
+    if private.are_new_answers(application, answers) and private.begin_act(act, 'answer_questions', token, answers::text) then
+      perform private.write_answers(application, act, 'applicant', answers);
+    end if;
     if private.has_open_questions(application) then
       raise exception 'Please answer all questions that are required.' using errcode = '22023';
     end if;

@@ -77,8 +77,9 @@ begin
 end
 $$;
 
--- Refuses more than twenty changes by an applicant in an hour. A future time does not count: the clock was set back.
-create function private.refuse_too_many_changes(application uuid) returns void
+-- Refuses more than twenty changes by an applicant in an hour, but no retry of an act. A future time does not count: the clock was set
+-- back.
+create function private.refuse_too_many_changes(application uuid, act uuid) returns void
   language plpgsql stable set search_path = ''
 as $$
 begin
@@ -86,14 +87,14 @@ begin
     select count(*) from private.history
     where application_id = application and kind in ('answer', 'questions') and author = 'applicant'
       and at > now() - interval '1 hour' and at <= clock_timestamp()
-  ) >= 20 then
+  ) >= 20 and not exists (select from private.acts where acts.act = refuse_too_many_changes.act) then
     raise exception 'There were too many changes. Please try again in an hour.' using errcode = 'PT429';
   end if;
 end
 $$;
 
--- Stores `answer`, the RSVP that was given through the link: `coming`, or `not coming`. Repeating the act stores nothing more.
--- After the deadline nothing is stored. Returns the invitation afterwards, as `place_by_token` does.
+-- Stores `answer`, the RSVP that was given through the link: `coming`, or `not coming`. Repeating the act stores nothing more,
+-- and neither does the RSVP that is stored. After the deadline nothing is stored. Returns the invitation afterwards, as `place_by_token` does.
 create function public.answer_place(token text, answer text, act uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -109,9 +110,14 @@ begin
   -- Checked again under the lock, since a decision may have changed it.
   if private.application_of_token(token) is distinct from application then
     return jsonb_build_object('state', 'invalid');
-  elsif public.place_by_token(token) ->> 'state' = 'open' and private.begin_act(act, 'answer_place', token, answer) then
-    perform private.refuse_too_many_changes(application);
-    perform private.set_rsvp(application, act, 'applicant', answer);
+  elsif public.place_by_token(token) @> '{"state": "open"}'
+    -- Anybody with the link could otherwise store acts without end.
+    and not exists (select from private.invitations where application_id = application and rsvp = answer)
+  then
+    perform private.refuse_too_many_changes(application, act);
+    if private.begin_act(act, 'answer_place', token, answer) then
+      perform private.set_rsvp(application, act, 'applicant', answer);
+    end if;
   end if;
   return public.place_by_token(token);
 end

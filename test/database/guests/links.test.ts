@@ -42,8 +42,10 @@ test('a link that a mail program changed leads to its page, and the log does not
     const response = await get(`/desk${path}`)
     expect([path, response.statusCode, response.body === desk]).toEqual([path, 200, true])
   }
-  expect(lines).toHaveLength(11)
-  expect(new Set(lines.map((line) => (JSON.parse(line) as { route: string }).route))).toEqual(
+  // Without a build, the server also warns that its files are missing.
+  const requests = lines.filter((line) => line.includes('"request"'))
+  expect(requests).toHaveLength(11)
+  expect(new Set(requests.map((line) => (JSON.parse(line) as { route: string }).route))).toEqual(
     new Set(['/answer', '/answer*', '/desk', '/desk*']),
   )
   // These lead to no page.

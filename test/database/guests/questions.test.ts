@@ -209,6 +209,24 @@ test('a repeat of an act stores nothing more, and there are at most twenty chang
   })
 })
 
+test('answers and RSVPs that change nothing store no act, and no refusal tells whether a guess of a private answer is right', async () => {
+  await setQuestions([arrival, allergies])
+  const guest = await storeGuest()
+  await giveAnswers(guest, { [arrival.id]: 'Friday', [allergies.id]: 'Nuts' })
+  const countActs = async () => (await sql()`select from private.acts`).length
+  const count = await countActs()
+  await giveAnswers(guest, { [arrival.id]: ' Friday ' })
+  await giveAnswers(guest, {})
+  await giveRsvp(guest, 'coming')
+  expect(await countActs()).toBe(count)
+  for (let change = 2; change < 20; change += 1) await giveAnswers(guest, { [arrival.id]: `Day ${change}` })
+  for (const guess of ['Nuts', 'None']) {
+    await expect(giveAnswers(guest, { [allergies.id]: guess })).rejects.toMatchObject({
+      message: 'There were too many changes. Please try again in an hour.',
+    })
+  }
+})
+
 test('answers can be changed until the day that organisers set, or until the retreat begins', async () => {
   await setQuestions([arrival], { until: await dayIn(0) })
   const guest = await storeGuest()
