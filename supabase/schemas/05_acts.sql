@@ -18,25 +18,34 @@ alter table private.acts enable row level security;
 create index acts_at on private.acts (at);
 
 -- Begins an act. Returns false for a retry, after waiting for the first call to finish. Refuses an id that was used with
--- another call, other arguments or another account.
+-- another call, other arguments or another account. The history remembers an act longer than a day, and through a restore.
 create function private.begin_act(act uuid, call text, variadic arguments text[]) returns boolean
   language plpgsql set search_path = ''
 as $$
+declare
+  digest constant text := md5(begin_act.arguments::text);
 begin
   if act is null then
     raise exception 'The act needs an id.' using errcode = '22023';
   end if;
   insert into private.acts (act, account_id, call, given)
-    values (begin_act.act, auth.uid(), begin_act.call, md5(begin_act.arguments::text)) on conflict do nothing;
+    values (begin_act.act, auth.uid(), begin_act.call, digest) on conflict do nothing;
   if found then
     delete from private.acts where acts.act = any (array(
       select expired.act from private.acts as expired where at < now() - interval '1 day' limit 1000 for update skip locked
     ));
-    return true;
+    perform from private.history where history.act = begin_act.act;
+    if not found then
+      return true;
+    end if;
+    perform from private.history
+      where history.act = begin_act.act and history.given = begin_act.call || ' ' || digest
+        and coalesce(author_id, auth.uid()) is not distinct from auth.uid();
+  else
+    perform from private.acts
+      where acts.act = begin_act.act and acts.call = begin_act.call and acts.given = digest
+        and account_id is not distinct from auth.uid();
   end if;
-  perform from private.acts
-    where acts.act = begin_act.act and acts.call = begin_act.call and acts.given = md5(begin_act.arguments::text)
-      and account_id is not distinct from auth.uid();
   if not found then
     raise exception 'This id was used for another act: nothing was saved.' using errcode = 'PT409';
   end if;

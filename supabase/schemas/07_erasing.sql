@@ -52,7 +52,9 @@ declare
 begin
   act := coalesce(act, gen_random_uuid());
   if not private.begin_act(act, 'desk_erase', applications::text, email) then
-    return (select result from private.acts where acts.act = desk_erase.act);
+    return coalesce((select result from private.acts where acts.act = desk_erase.act), (
+      select jsonb_build_object('erased', detail -> 'applications') from private.history where history.act = desk_erase.act
+    ));
   end if;
   -- Locked in the same order as for decisions, to avoid a deadlock.
   perform from public.retreat_applications where id = any (applications) order by id for update;

@@ -190,6 +190,8 @@ begin
   )
   select count(*) into erased from gone;
   if erased > 0 then
+    -- A "yes" could be guessed from a digest. A retry is refused from now on.
+    update private.acts set given = '' where call in ('answer_questions', 'desk_answer_questions');
     insert into private.history (author, kind, detail) values (author, 'questions', jsonb_build_object('erased', erased));
   end if;
   return erased;

@@ -241,7 +241,10 @@ declare
   total integer := 0;
 begin
   if not private.begin_act(act, 'desk_erase_due', '') then
-    return (select result from private.acts where acts.act = desk_erase_due.act);
+    return coalesce((select result from private.acts where acts.act = desk_erase_due.act), (
+      select jsonb_build_object('erased', sum((detail ->> 'erased')::integer), 'due', private.count_due_applications())
+      from private.history where history.act = desk_erase_due.act
+    ));
   end if;
   -- Locked in the same order as for decisions, of all editions before the first is erased, to avoid a deadlock.
   perform from public.retreat_applications where id in (

@@ -125,7 +125,7 @@ const leftOutColumns: Record<string, readonly string[]> = {
   'a secret: whoever has it can answer for the person; `has_link` says that there is one': [
     'private.invitations.token',
   ],
-  'a digest of what was sent, with the link among it': ['private.acts.given'],
+  'a digest of what was sent, with the link among it': ['private.acts.given', 'private.history.given'],
   'the account of an organiser, whose email is beside it': [
     'private.history.author_id',
     'private.marks.account_id',

@@ -1,0 +1,1 @@
+create index concurrently if not exists history_acts on private.history (act);
