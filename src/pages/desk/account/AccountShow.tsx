@@ -177,13 +177,8 @@ function PasswordEdit({ auth, asMe }: AccountPartProps) {
           type="password"
           autoComplete="new-password"
           required
-<<<<<<< HEAD
-          hint="At least six characters."
-          problem={needsCode ? undefined : problem}
-=======
           hint="At least ten characters."
-          problem={needsCode ? '' : problem}
->>>>>>> 825e458c (sign-in: ask for ten characters in a new password)
+          problem={needsCode ? undefined : problem}
           // The pressed button has disappeared with the former form.
           {...(savedCount > 0 && { ref: focusUnlessElsewhere })}
         />
