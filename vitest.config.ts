@@ -10,9 +10,10 @@ import { versionOf } from './tools/version.js'
 const version = versionOf('.')
 
 const sourceTests = 'src/**/*.test.{ts,tsx}'
-/** Tests beside their source that start databases of their own: updates, backups, and PostgreSQL itself. */
+/** Tests beside their source that start or freeze databases of their own: updates, backups, the doctor, and PostgreSQL itself. */
 const installationTests = [
-  'src/server/database/{cluster,dry-run,minor-version}.test.ts',
+  'src/server/database/{cluster,dry-run,minor-version,pool}.test.ts',
+  'src/server/doctor/*.test.ts',
   'src/server/database/upgrade/*.test.ts',
   'src/server/backups/*.test.ts',
 ]

@@ -36,9 +36,13 @@ try {
 async function runTests(address: string | undefined) {
   await rm(reports, { recursive: true, force: true })
   const env = { ...process.env, ...(address !== undefined && { PROFILED_POSTGRES: address }) }
-  const projects = ['--project', 'unit', '--project', 'database']
+  const projects = ['unit', 'database', 'slow'].flatMap((name) => ['--project', name])
+  // Of the slow tier, those that run the server's modules in the process of the test.
+  const folders = ['src/', 'tools/', 'test/database/', 'test/system/updates/']
+  const given = process.argv.slice(2)
+  const filters = given.length > 0 ? given : folders
   const options = ['run', '--config', 'tools/proofs/coverage.config.ts', ...projects, '--reporter', 'dot']
-  const child = spawn('npx', ['vitest', ...options, ...process.argv.slice(2)], { env, stdio: 'inherit' })
+  const child = spawn('npx', ['vitest', ...options, ...filters], { env, stdio: 'inherit' })
   await once(child, 'close')
 }
 
