@@ -172,14 +172,14 @@ function defuse(text: string) {
 }
 
 /** A text that a spreadsheet reads as a number. */
-const number = /^\s*[+\-\uff0b\uff0d]?\p{Nd}[\p{Nd}\s.,]*$/u
+const number = /^\s*[+\-\uff0b\uff0d]?\p{Nd}[\p{Nd}\s.,]*(?:e[+-]?\p{Nd}+)?$/iu
 
 /**
- * Puts an apostrophe before a number that a spreadsheet would show as another one: without its plus sign or its first zero, or
- * rounded from twelve digits on.
+ * Puts an apostrophe before a number that a spreadsheet would show as another one: without its plus sign or its first zero, with
+ * zeros for an exponent, or rounded from twelve digits on.
  */
 function numberAsText(text: string) {
-  const isChanged = /^\s*(?:[+\uff0b]|[0\uff10][\p{Nd}\s])|(?:\p{Nd}\P{Nd}*){12}/u.test(text)
+  const isChanged = /^\s*(?:[+\uff0b]|[0\uff10][\p{Nd}\s])|e|(?:\p{Nd}\P{Nd}*){12}/iu.test(text)
   return isChanged && number.test(text) ? `'${text}` : text
 }
 
