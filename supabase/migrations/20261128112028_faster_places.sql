@@ -79,6 +79,23 @@ revoke all on function private.folded_letters(text),
 grant execute on function private.folded_letters(text),
   private.search_vector_letters(text, text, text, text, text, text, text) to anon, service_role;
 
+-- So that the history recognises a repeated act after the act was forgotten.
+alter table private.history add column given text;
+create function private.remember_given() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  if new.kind <> 'questions' then
+    new.given := (select call || ' ' || given from private.acts where acts.act = new.act);
+  end if;
+  return new;
+end
+$$;
+
+revoke all on function private.remember_given() from public, anon, authenticated;
+create trigger remember_given before insert on private.history
+  for each row execute function private.remember_given();
+
 -- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.
 -- The characters that are blank wherever a text is read: white space, control characters and characters that show nothing.
 -- Selectors after an emoji are not in it, since they change what it looks like. `application/blank.ts` has the same characters.

@@ -53,8 +53,7 @@ create function private.remember_given() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  -- A restored event has its own.
-  if new.given is null and new.kind <> 'questions' then
+  if new.kind <> 'questions' then
     new.given := (select call || ' ' || given from private.acts where acts.act = new.act);
   end if;
   return new;

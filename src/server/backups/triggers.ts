@@ -32,6 +32,8 @@ export const triggers: readonly Trigger[] = [
   { table: statuses, name: 'show_marks', firesOnRestore: false },
   // The backup has the number of applications that the door has counted.
   { table: statuses, name: 'count_aside', firesOnRestore: false },
+  // The backup has the acts that the history recognises. One from before 1.2.1 has none.
+  { table: history, name: 'remember_given', firesOnRestore: false },
   // The backup has the deliveries of RSVPs, with their ids. A backup from before such deliveries has none.
   { table: history, name: 'enqueue_rsvp', firesOnRestore: false },
   // Restored rows are validated like any others.
