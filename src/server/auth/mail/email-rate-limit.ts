@@ -66,11 +66,11 @@ export function createEmailRateLimit(sql: Sql, log: FastifyBaseLogger): EmailRat
 /** Deletes old requests, and the oldest ones beyond `maxAddresses`. */
 async function deleteOld(sql: Sql) {
   await sql`
-      delete from private.mail_requests where address_hash in (
+      delete from private.mail_requests where address_hash = any (array(
         select address_hash from private.mail_requests as requests
         where ${isOld(sql)} or requested_at < (
           select requested_at from private.mail_requests order by requested_at desc offset ${maxAddresses} limit 1
         )
         for update skip locked
-      )`
+      ))`
 }
