@@ -192,15 +192,19 @@ const expectNoDecision = async (model: DeskModel, screen: OrganiserScreen) =>
 /** Presses, and returns the announcement that follows. Ignores announcements of the other organiser's acts. */
 async function announcementAfter({ page }: OrganiserScreen, press: () => Promise<unknown>) {
   await page.evaluate(() => {
-    const region = document.querySelector('[role=status]')
     Object.assign(window, { heard: '' })
-    if (region === null) return
-    new MutationObserver((_changes, observer) => {
-      const text = region.textContent
-      if (!text || / (changed this just now|changed meanwhile)$/.test(text)) return
-      observer.disconnect()
-      Object.assign(window, { heard: text })
-    }).observe(region, {
+    // An open dialog has a live region of its own.
+    new MutationObserver((changes, observer) => {
+      for (const { target } of changes) {
+        const text = (target instanceof Element ? target : target.parentElement)?.closest(
+          '[role=status]',
+        )?.textContent
+        if (!text || / (changed this just now|changed meanwhile)$/.test(text)) continue
+        observer.disconnect()
+        Object.assign(window, { heard: text })
+        return
+      }
+    }).observe(document.body, {
       childList: true,
       subtree: true,
       characterData: true,
