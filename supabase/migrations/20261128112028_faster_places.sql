@@ -2066,8 +2066,8 @@ $$;
 
 drop function private.refuse_too_many_changes(uuid);
 
--- Refuses more than twenty changes by an applicant in an hour, but no retry of an act. A future time does not count: the clock was set
--- back.
+-- Refuses more than twenty changes by an applicant in an hour, but no retry of an act. A future time does not count: the clock
+-- was set back.
 create function private.refuse_too_many_changes(application uuid, act uuid) returns void
   language plpgsql stable set search_path = ''
 as $$
@@ -2085,7 +2085,8 @@ $$;
 revoke all on function private.refuse_too_many_changes(uuid, uuid) from public, anon, authenticated;
 
 -- Stores `answer`, the RSVP that was given through the link: `coming`, or `not coming`. Repeating the act stores nothing more,
--- and neither does the RSVP that is stored. After the deadline nothing is stored. Returns the invitation afterwards, as `place_by_token` does.
+-- and neither does the RSVP that is stored. After the deadline nothing is stored. Returns the invitation afterwards, as
+-- `place_by_token` does.
 create or replace function public.answer_place(token text, answer text, act uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2887,10 +2888,10 @@ revoke all on function private.emails_of(uuid) from public, anon, authenticated;
 
 drop function private.account_of(text);
 
--- The account with an email; null if there is none. `reader`: the organiser who reads it. Of another's account they get the email and
--- whether it is an organiser's, and the rest is null: it would tell what a colleague has marked. Null for an operator, who gets all,
--- and what is stored under the email of a removed account, which reads whole tables.
--- `organiser_since` is null unless it is an organiser's.
+-- The account with an email; null if there is none. `reader`: the organiser who reads it. Of another's account they get `email`
+-- and `organiser_since`, and the rest is null: it would tell what a colleague has marked. Null for an operator, who gets all, and
+-- what is stored under the email of a removed account, which reads whole tables. `organiser_since` is null unless it is an
+-- organiser's.
 create function private.account_of(email text, reader uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$

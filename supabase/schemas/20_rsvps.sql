@@ -77,8 +77,8 @@ begin
 end
 $$;
 
--- Refuses more than twenty changes by an applicant in an hour, but no retry of an act. A future time does not count: the clock was set
--- back.
+-- Refuses more than twenty changes by an applicant in an hour, but no retry of an act. A future time does not count: the clock
+-- was set back.
 create function private.refuse_too_many_changes(application uuid, act uuid) returns void
   language plpgsql stable set search_path = ''
 as $$
@@ -94,7 +94,8 @@ end
 $$;
 
 -- Stores `answer`, the RSVP that was given through the link: `coming`, or `not coming`. Repeating the act stores nothing more,
--- and neither does the RSVP that is stored. After the deadline nothing is stored. Returns the invitation afterwards, as `place_by_token` does.
+-- and neither does the RSVP that is stored. After the deadline nothing is stored. Returns the invitation afterwards, as
+-- `place_by_token` does.
 create function public.answer_place(token text, answer text, act uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

@@ -181,10 +181,10 @@ begin
 end
 $$;
 
--- The account with an email; null if there is none. `reader`: the organiser who reads it. Of another's account they get the email and
--- whether it is an organiser's, and the rest is null: it would tell what a colleague has marked. Null for an operator, who gets all,
--- and what is stored under the email of a removed account, which reads whole tables.
--- `organiser_since` is null unless it is an organiser's.
+-- The account with an email; null if there is none. `reader`: the organiser who reads it. Of another's account they get `email`
+-- and `organiser_since`, and the rest is null: it would tell what a colleague has marked. Null for an operator, who gets all, and
+-- what is stored under the email of a removed account, which reads whole tables. `organiser_since` is null unless it is an
+-- organiser's.
 create function private.account_of(email text, reader uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
