@@ -36,7 +36,10 @@ export async function settle(page: Page): Promise<void> {
   if (traffic === undefined) throw new Error('The requests of this page are not counted.')
   let count: number
   do {
-    await until('a response to every request', () => traffic.pending.size === 0)
+    await until(
+      () => `a response to ${Array.from(traffic.pending, (request) => request.url()).join(' and ')}`,
+      () => traffic.pending.size === 0,
+    )
     count = traffic.count
     // A response is painted, and then causes further requests (`afterFrame`).
     for (let frame = 0; frame < 2; frame += 1) {
