@@ -2,10 +2,11 @@ import type { Page, Request } from 'playwright-core'
 
 import { until } from './until.ts'
 
-/** The requests of a page: how many there were, and those without a complete response. */
+/** The requests of a page: how many there were, those without a complete response, and that of a document to come. */
 interface Traffic {
   count: number
   pending: Set<Request>
+  navigation?: Request | undefined
 }
 
 const trafficOf = new WeakMap<Page, Traffic>()
@@ -17,13 +18,22 @@ export function countRequests(page: Page): void {
   page.on('request', (request) => {
     // A file in the address of its link is saved. This request neither finishes nor fails.
     if (request.url().startsWith('data:')) return
-    // A new document ends the requests of the former one, not all of which are reported as failed.
-    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) traffic.pending.clear()
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) traffic.navigation = request
     traffic.count += 1
     traffic.pending.add(request)
   })
+  page.on('framenavigated', (frame) => {
+    const { navigation, pending } = traffic
+    if (navigation === undefined || frame !== page.mainFrame()) return
+    // A new document ends the requests of the former one, which sends some until then. Not all are reported as failed.
+    for (const request of pending) if (request !== navigation) pending.delete(request)
+    traffic.navigation = undefined
+  })
   page.on('requestfinished', end)
-  page.on('requestfailed', end)
+  page.on('requestfailed', (request) => {
+    end(request)
+    if (request === traffic.navigation) traffic.navigation = undefined
+  })
   trafficOf.set(page, traffic)
 }
 
