@@ -1,5 +1,5 @@
 /**
- * Makes a release without pushing it: `npm run release -- 1.1.0`. It sets the version, dates the changelog, freezes the open
+ * Makes a release without pushing it: `npm run release -- 1.1.0`. It sets the version, dates the changelog, freezes the new
  * migrations, runs the check, makes the archive, commits and tags. A second commit begins the next version.
  *
  * `--check <command>` replaces `npm run check`. `--to <folder>` is the folder of the archive.

@@ -25,7 +25,7 @@ export async function digestsOfMigrations(checkout = '.'): Promise<string[]> {
   )
 }
 
-/** Adds a checkout's open migrations, which no release has yet, to its list of released ones. Nobody may edit them afterwards. */
+/** Adds a checkout's migrations that no release has yet to its list of released ones. Nobody may edit them afterwards. */
 export async function freezeMigrations(checkout = '.'): Promise<void> {
   const path = join(checkout, releasedList)
   const listed = (await readFile(path, 'utf8')).trim().split('\n')

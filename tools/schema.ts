@@ -1,14 +1,14 @@
 /**
- * Writes the second part of each open migration: the statements that change functions into the declared ones. A migration is
- * open until a release contains it. Its first part changes tables, columns and rows, is written by hand and never overwritten.
- * Without an open migration, `npm run schema` prints the missing statements, and `npm run schema -- <words>` begins a
- * migration.
+ * Writes the functions that changed since the last release into a migration of their own, the last one of its folder, until a
+ * release contains it. Names all other differences between migrations and declared schema: tables, columns and rows are changed
+ * by migrations that are written by hand. `npm run schema -- <words>` begins one.
  */
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import {
-  hasOwnFile,
+  generatedMark,
+  isGenerated,
   isReleased,
   migrations,
   nameOf as migrationNameOf,
@@ -20,7 +20,7 @@ import { compare, declareSchema, readCatalogue, schemaFolders } from '../test/su
 import { startPostgres } from '../test/support/postgres.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { connectTo } from '../test/support/sql.ts'
-import { statementsOf } from './statements.ts'
+import { statementsOf } from '../src/server/database/statements.ts'
 
 /** The folder of migrations for each folder of declarations. */
 const migrationsOf: Record<string, string> = {
@@ -91,9 +91,9 @@ async function updateFunctions(migrated: Sql, declared: Sql): Promise<Map<string
       const former = [...actual.keys()].filter((each) => isFunction(each) && nameOf(each) === name)
       const drops = former
         .filter((each) => !expected.has(each) || each === what)
-        .map((each) => `drop function ${signatureOf(each)};`)
+        .map((each) => `drop function if exists ${signatureOf(each)};`)
       // One run drops and creates, so that no function is dropped without a successor.
-      if (await tryStatement(folder, [...drops, text].join('\n\n')))
+      if (await tryStatement(folder, [...drops, replacement].join('\n\n')))
         await run(folder, await rightsOn(declared, signature))
     }
   }
@@ -103,7 +103,7 @@ async function updateFunctions(migrated: Sql, declared: Sql): Promise<Map<string
   for (const what of [...remaining.keys()]
     .filter((each) => isFunction(each) && !expected.has(each))
     .toSorted()) {
-    await tryStatement('supabase/schemas', `drop function ${signatureOf(what)};`)
+    await tryStatement('supabase/schemas', `drop function if exists ${signatureOf(what)};`)
   }
   return statements
 }
@@ -118,26 +118,38 @@ async function describeDifferences(migrated: Sql, declared: Sql): Promise<string
   })
 }
 
-/** The first line of the second part of an open migration. */
-const marker =
-  '-- The functions that changed. `npm run schema` writes what follows: edit the declared schema instead.\n'
-const handWrittenPart = (text: string) => text.split(marker)[0]?.trimEnd() ?? ''
-
-/** A version later than every migration. */
+/** A version later than every migration, and than those that this command has written. */
 function nextVersion() {
   const now = Number(new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14))
-  return String(Math.max(now, Number(newestVersion) + 100))
+  lastVersion = Math.max(now, lastVersion + 1)
+  return String(lastVersion)
+}
+let lastVersion = Number(newestVersion)
+
+/** Writes a migration. */
+async function writeMigration(folder: string, name: string, text: string) {
+  const path = join(folder, `${nextVersion()}_${name}.sql`)
+  await writeFile(path, text)
+  console.log(`Written: ${path}`)
 }
 
-/** Returns the path and text of a folder's open migration. Without one, returns a new path, if the command has words. */
-function openMigrationOf(folder: string) {
+/**
+ * Writes the functions of a folder, in place of the ones that it has. A file whose functions changed gets a later version, so that
+ * it follows the migrations that were written meanwhile, and so that the Supabase CLI pushes it.
+ */
+async function writeFunctions(folder: string, statements: readonly string[]) {
   const ledger = folder === migrationsOf['supabase/schemas'] ? 'shared' : 'server'
-  const open = openMigrations.find((each) => each.ledger === ledger)
-  if (open !== undefined) return { path: join(folder, `${migrationNameOf(open)}.sql`), text: open.sql }
-  return { path: words === '' ? undefined : join(folder, `${nextVersion()}_${words}.sql`), text: '' }
+  const former = openFunctions.find((each) => each.ledger === ledger)
+  const text = statements.length === 0 ? '' : `${generatedMark}\n${statements.join('\n\n')}\n`
+  const last = migrations.findLast((each) => each.ledger === ledger)
+  const isLast = former === undefined || (former === last && words === '')
+  if (text === (former?.sql ?? '') && isLast) return
+  if (former !== undefined) await rm(join(folder, `${migrationNameOf(former)}.sql`))
+  if (text !== '') await writeMigration(folder, 'functions', text)
 }
 
-const openMigrations = migrations.filter((each) => !isReleased(each) && !hasOwnFile(each))
+/** The generated migrations that no release contains. */
+const openFunctions = migrations.filter((each) => isGenerated(each) && !isReleased(each))
 const words = process.argv.slice(2).join('_').toLowerCase()
 const server = await startPostgres()
 try {
@@ -146,25 +158,12 @@ try {
     return connectTo(server.url(name), 2)
   }
   const [migrated, declared] = [await connect('migrated'), await connect('declared')]
-  // The open migrations without their generated part.
-  const withoutGenerated = migrations.map((each) =>
-    openMigrations.includes(each) ? { ...each, sql: handWrittenPart(each.sql) || 'select' } : each,
-  )
-  await migrate(migrated, { files: withoutGenerated })
+  await migrate(migrated, { files: migrations.filter((each) => !openFunctions.includes(each)) })
   await declareSchema(declared, 'server')
   const statements = await updateFunctions(migrated, declared)
-  for (const folder of Object.values(migrationsOf)) {
-    const functions = statements.get(folder) ?? []
-    const { path, text: former } = openMigrationOf(folder)
-    const generated = functions.length > 0 ? [marker + functions.join('\n\n')] : []
-    const text = [handWrittenPart(former), ...generated].filter(Boolean).join('\n\n')
-    if (text === former.trimEnd()) continue
-    if (path === undefined) console.log(`-- For ${folder}:\n\n${text}\n`)
-    else {
-      await writeFile(path, `${text}\n`)
-      console.log(`Written: ${path}`)
-    }
-  }
+  // A migration waits only briefly for a table's lock, also when the Supabase CLI applies it.
+  if (words !== '') await writeMigration('supabase/migrations', words, `set local lock_timeout = '1s';\n`)
+  for (const folder of Object.values(migrationsOf)) await writeFunctions(folder, statements.get(folder) ?? [])
   const differences = await describeDifferences(migrated, declared)
   for (const sentence of differences) console.error(sentence)
   if (differences.length === 0) console.log('The migrations produce the declared schema.')

@@ -7,7 +7,6 @@ import { createServer, type ViteDevServer } from 'vite'
 import { findPort } from '../../demo/find-port.ts'
 import { runUntilStopped } from '../../demo/program.ts'
 import { readEnvironment } from '../env-files.ts'
-import { readDeclaredFunctions } from './declared-functions.ts'
 import { startDemonstration, type Demonstration } from './demonstration.ts'
 import { devPages } from './plugin.ts'
 import { createDevServer } from './server.ts'
@@ -15,11 +14,9 @@ import { createDevServer } from './server.ts'
 await runUntilStopped(async ({ signal, stopped, atEnd }) => {
   const port = await findPort(5173)
   const site = `http://127.0.0.1:${port}`
-  const declared = await readDeclaredFunctions()
   let vite: ViteDevServer | undefined
   let demonstration: Demonstration | undefined
   let isOutdated = false
-  let updates: Promise<void> = Promise.resolve()
 
   const environment = async () => {
     const settings = readEnvironment('development')
@@ -32,7 +29,6 @@ await runUntilStopped(async ({ signal, stopped, atEnd }) => {
     }
     demonstration ??= startDemonstration(site)
     isOutdated = false
-    await updates
     // After a failure, the next start tries it again.
     return demonstration.environment.catch((error: unknown) => {
       isOutdated = true
@@ -55,10 +51,9 @@ await runUntilStopped(async ({ signal, stopped, atEnd }) => {
           vite = next
           server.restart()
         },
-        onSchemaChange: (kind, path, { type }) => {
-          // A new migration is applied by the server. An edited one needs a new database.
-          if (kind === 'migrations') isOutdated ||= type !== 'create'
-          else if (demonstration) updates = update(demonstration, path)
+        // A new migration is applied by the server. An edited one needs a new database.
+        onMigrationChange: ({ type }) => {
+          isOutdated ||= type !== 'create'
         },
       }),
     ],
@@ -67,10 +62,4 @@ await runUntilStopped(async ({ signal, stopped, atEnd }) => {
   await started.listen()
   console.log(`The product is at ${site}/`)
   await stopped
-
-  async function update(people: Demonstration, path: string) {
-    await updates
-    const { DATA_DIR } = await people.environment
-    if (DATA_DIR !== undefined) await declared.update(path, DATA_DIR)
-  }
 }, 'Stopped.')

@@ -14,13 +14,13 @@ const ofVite = /^\/(?:@|__|src\/|node_modules\/)|[?&]html-proxy\b/
 const patience = 10_000
 /** Sources of the server that no page shows. */
 const behindPages = /^(?:src\/(?:server|settings)|supabase)\//
-const schemas = /^(?:supabase|src\/server\/database)\/(schemas|migrations)\/[^/]+\.sql$/
+const migration = /^(?:supabase|src\/server\/database)\/migrations\/[^/]+\.sql$/
 
 /** What the plugin needs, and who hears of changes. */
 interface DevPagesOptions {
   server: DevServer
-  /** Called with each file of the schema that changes, before the server starts again. */
-  onSchemaChange: (kind: 'schemas' | 'migrations', path: string, change: HotUpdateOptions) => void
+  /** Called with each change of a migration, before the server starts again. */
+  onMigrationChange: (change: HotUpdateOptions) => void
   /** Called with Vite's server when it has started, or started again after a change of its configuration. */
   onStart: (vite: ViteDevServer) => void
 }
@@ -29,7 +29,7 @@ interface DevPagesOptions {
  * Serves the pages, and everything else that the product's server answers, through Vite: a change of a component is replaced in
  * the page, and each other change of a document loads it again.
  */
-export function devPages({ server, onSchemaChange, onStart }: DevPagesOptions): Plugin {
+export function devPages({ server, onMigrationChange, onStart }: DevPagesOptions): Plugin {
   return {
     name: 'dev-pages',
     configureServer(vite) {
@@ -46,8 +46,7 @@ export function devPages({ server, onSchemaChange, onStart }: DevPagesOptions): 
       if (this.environment.name !== 'server') return
       const { file, modules, server: vite } = change
       const path = relative(vite.config.root, file)
-      const [, kind] = schemas.exec(path) ?? []
-      if (kind === 'schemas' || kind === 'migrations') onSchemaChange(kind, path, change)
+      if (migration.test(path)) onMigrationChange(change)
       else if (modules.length === 0) return
       server.restart()
       const { hot, moduleGraph } = vite.environments.client

@@ -8,7 +8,7 @@ import { startServer, type ServerProcess } from '../../demo/server.ts'
 import { OperatorError } from '../../src/settings/operator-error.ts'
 
 /** Milliseconds in which the writes of files that are saved together count as one change. */
-export const saveGap = 50
+const saveGap = 50
 
 /** The product's server, which can be started again and again. */
 export interface DevServer {

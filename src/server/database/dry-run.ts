@@ -52,12 +52,12 @@ export async function dryRun(
   sql: Sql,
   { files, freeDisk, onEvent }: Pick<MigrateOptions, 'files' | 'freeDisk' | 'onEvent'> = {},
 ): Promise<DryRun> {
-  const { found, missing } = await missingMigrations(sql, files)
+  const { found, missing, functions } = await missingMigrations(sql, files)
   const room = await diskSpaceFor(sql, missing, freeDisk)
   refuseFullDisk(room)
   const together = missing.filter((migration) => !hasOwnFile(migration))
   const names = { applied: together.map(nameOf), untried: missing.filter(hasOwnFile).map(nameOf) }
-  if (together.length === 0) return { ...names, milliseconds: 0, room, tables: [] }
+  if (together.length === 0 && functions === undefined) return { ...names, milliseconds: 0, room, tables: [] }
   const before = await countRows(sql)
   const attempt = () =>
     sql.begin(async (transaction): Promise<never> => {
@@ -66,7 +66,7 @@ export async function dryRun(
       const stopWatching = await cancelIfOthersWait(sql, transaction)
       try {
         const began = performance.now()
-        await applyTogether(transaction, together, found.shared)
+        await applyTogether(transaction, together, found.shared, { functions })
         const milliseconds = performance.now() - began
         throw new RolledBack({ milliseconds, tables: changedTables(before, await countRows(transaction)) })
       } finally {

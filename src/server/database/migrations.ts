@@ -49,12 +49,16 @@ export const newestVersion = migrations.at(-1)?.version ?? ''
 /** A migration's version and name. */
 export const nameOf = ({ version, name }: Pick<Migration, 'version' | 'name'>) => `${version}_${name}`
 
-/**
- * Whether a migration is part of a release, and so is never edited again. Between releases, one file of each ledger is open to
- * edits. A database that applied an earlier text of that file cannot be updated (docs/decisions/0028).
- */
+/** Whether a migration is part of a release. */
 export const isReleased = (migration: Pick<Migration, 'version' | 'name'>) =>
   releasedList.includes(`/${nameOf(migration)}.sql\n`)
+
+/** The first line of a migration that `npm run schema` writes. */
+export const generatedMark =
+  '-- The functions that changed since the last release. `npm run schema` writes this file: edit the declared schema instead.\n'
+
+/** Whether `npm run schema` writes a migration. It has only functions, and is written anew until its release. */
+export const isGenerated = ({ sql }: Pick<Migration, 'sql'>) => sql.startsWith(generatedMark)
 
 /** The shared migration that drops tables which our own server's earlier migrations use. */
 const deliveriesVersion = '20261126000000'
@@ -80,7 +84,7 @@ export const runsAlone = ({ sql }: Pick<Migration, 'sql'>) => aloneStatement.tes
 const replacesIndex =
   /^do \$\$(?:(?!\$\$)[^])*\bdrop index [^]*\balter index \S+ rename to \w+;\s*end\s*\$\$;\s*$/
 
-/** Whether a migration needs its own file, not the open one: it runs alone, or replaces an index by one that was built alone. */
+/** Whether a migration needs its own file: it runs alone, or replaces an index by one that was built alone. */
 export const hasOwnFile = ({ sql }: Pick<Migration, 'sql'>) =>
   runsAlone({ sql }) || replacesIndex.test(sql.replaceAll(/--.*/g, '').trim())
 
@@ -98,5 +102,6 @@ export function isEdited({ version, sql }: Migration, applied: string): boolean 
   return editedBeforeFreeze[version]?.includes(digestOf(applied)) !== true
 }
 
-const normalised = (sql: string) => sql.replaceAll(/--.*|\/\*[^]*?\*\//g, '').replaceAll(/[\s;]/g, '')
+/** A text without comments, white space and semicolons. */
+export const normalised = (sql: string) => sql.replaceAll(/--.*|\/\*[^]*?\*\//g, '').replaceAll(/[\s;]/g, '')
 const digestOf = (sql: string) => createHash('sha256').update(normalised(sql)).digest('hex').slice(0, 16)

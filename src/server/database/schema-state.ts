@@ -1,5 +1,5 @@
 import { OperatorError } from '../../settings/operator-error.ts'
-import { appliedMigrations, editedMigrations, isNewer, refuseNewer } from './ledgers.ts'
+import { appliedMigrations, changedTexts, isNewer, refuseNewer } from './ledgers.ts'
 import { migrations, nameOf, type Migration } from './migrations.ts'
 import { ownerOfAuth } from './owner-of-auth.ts'
 import type { Sql } from './sql.ts'
@@ -42,11 +42,12 @@ export async function schemaState(sql: Sql): Promise<SchemaState> {
   const wanted = migrations.filter(({ ledger }) => ledger === 'shared' || !isPushed)
   const recorded = wanted.filter(({ ledger, version }) => applied[ledger].has(version))
   const last = isNewer(applied) ? { version: await schemaVersion(sql), name: '' } : recorded.at(-1)
+  const { edited, continued } = await changedTexts(sql)
   return {
     newest: last && (last.name === '' ? last.version : nameOf(last)),
-    missing: wanted.filter((each) => !recorded.includes(each)).map(nameOf),
+    missing: [...wanted.filter((each) => !recorded.includes(each)), ...continued].map(nameOf),
     isNewer: isNewer(applied),
-    edited: await editedMigrations(sql),
+    edited,
     isHostedProject,
   }
 }

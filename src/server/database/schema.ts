@@ -3,17 +3,25 @@ import { isDatabaseError } from './connection.ts'
 
 import { OperatorError } from '../../settings/operator-error.ts'
 import { oneLine } from '../finding.ts'
+import { statementsSince } from './earlier-texts.ts'
+import { scriptOfDropped, scriptOfFunctions } from './declared-functions.ts'
 import {
   appliedMigrations,
-  editedMigrations,
+  changedTexts,
   prepareLedgers,
+  recordedFunctions,
   recordedMigrations,
+  recordFunctions,
   recordMigration,
   refuseEdited,
   refuseNewer,
+  removeRecords,
+  type Applied,
+  type ChangedTexts,
 } from './ledgers.ts'
 import {
   aloneStatement,
+  isGenerated,
   isSuperseded,
   isReleased,
   migrations,
@@ -46,13 +54,13 @@ export interface MigrateOptions {
   onEvent?: (message: string) => void
   /** Reads the free bytes of the database's disk; undefined if the database is on another machine. */
   freeDisk?: () => Promise<number>
-  /** The migrations to apply, in the order of their versions. */
+  /** The migrations to apply, in the order of their versions; default all, and then the declared functions. */
   files?: readonly Migration[]
 }
 
 /**
  * Brings the schema up to date: applies the migrations of both ledgers that the database does not record, in the order of their
- * versions. Servers that start together apply them once. Migrations share a transaction, up to the next one that must run outside
+ * versions, and then the declared functions, if they changed. Servers that start together apply them once. Migrations share a transaction, up to the next one that must run outside
  * of transactions (`runsAlone`). They wait only briefly for locks and are then retried, so that applicants do not wait long
  * (docs/decisions/0041).
  *
@@ -68,10 +76,10 @@ export async function migrate(
   { before, onEvent, freeDisk, files = migrations }: MigrateOptions = {},
 ): Promise<{ applied: string[]; edited: string[] }> {
   let prepared: Promise<void> | undefined
-  const prepare = (missing: readonly Migration[]) =>
+  const prepare = (missing: readonly Migration[] | undefined) =>
     (prepared ??= (async () => {
       // A new database has no rows to back up, not even after its first migrations.
-      if (missing.length === 0) return
+      if (missing === undefined) return
       if (freeDisk) refuseFullDisk(await diskSpaceFor(sql, missing, freeDisk))
       await before?.()
     })())
@@ -139,7 +147,7 @@ export async function retryWhileLocked<Result>(
  */
 export async function repeatMigrations(from: Sql, to: Sql): Promise<void> {
   refuseNewer(await appliedMigrations(from))
-  refuseEdited(await editedMigrations(from))
+  refuseEdited((await changedTexts(from)).edited)
   await migrate(to, { files: await recordedMigrations(from) })
 }
 
@@ -153,24 +161,33 @@ async function applyNext(
   sql: Sql,
   transaction: Sql,
   files: readonly Migration[],
-  prepare: (missing: readonly Migration[]) => Promise<void>,
+  prepare: (missing: readonly Migration[] | undefined) => Promise<void>,
   onPendingEmails: () => void,
 ) {
   if (!(await takeMigrationLock(transaction))) return undefined
-  const { found: recorded, edited, missing } = await missingMigrations(transaction, files)
+  const { found, edited, merged, missing, functions } = await missingMigrations(transaction, files)
+  const isChanging = missing.length > 0 || functions !== undefined
   // This transaction has no lock yet on anything that others read.
-  if (missing.length > 0) await prepare(recorded.shared.size > 0 ? missing : [])
+  if (isChanging) await prepare(found.shared.size > 0 ? missing : undefined)
   const firstAlone = missing.findIndex(runsAlone)
   const next = missing.slice(0, firstAlone === -1 ? undefined : Math.max(firstAlone, 1))
+  const isLast = next.length === missing.length && (firstAlone !== 0 || functions === undefined)
   if (firstAlone === 0) {
     // Drops the last statement's snapshot, which a concurrent index build would wait for.
     await transaction.unsafe('select')
     for (const migration of next) await runAlone(sql, migration)
   } else {
-    await applyTogether(transaction, next, recorded.shared, onPendingEmails)
+    await applyTogether(transaction, next, found.shared, {
+      functions: isLast ? functions : undefined,
+      onPendingEmails: isChanging ? onPendingEmails : undefined,
+    })
   }
-  for (const migration of next) await recordMigration(transaction, migration)
-  return { applied: next.map(nameOf), edited: edited.map(nameOf), isLast: next.length === missing.length }
+  for (const { ledger, version } of next) {
+    const migration = files.find((each) => each.ledger === ledger && each.version === version)
+    if (migration !== undefined) await recordMigration(transaction, migration)
+  }
+  await removeRecords(transaction, merged)
+  return { applied: next.map(nameOf), edited: edited.map(nameOf), isLast }
 }
 
 /** Locks out other servers' schema changes until the transaction ends. Returns false if another server has the lock. */
@@ -180,63 +197,106 @@ export async function takeMigrationLock(transaction: Sql): Promise<boolean> {
   return lock.is_taken
 }
 
-/**
- * The migrations that a database records (`found`), those of them that were edited later, and those that it lacks.
- *
- * @throws {OperatorError} if the schema is newer than this program, or a migration was edited. An edited migration is accepted in
- *   a hosted project if it is released.
- */
-export async function missingMigrations(sql: Sql, files: readonly Migration[] = migrations) {
-  const found = await appliedMigrations(sql)
-  refuseNewer(found, files)
-  const edited = await editedMigrations(sql, files)
-  // The owner of a hosted project may have repaired a released migration by hand.
-  const isHostedProject = (await ownerOfAuth(sql)) === 'supabase'
-  refuseEdited(isHostedProject ? edited.filter((each) => !isReleased(each)) : edited)
-  return { found, edited, missing: files.filter(({ ledger, version }) => !found[ledger].has(version)) }
+/** What a database lacks of the schema. */
+export interface MissingMigrations extends Pick<ChangedTexts, 'edited' | 'merged'> {
+  /** The versions that the database records. */
+  found: Applied
+  /** The migrations that it lacks. Of one whose earlier text it applied, only the statements that it lacks. */
+  missing: Migration[]
+  /** The SQL that applies the declared functions, and that drops former ones, if a function changed since. */
+  functions: { script: string; dropped: string } | undefined
 }
 
 /**
- * Applies migrations that can share a transaction, without recording them.
+ * Compares the migrations that a database records with this program's.
+ *
+ * @param files The migrations of this program; default all, and then the declared functions.
+ * @throws {OperatorError} if the schema is newer than this program, or a migration was edited. An edited migration is accepted in
+ *   a hosted project if it is released.
+ */
+export async function missingMigrations(
+  sql: Sql,
+  files: readonly Migration[] = migrations,
+): Promise<MissingMigrations> {
+  const found = await appliedMigrations(sql)
+  refuseNewer(found, files)
+  const { edited, continued, merged, earlier } = await changedTexts(sql, files)
+  // The owner of a hosted project may have repaired a released migration by hand.
+  const isHostedProject = (await ownerOfAuth(sql)) === 'supabase'
+  refuseEdited(isHostedProject ? edited.filter((each) => !isReleased(each)) : edited)
+  const missing = files.flatMap((migration) =>
+    found[migration.ledger].has(migration.version)
+      ? continued.filter(({ version }) => version === migration.version)
+      : [migration],
+  )
+  const script = scriptOfFunctions(isHostedProject ? 'project with a server' : 'server')
+  const former = await recordedFunctions(sql)
+  const functions =
+    files !== migrations || former === script
+      ? undefined
+      : { script, dropped: scriptOfDropped([former ?? '', ...earlier].join('\n'), script) }
+  return { found, edited, merged, missing, functions }
+}
+
+/** What {@link applyTogether} also does. */
+interface TogetherOptions {
+  /** The declared functions, which are applied and recorded after the migrations. */
+  functions?: MissingMigrations['functions'] | undefined
+  /** Called before a wait for emails that a server is handing over. If omitted, nothing waits for emails. */
+  onPendingEmails?: (() => void) | undefined
+}
+
+/**
+ * Applies migrations that can share a transaction, without recording them, and then the declared functions.
  *
  * @param transaction A transaction that has the migrations' lock.
  * @param next The migrations, in the order of their versions.
  * @param recorded The versions of the shared migrations that the database records.
- * @param onPendingEmails Called before a wait for emails that a server is handing over. If omitted, nothing waits for emails.
  */
 export async function applyTogether(
   transaction: Sql,
   next: readonly Migration[],
   recorded: ReadonlySet<string>,
-  onPendingEmails?: () => void,
+  { functions, onPendingEmails }: TogetherOptions = {},
 ): Promise<void> {
   await transaction.unsafe(`set local lock_timeout = ${lockTimeout}`)
-  if (onPendingEmails && next.length > 0) await awaitHandovers(transaction, onPendingEmails)
+  if (onPendingEmails) await awaitHandovers(transaction, onPendingEmails)
   await createRoles(transaction)
   await prepareLedgers(transaction)
   await transaction`select set_config('unplugged.auth', ${await ownerOfAuth(transaction)}, true)`
+  const isUpdate = recorded.size > 0
   for (const migration of next.filter((each) => !isSuperseded(each, recorded)))
-    await transaction.unsafe(migration.sql).catch((error: unknown) => {
-      throw migrationFailure(migration, error, recorded.size > 0)
+    // Databases of `main` applied earlier files of functions, too.
+    await transaction
+      .unsafe(isGenerated(migration) ? statementsSince([], migration.sql) : migration.sql)
+      .catch((error: unknown) => {
+        throw migrationFailure(nameOf(migration), error, isUpdate)
+      })
+  if (functions !== undefined) {
+    await transaction.unsafe(`${functions.script}\n\n${functions.dropped}`).catch((error: unknown) => {
+      throw migrationFailure('the functions', error, isUpdate)
     })
+    await recordFunctions(transaction, functions.script)
+  }
   // Migrations that run alone need no such change: their indexes and constraints belong to the table's owner.
   await giveToOwner(transaction)
 }
 
 /**
- * The error that names the failed migration. Failures because of locks, rights or a lost database are not the migration's fault.
+ * The error that names the failed part. Failures because of locks, rights or a lost database are not its fault.
  *
+ * @param name The migration's name, or the functions.
  * @param isUpdate Whether a former version has used the database.
  */
-function migrationFailure(migration: Migration, cause: unknown, isUpdate: boolean) {
+function migrationFailure(name: string, cause: unknown, isUpdate: boolean) {
   if (!isDatabaseError(cause) || /^(55P03|40P01|42501|57|08)/.test(cause.code)) return cause
   // 2BP01: other objects depend on a table. The details of other errors may quote rows.
   const detail = cause.code === '2BP01' ? `: ${cause.detail ?? ''}` : ''
   const reason = oneLine(cause.message + detail)
   return new OperatorError(
     isUpdate
-      ? `The update fails at ${nameOf(migration)} (${reason}), and was undone: run the former version until this is fixed (docs/operate.md#update).`
-      : `The schema cannot be made: ${nameOf(migration)} fails (${reason}), and was undone.`,
+      ? `The update fails at ${name} (${reason}), and was undone: run the former version until this is fixed (docs/operate.md#update).`
+      : `The schema cannot be made: ${name} fails (${reason}), and was undone.`,
     { cause },
   )
 }

@@ -9,6 +9,20 @@ export const schema: readonly Break[] = [
 update private.statuses set set_at = now();`,
   },
   {
+    id: 'earlier-text-kept',
+    effect: 'A database that applied an earlier text of a migration does not get the rest',
+    declaration: 'changedTexts',
+    find: 'result.continued.push',
+    replace: 'void ',
+  },
+  {
+    id: 'functions-applied-once',
+    effect: 'Functions that changed are not applied again',
+    declaration: 'missingMigrations',
+    find: 'former === script',
+    replace: 'former !== undefined',
+  },
+  {
     id: 'restore-keeps-new-templates',
     effect: 'A restore keeps the templates and settings of the new database',
     declaration: 'insertLines',

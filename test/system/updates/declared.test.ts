@@ -16,9 +16,10 @@ test.each([
   ['a hosted project', () => differencesInProject(server, 'push')],
   ['a hosted project that our own server uses', () => differencesInProject(server, 'server')],
 ])('the migrations of %s result in the declared schema', async (_name, differences) => {
-  expect(await differences(), 'Where a migration is missing, npm run schema -- few words writes it.').toEqual(
-    [],
-  )
+  expect(
+    await differences(),
+    'For functions, run npm run schema. The rest needs a migration: npm run schema -- few words.',
+  ).toEqual([])
 })
 
 test('an update can add columns to the applications, since no function with a parsed body takes their row type', async () => {

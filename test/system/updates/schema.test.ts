@@ -267,7 +267,7 @@ test('a new database gets the migration texts that another database applied, unl
 })
 
 test.each(['our server', 'a hosted project'])(
-  'a database of %s with an earlier text of an unreleased migration is refused, and the error says how to go back',
+  'a database of %s with another text of an unreleased migration is refused, and the error says how to go on',
   async (whose) => {
     const url =
       whose === 'our server'
@@ -284,7 +284,7 @@ test.each(['our server', 'a hosted project'])(
     expect(await migrate(sql, withOpen('select 1'))).toMatchObject({ edited: [] })
     expect(await migrate(sql, withOpen('select 1 -- one'))).toMatchObject({ applied: [], edited: [] })
     await expect(migrate(sql, withOpen('select 2'))).rejects.toThrow(
-      'The database applied an earlier text of 99990101000000_open, which is not released yet: go back to the backup of before that update (docs/operate.md#go-back), or begin with an empty database.',
+      'The database applied another text of 99990101000000_open, which is not released yet. Nothing is lost: make a backup with the program that ran last (npm run backup), and restore it with this one into a new DATA_DIR (npm run restore).',
     )
   },
 )

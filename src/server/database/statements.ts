@@ -1,4 +1,4 @@
-/** Splits a file of SQL into statements, each with the comment directly above it. */
+/** Splits a text of SQL into statements, each with the comment directly above it. */
 export function statementsOf(text: string): string[] {
   const statements: string[] = []
   let start = 0

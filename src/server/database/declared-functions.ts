@@ -1,0 +1,100 @@
+import type { Ledger } from './migrations.ts'
+import { statementsOf } from './statements.ts'
+
+// The build inlines the files. It parses these options without running them, so they have to be literals.
+const sharedFiles = import.meta.glob<string>('/supabase/schemas/*.sql', {
+  query: '?raw',
+  import: 'default',
+  eager: true,
+})
+const serverFiles = import.meta.glob<string>('./schemas/*.sql', {
+  query: '?raw',
+  import: 'default',
+  eager: true,
+})
+
+/** A function that the schema declares. */
+interface DeclaredFunction {
+  name: string
+  sql: string
+  /** Who applies it: `server` is only for databases of our own server. */
+  ledger: Ledger
+}
+
+const declarations = [
+  ...Object.entries(sharedFiles).map(([path, text]) => ({ path, text, ledger: 'shared' as const })),
+  ...Object.entries(serverFiles).map(([path, text]) => ({ path, text, ledger: 'server' as const })),
+]
+  .map((each) => ({ ...each, path: each.path.replace(/.*\//, '') }))
+  .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  .flatMap(({ text, ledger }) => statementsOf(text).map((sql) => ({ sql, ledger })))
+
+/** The name in a statement that makes a function, with its schema. */
+export const functionName = /^create (?:or replace )?function ([\w.]+)/m
+
+const declaredFunctions: readonly DeclaredFunction[] = declarations.flatMap(({ sql, ledger }) => {
+  const name = functionName.exec(sql)?.[1]
+  return name === undefined ? [] : [{ name, sql, ledger }]
+})
+
+/** The statements that give rights on functions. Each can be repeated. */
+const grants = declarations
+  .map(({ sql }) => sql)
+  .filter((sql) => /^(?:grant execute on function|do \$\$\n[^]*grant execute on function)/m.test(sql))
+
+/** A block that makes a function, or replaces the one of this name, also if the names of its parameters or its result differ. */
+export function replaceFunction(name: string, sql: string): string {
+  return `do $replacing$
+declare
+  declared constant text := $function$
+${sql.replace(/^create function/m, 'create or replace function')}$function$;
+begin
+  execute declared;
+exception when invalid_function_definition then
+  drop function ${name};
+  execute declared;
+end
+$replacing$;`
+}
+
+/**
+ * The SQL that gives a database the declared functions and their rights, whatever functions an earlier declaration made.
+ *
+ * @param kind `server`: our own server's database. `project`: a hosted project. `project with a server`: a hosted project whose
+ *   database our own server uses.
+ */
+export function scriptOfFunctions(kind: 'server' | 'project' | 'project with a server'): string {
+  const functions = declaredFunctions.filter(
+    ({ name, ledger }) =>
+      (kind !== 'project' || ledger === 'shared') && (kind === 'server' || !name.startsWith('auth.')),
+  )
+  const names = functions.map(({ name }) => name)
+  return [
+    ...functions.map(({ name, sql }) => replaceFunction(name, sql)),
+    // The overload that was made first has the arguments of an earlier declaration.
+    `do $dropping$
+declare
+  former text;
+begin
+  for former in
+    select function.oid::regprocedure from pg_proc as function join pg_proc as later using (pronamespace, proname)
+    where pronamespace::regnamespace || '.' || proname = any ('{${names.join(',')}}') and later.oid > function.oid
+  loop
+    execute 'drop function ' || former;
+  end loop;
+end
+$dropping$;`,
+    `revoke all on function ${names.filter((name) => name.startsWith('private.')).join(', ')}
+  from public, anon, authenticated;`,
+    ...grants,
+  ].join('\n\n')
+}
+
+/** The SQL that drops the functions of an earlier script which a later one lacks. */
+export function scriptOfDropped(former: string, current: string): string {
+  const namesIn = (script: string) =>
+    Array.from(script.matchAll(new RegExp(functionName, 'gm')), ([, name = '']) => name)
+  const kept = new Set(namesIn(current))
+  const dropped = [...new Set(namesIn(former))].filter((name) => !kept.has(name))
+  return dropped.map((name) => `drop function if exists ${name};`).join('\n')
+}
