@@ -22,6 +22,9 @@ const git = async (...args: string[]) => (await run('git', args, { maxBuffer: 2 
 /** The commit that released 1.2.0. Later commits of `main` have migrations that no release has yet. */
 const lastRelease = 'efccf3a43c19581223f8f4966b4f0c7053067d2f'
 
+/** Whether 1.2.0 has a migration. */
+const isBefore = (version: string) => version <= '20261127070300'
+
 const ledgers: Record<string, Ledger> = {
   'supabase/migrations': 'shared',
   'src/server/database/migrations': 'server',
@@ -35,7 +38,7 @@ async function openMigrationsAt(commit: string): Promise<Migration[]> {
   const found = paths.flatMap((path) => {
     const [, folder = '', version = '', name = ''] = /^(.*)\/(\d+)_(.*)\.sql$/.exec(path) ?? []
     const ledger = ledgers[folder]
-    return ledger === undefined || releasedBefore.has(version) ? [] : [{ path, ledger, version, name }]
+    return ledger === undefined || isBefore(version) ? [] : [{ path, ledger, version, name }]
   })
   return Promise.all(
     found.map(async ({ path, ...migration }) => ({
@@ -45,9 +48,6 @@ async function openMigrationsAt(commit: string): Promise<Migration[]> {
   )
 }
 
-const releasedBefore = new Set(
-  (await git('show', `${lastRelease}:supabase/released.sha256`).catch(() => '')).match(/\d{14}/g),
-)
 /** The commits of `main` that changed migrations since then. A copy without history has none. */
 const commits = (
   await git('rev-list', '--reverse', `${lastRelease}..HEAD`, '--', ...Object.keys(ledgers)).catch(() => '')
@@ -72,7 +72,7 @@ beforeAll(async () => {
   server = await startPostgres()
   for (const name of ['released', 'declared']) await server.admin.unsafe(`create database ${name}`)
   const released = connectTo(server.url('released'), 2)
-  await migrate(released, { files: migrations.filter(({ version }) => releasedBefore.has(version)) })
+  await migrate(released, { files: migrations.filter(({ version }) => isBefore(version)) })
   await released`insert into public.retreat_applications ${valuesOf(anApplication())}`
   await released.end()
   const empty = connectTo(server.url('declared'), 2)
@@ -86,14 +86,13 @@ async function databaseAt(commit: string) {
   await server.admin.unsafe(`create database ${name} template released`)
   const sql = connectTo(server.url(name), 2)
   const files = [
-    ...migrations.filter(({ version }) => releasedBefore.has(version)),
+    ...migrations.filter(({ version }) => isBefore(version)),
     ...(await openMigrationsAt(commit)),
   ]
   await migrate(sql, { files: files.toSorted((a, b) => (a.version < b.version ? -1 : 1)) })
   return sql
 }
 
-// break: earlier-text-kept
 test.for(tried)('a database of the commit %s is pulled forward without loss', async (commit) => {
   const sql = await databaseAt(commit)
   await migrate(sql)

@@ -289,6 +289,19 @@ test.each(['our server', 'a hosted project'])(
   },
 )
 
+// break: earlier-text-kept
+test('a database that applied an earlier text of a migration gets the statements that it lacks', async () => {
+  const sql = connectTo(await newCurrentDatabase('continued'), 2)
+  const withLast = (text: string) => ({
+    files: [...migrations, { ledger: 'shared', version: '99990101000000', name: 'last', sql: text } as const],
+  })
+  await migrate(sql, withLast('create table private.one (id integer);'))
+  const more = 'create table private.one (id integer);\ncreate table private.two (id integer);'
+  expect(await migrate(sql, withLast(more))).toEqual({ applied: ['99990101000000_last'], edited: [] })
+  expect(await sql`select from private.one, private.two`).toEqual([])
+  expect(await migrate(sql, withLast(more))).toMatchObject({ applied: [] })
+})
+
 test('a server reports a migration that was edited since a hosted project applied it, and starts', async () => {
   const project = await newProject(server, 'editing')
   await (await open(project.url)).close()
