@@ -14,6 +14,7 @@ const kept = 4
 /** The files and folders that decide what a prepared database contains. */
 const sources = [
   'supabase/migrations',
+  'supabase/schemas',
   'src/server/database',
   'test/support/prepare-databases.ts',
   'test/support/reset.ts',
