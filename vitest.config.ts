@@ -24,8 +24,9 @@ const databaseTests = [
 
 const runSetup = 'test/support/setup/run.ts'
 const databasesSetup = 'test/support/setup/databases.ts'
-const buildSetup = 'test/support/setup/build.ts'
-const browserSetup = 'test/support/setup/browser.ts'
+/** The setup of tests of whole programs. Databases are prepared while the sources are built. */
+const wholeSetup = [runSetup, 'test/support/setup/build.ts', databasesSetup, 'test/support/setup/browser.ts']
+const whole = { setupFiles: ['test/support/setup/built.ts'] }
 
 /** Milliseconds for tests that wait for failovers, packages or many rounds (`npm run test:long`). */
 const longTimeout = 600_000
@@ -76,6 +77,8 @@ export default defineConfig({
   plugins: [moduleCache(version)],
   test: {
     projects: [
+      // Browser tests, and other tests of whole programs. This project is the first, since its setup begins the build.
+      tier('browser', ['test/{browser,system}/*.test.ts'], wholeSetup, whole),
       tier('unit', [sourceTests, 'tools/**/*.test.ts'], [], {
         // A run of test:mutation has a copy of all tests there.
         exclude: [...databaseTests, 'tools/proofs/.sandbox/**'],
@@ -85,21 +88,11 @@ export default defineConfig({
       tier('screens', ['test/screens/**/*.test.ts'], [runSetup, databasesSetup], {
         setupFiles: ['test/support/setup/dom.ts'],
       }),
-      // Browser tests, and other tests of whole programs. `npm test` runs this tier and the two above.
-      tier(
-        'browser',
-        ['test/{browser,system}/*.test.ts'],
-        [runSetup, databasesSetup, buildSetup, browserSetup],
-      ),
       // Commands, each as a separate program; freezes, kills and full disks; attacks; load; updates of the schema; axe, focus
-      // and keyboard in every state; rare screens, windows and hosts.
-      tier(
-        'slow',
-        ['test/{browser,system}/*/*.test.ts', ...installationTests],
-        [runSetup, databasesSetup, buildSetup, browserSetup],
-      ),
+      // and keyboard in every state; rare screens, windows and hosts. `npm test` runs the tiers above.
+      tier('slow', ['test/{browser,system}/*/*.test.ts', ...installationTests], wholeSetup, whole),
       // The product with other software, such as nginx, pgbouncer and the Supabase CLI.
-      tier('deployment', ['test/deployment/*.test.ts'], [runSetup, databasesSetup, buildSetup, browserSetup]),
+      tier('deployment', ['test/deployment/*.test.ts'], wholeSetup, whole),
     ],
     setupFiles: 'test/support/setup/scopes.ts',
     expect: { poll: { timeout: 20_000 } },

@@ -9,12 +9,19 @@ const longest = [
   '/screens/acts.test.ts',
 ]
 
-/** Runs the longest files first, so that other files run meanwhile. */
+/**
+ * The tiers in the order in which they begin. A worker is started again for another tier. The first two need no build, so that the
+ * sources are built meanwhile. The files of the last are short, so that all workers end at about the same time.
+ */
+const tiers = ['screens', 'database', 'browser', 'deployment', 'slow', 'unit']
+
+/** Runs the longest files first, so that other files run meanwhile, and then one tier after another. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- Vitest's own order
     const sorted = await super.sort(files)
-    const isLong = ({ moduleId }: TestSpecification) => longest.some((file) => moduleId.endsWith(file))
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+    const rank = ({ moduleId, project }: TestSpecification) =>
+      longest.some((file) => moduleId.endsWith(file)) ? -1 : tiers.indexOf(project.name)
+    return sorted.toSorted((a, b) => rank(a) - rank(b))
   }
 }

@@ -1,8 +1,11 @@
-import { execFileSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 
-/** Runs before tests of whole programs. Builds the sources, if they changed: start.js does so before it runs any command. */
+/**
+ * Runs before tests of whole programs. Begins to build the sources if they changed, without waiting: other tests run meanwhile.
+ * `built.ts` waits.
+ */
 export default function setup(): void {
-  execFileSync(process.execPath, ['start.js', 'applications', '--help'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
+  if (process.env['BUILD_BEGUN'] !== undefined) return
+  process.env['BUILD_BEGUN'] = 'yes'
+  spawn(process.execPath, ['start.js', 'applications', '--help'], { stdio: ['ignore', 'ignore', 'inherit'] })
 }
