@@ -7,7 +7,7 @@ import { outcomeOf } from './decisions/sentences.ts'
 import { Frame } from './Frame.tsx'
 import { announce } from './kit/announce.tsx'
 import { focusHeading } from './kit/focus.ts'
-import { listenTo } from './kit/listen.ts'
+import { afterPress, listenTo } from './kit/listen.ts'
 import { Boundary, lazyScreen } from './kit/Screen.tsx'
 import { isTemporary } from './kit/Problem.tsx'
 import { useRoute } from './kit/route.ts'
@@ -35,8 +35,9 @@ const retryInterval = 5_000
 // Listens to `focus` too: between two windows side by side, only the focus changes.
 focusManager.setEventListener((onFocus) => listenTo('focus', 'visibilitychange')(() => onFocus()))
 
-// Data and its announcement appear in the same task. By default, data would appear one task later.
-notifyManager.setScheduler(queueMicrotask)
+// Data and its announcement appear in the same task. By default, data would appear one task later. A tab that appears during a press
+// would move the others away from under the pointer, and the click would be lost.
+notifyManager.setScheduler((call) => afterPress(() => queueMicrotask(call)))
 
 /** Creates the query cache of one organiser. It is dropped on signing out, so that the next person sees none of its data. */
 const createQueries = () =>

@@ -37,6 +37,24 @@ test('the counts and changes of the list arrive in one later call, then letters 
   expect(requests.slice(4)).toEqual(['desk_list', 'desk_refresh'])
 })
 
+// break: tabs-move-during-press
+test('a tab that appears during a press does not move the others away from under the pointer', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(people(2))
+  const page = await desk.open(visitor)
+  const { tab, tabs } = getDesk(page)
+  await settle(page)
+  await tab('Declined').hover()
+  await page.mouse.down()
+  await desk.setStatus(stored.slice(0, 1), 'aside')
+  await activateWindow(page)
+  await settle(page)
+  await page.mouse.up()
+  await page.waitForURL(/status=declined/)
+  await expect.poll(tabs).toContain('Put aside 1')
+})
+
 test('a click with Shift ticks or unticks all boxes since the last clicked one', async ({ visitor }) => {
   await desk.store(people(6))
   const page = await desk.open(visitor)

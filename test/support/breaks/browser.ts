@@ -11,6 +11,13 @@ export const browser: readonly Break[] = [
     replace: "[...new Set(origins), '*']",
   },
   {
+    id: 'tabs-move-during-press',
+    effect: 'A tab that appears during a press moves the others, so that the click is lost',
+    declaration: 'afterPress',
+    find: 'if (held) held.push(call)',
+    replace: 'if (!call) return',
+  },
+  {
     id: 'page-framed-by-same-site',
     promise: 'nobody frames the page or redirects the form',
     effect: 'Another page of the site may frame this one',

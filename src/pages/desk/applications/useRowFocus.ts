@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react'
 
 import { afterFrame } from '../kit/after-frame.ts'
 import { focusApplication } from '../kit/focus.ts'
-import { listenTo, pressEnds } from '../kit/listen.ts'
+import { afterPress } from '../kit/listen.ts'
 import { useDecisionQueue } from '../kit/useDesk.tsx'
 
 /**
@@ -15,7 +15,6 @@ import { useDecisionQueue } from '../kit/useDesk.tsx'
 export function useRowFocus(rows: readonly { id: string }[], openId: string | null) {
   const { state } = useDecisionQueue()
   const [focused, setFocused] = useState<string | null>(null)
-  const setCurrent = useAfterPress(setFocused)
   const current = openId ?? focused
   useFocusOnOpenedRow(openId)
   const former = useRef(rows)
@@ -43,7 +42,8 @@ export function useRowFocus(rows: readonly { id: string }[], openId: string | nu
   useEffect(() => onRows(rows), [rows])
   return {
     current,
-    setCurrent,
+    // The decision bar could move under the pointer before the click.
+    setCurrent: (id: string | null) => afterPress(() => setFocused(id)),
     /** Moves the focus by this many rows. */
     move: (by: number) => rows.length > 0 && focusRow(Math.max(position + by, 0)),
     /** The id of the application this many rows further down, limited to the first and last row. */
@@ -68,26 +68,4 @@ function useFocusOnOpenedRow(openId: string | null) {
       document.getElementById(openId)?.focus()
     })
   }, [openId])
-}
-
-/**
- * Delays calls of a function until the pointer is up. Otherwise something that a call shows, such as the decision bar, could
- * move under the pointer before the click.
- */
-function useAfterPress<Args>(call: (args: Args) => void) {
-  const press = useRef({ isDown: false, waiting: [] as Args[] })
-  const onUp = useEffectEvent(() => {
-    const { waiting } = press.current
-    press.current = { isDown: false, waiting: [] }
-    for (const args of waiting) call(args)
-  })
-  useEffect(() => {
-    const endDown = listenTo('pointerdown')(() => (press.current.isDown = true))
-    const endUp = listenTo(...pressEnds)(onUp)
-    return () => {
-      endDown()
-      endUp()
-    }
-  }, [])
-  return (args: Args) => (press.current.isDown ? void press.current.waiting.push(args) : call(args))
 }

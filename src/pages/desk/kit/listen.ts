@@ -22,5 +22,25 @@ export function listenTo(...events: string[]) {
   }
 }
 
-/** The events that end a press. On macOS, nothing follows the context menu of a right click. */
-export const pressEnds = ['pointerup', 'pointercancel', 'contextmenu']
+/** The events that end a press. On macOS, nothing follows the context menu of a right click. Nothing follows in a left window. */
+export const pressEnds = ['pointerup', 'pointercancel', 'contextmenu', 'blur']
+
+/** Calls that wait for the end of a press; undefined while nothing is pressed. */
+let held: (() => void)[] | undefined
+if (globalThis.window) {
+  listenTo('pointerdown')(() => (held ??= []))
+  listenTo(...pressEnds)(() => {
+    const calls = held ?? []
+    held = undefined
+    // The click comes after this event.
+    setTimeout(() => {
+      for (const call of calls) call()
+    })
+  })
+}
+
+/** Calls a function, or delays that until the pointer is up: what it shows could move something away from under the pointer. */
+export function afterPress(call: () => void): void {
+  if (held) held.push(call)
+  else call()
+}
