@@ -17,6 +17,16 @@ create table private.acts (
 alter table private.acts enable row level security;
 create index acts_at on private.acts (at);
 
+-- The ids in the list that an act has as its result: of its applications, and of its letters.
+create function private.ids_in(result jsonb) returns jsonb
+  language sql immutable parallel safe
+  return jsonb_path_query_array(result, '$[*].id') || jsonb_path_query_array(result, '$[*].application');
+
+-- Finds the acts whose result is such a list, regardless of how many others there are. Without `fastupdate`, each erasure would
+-- read a list of what the index does not have yet.
+create index acts_ids on private.acts using gin (private.ids_in(result)) with (fastupdate = off)
+  where jsonb_typeof(result) = 'array';
+
 -- Begins an act. Returns false for a retry, after waiting for the first call to finish. Refuses an id that was used with
 -- another call, other arguments or another account. The history remembers an act longer than a day, and through a restore.
 create function private.begin_act(act uuid, call text, variadic arguments text[]) returns boolean

@@ -12,7 +12,7 @@ create function private.remember_erasures() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 declare
-  gone jsonb := (select jsonb_object_agg(id, true) from erased);
+  gone constant text[] := array(select id from erased);
 begin
   insert into private.erasures (digest)
     select encode(sha256(convert_to(id::text, 'UTF8')), 'hex') from erased on conflict do nothing;
@@ -20,11 +20,9 @@ begin
   update private.acts set result = (
       select coalesce(jsonb_agg(entry order by position), '[]')
       from jsonb_array_elements(result) with ordinality as of_act (entry, position)
-      where not gone ?| array[entry ->> 'id', entry ->> 'application']
+      where not private.ids_in(entry) ?| gone
     )
-    where jsonb_typeof(result) = 'array' and exists (
-      select from jsonb_array_elements(result) as entry where gone ?| array[entry ->> 'id', entry ->> 'application']
-    );
+    where jsonb_typeof(result) = 'array' and private.ids_in(result) ?| gone;
   return null;
 end
 $$;

@@ -96,12 +96,14 @@ begin
       cross join lateral (
         -- The other entries of a list are about other people.
         select case when jsonb_typeof(result) = 'array' then (
-          select jsonb_agg(entry) from jsonb_array_elements(result) as entry
-          where entry ->> 'id' = any (ids) or entry ->> 'application' = any (ids)
+          select jsonb_agg(entry) from jsonb_array_elements(result) as entry where private.ids_in(entry) ?| ids
         ) else result end as own_result
       ) as filtered
-    where jsonb_typeof(result) = 'array' and own_result is not null
-      or exists (select from private.history as event where event.application_id = application and event.act = acts.act)
+    where acts.act = any (array(
+      select event.act from private.history as event where event.application_id = application
+      union select named.act from private.acts as named
+        where jsonb_typeof(named.result) = 'array' and private.ids_in(named.result) ?| ids
+    ))
   );
 end
 $$;

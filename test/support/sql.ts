@@ -67,3 +67,21 @@ export function withoutTriggers(sql: Sql, insert: (transaction: Sql) => Promise<
     await insert(transaction)
   })
 }
+
+/** Counts the rows of some tables that work in a transaction reads, by scanning a table or by an index. */
+export async function countRowsRead(
+  transaction: Sql,
+  tables: readonly string[],
+  work: () => Promise<unknown>,
+): Promise<number> {
+  const count = async () => {
+    const [row] = await transaction<[{ count: number }]>`
+      select sum(seq_tup_read + idx_tup_fetch)::integer as count
+      from pg_stat_xact_user_tables where relname = any (${tables}::text[])`
+    return row.count
+  }
+  // The counters may include earlier reads of this connection.
+  const before = await count()
+  await work()
+  return (await count()) - before
+}

@@ -15,7 +15,7 @@ import { giveBack, record } from './outcomes.ts'
 import { countLetters } from './overview.ts'
 import { backOffAll } from './mail-sender-state.ts'
 import { sqlOf, type Rows, type Sql } from '../database/sql.ts'
-import { wrapStatements, valuesOf } from '../../../test/support/sql.ts'
+import { countRowsRead, wrapStatements, valuesOf } from '../../../test/support/sql.ts'
 
 let outbox: MailSenderFixture
 let database: Database
@@ -748,19 +748,13 @@ test.each(['force_custom_plan', 'force_generic_plan'])(
     await storeNotices()
     await owner`analyze private.letters, private.deliveries, public.retreat_applications`
     await owner.begin(async (sql) => {
-      const rowsRead = async () => {
-        const [row] = await sql<[{ rows: number }]>`
-          select sum(seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables
-          where relname in ('letters', 'deliveries')`
-        return row.rows
-      }
       await sql.unsafe(`set local plan_cache_mode = ${mode}`)
-      const before = await rowsRead()
-      expect(await claimTest(sql)).toMatchObject({ says: { subject: 's', body: 'b' } })
-      expect(await claimLetter(sql)).toMatchObject({ subject: 'How to get there' })
-      expect(await claimReceipt(sql)).toMatchObject({ subject: 'How to get there' })
-      expect(await outboxOf('decision').claimDue(sql, 1)).toHaveLength(1)
-      const read = (await rowsRead()) - before
+      const read = await countRowsRead(sql, ['letters', 'deliveries'], async () => {
+        expect(await claimTest(sql)).toMatchObject({ says: { subject: 's', body: 'b' } })
+        expect(await claimLetter(sql)).toMatchObject({ subject: 'How to get there' })
+        expect(await claimReceipt(sql)).toMatchObject({ subject: 'How to get there' })
+        expect(await outboxOf('decision').claimDue(sql, 1)).toHaveLength(1)
+      })
       expect(read).toBeGreaterThan(3)
       expect(read).toBeLessThan(100)
     })

@@ -8,6 +8,7 @@ import type { Sql } from '../../../src/server/database/sql.ts'
 import { record } from '../../../src/server/letters/outcomes.ts'
 import { retryUndelivered } from '../../../src/server/letters/overview.ts'
 import { retreatDesk, site, tokenIn } from '../../support/retreat-desk.ts'
+import { countRowsRead } from '../../support/sql.ts'
 
 const {
   client,
@@ -276,19 +277,13 @@ test('reminding reads only the letters that were not sent, however many were sen
   await ask('write', { applications: [drafted.id, released.id], occasion: 'reminder' })
   expect(await release(released.id)).toBe('released')
   await storeSentLetters(sql(), 2000)
-  const read = await sql().begin(async (transaction) => {
-    const countRowsRead = async () => {
-      const [row] = await transaction<[{ count: number }]>`
-        select sum(seq_tup_read + idx_tup_fetch)::integer as count from pg_stat_xact_user_tables
-        where relname in ('letters', 'deliveries')`
-      return row.count
-    }
-    const before = await countRowsRead()
-    const [found] = await transaction<[{ wanted: string[] }]>`
-      select wanted from private.to_remind('reminder', 1, private.today())`
-    expect(found.wanted).toEqual([id])
-    return (await countRowsRead()) - before
-  })
+  const read = await sql().begin((transaction) =>
+    countRowsRead(transaction, ['letters', 'deliveries'], async () => {
+      const [found] = await transaction<[{ wanted: string[] }]>`
+        select wanted from private.to_remind('reminder', 1, private.today())`
+      expect(found.wanted).toEqual([id])
+    }),
+  )
   // The draft, and the delivery and the letter of the released reminder.
   expect(read).toBe(3)
 })
