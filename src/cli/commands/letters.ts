@@ -21,6 +21,9 @@ const usage = `Usage: npm run letters -- [option]
   --stop    sends no letters from now on; letters that are being given to the mail server are not aborted
   --start   sends them again, each in a minute: until then the desk can stop it`
 
+/** Letters that are read from the database at a time. */
+const batchSize = 500
+
 const letters = (count: number) => `${count} ${count === 1 ? 'letter' : 'letters'}`
 
 /** Runs `npm run letters`, by its options in `usage`. */
@@ -40,8 +43,11 @@ export async function run(): Promise<void> {
   await withDatabase(async ({ owner }) => {
     switch (option) {
       case 'list':
-        for (const letter of await listUndelivered(owner)) console.log(lineOf(letter))
-        return
+        return owner.begin('read only', async (sql) => {
+          for await (const batch of listUndelivered(sql, batchSize)) {
+            for (const letter of batch) console.log(lineOf(letter))
+          }
+        })
       case 'retry':
         return console.log(`${letters(await retryUndelivered(owner))} will be tried again.`)
       case 'stop':

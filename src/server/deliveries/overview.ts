@@ -26,7 +26,7 @@ export async function countDeliveries(sql: Sql): Promise<DeliveryCounts> {
   return row
 }
 
-/** A summary of the failed tries of applications' deliveries. */
+/** A summary of the failed tries of deliveries. */
 export interface Refusals {
   /** Deliveries that failed and will be tried again. */
   failing: number
@@ -36,14 +36,15 @@ export interface Refusals {
 }
 
 /**
- * Counts the failed deliveries of applications that will be tried again. Describes the last failed try, which may be one of a
- * delivery that was given up. Undefined if there is no failed delivery.
+ * Counts the failed deliveries of some kinds that will be tried again. Describes the last failed try, which may be one of a
+ * delivery that was given up. Undefined if there is no failed delivery. Reads only deliveries that are not done.
  */
-export async function countRefusals(sql: Sql): Promise<Refusals | undefined> {
+export async function countRefusals(sql: Sql, kinds: readonly string[]): Promise<Refusals | undefined> {
   const [row] = await sql<[Refusals?]>`
     select (count(*) filter (where ${isPending(sql)}) over ())::int as failing, reply_status as status, reply as text
     from private.deliveries
-    where kind = 'application' and (${isPending(sql)} or state = 'failed') and (reply_status is not null or reply <> '')
+    where kind = any (${kinds}::text[]) and (${isPending(sql)} or state = 'failed')
+      and (reply_status is not null or reply <> '')
     order by tried_at desc nulls last limit 1`
   return row
 }

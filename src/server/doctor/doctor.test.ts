@@ -137,7 +137,7 @@ test('letters and deliveries that failed, or wait, are reported with a command t
   await owner`update private.deliveries set queued_at = now() - interval '1 hour'`
   await storeDueLetters(owner, 3)
   await owner`
-    update private.deliveries set state = 'failed', is_refused = true, due_at = null
+    update private.deliveries set state = 'failed', is_refused = true, due_at = null, reply = '550 Unknown user'
     where id = (select min(id::text)::uuid from private.deliveries where kind = 'letter')`
   await backOffAll(owner, 'The mail server is closing (421).')
   await database.close()
@@ -146,7 +146,7 @@ test('letters and deliveries that failed, or wait, are reported with a command t
     webhook:
       'wrong: 1 delivery was given up: npm run webhooks -- --list says why, --retry tries again. The last response: 410: gone. 5 deliveries wait, the oldest for 60 minutes: npm run webhooks -- --list says why.',
     letters:
-      'wrong: 1 refused and 0 given up: npm run letters -- --list says why, --retry tries again. The last response: none. 2 wait, and no server hands letters over: set SMTP_URL and MAIL_FROM. Sending is paused: The mail server is closing (421).',
+      'wrong: 1 refused and 0 given up: npm run letters -- --list says why, --retry tries again. The last response: 550 Unknown user. 2 wait, and no server hands letters over: set SMTP_URL and MAIL_FROM. Sending is paused: The mail server is closing (421).',
   })
   expect((await findingsOf({ DATABASE_URL }))['webhook']).toBe(
     'not set: WEBHOOK_URL is not set; 5 wait for one.',

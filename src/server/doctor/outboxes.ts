@@ -1,7 +1,7 @@
 import type { Settings } from '../../settings/server-settings.ts'
 import type { ReadOnlyDatabase } from '../database/database.ts'
 import { notSet, ok, oneLine, wrongIf } from '../finding.ts'
-import { countLetters, listUndelivered, mailSenderState } from '../letters/overview.ts'
+import { countLetters, mailSenderState } from '../letters/overview.ts'
 import { countDeliveries, countRefusals, deliveryHealth } from '../deliveries/overview.ts'
 
 /** Seconds after which a waiting delivery counts as a problem. */
@@ -19,7 +19,7 @@ export async function checkWebhook({ read }: ReadOnlyDatabase, { webhookUrl }: P
   const { counts, oldest, refusals } = await read(async (sql) => ({
     counts: await countDeliveries(sql),
     oldest: (await deliveryHealth(sql)).oldestUndeliveredSeconds,
-    refusals: await countRefusals(sql),
+    refusals: await countRefusals(sql, ['application']),
   }))
   const waiting = counts.waiting + counts.failing
   if (webhookUrl === undefined) {
@@ -45,23 +45,23 @@ export async function checkWebhook({ read }: ReadOnlyDatabase, { webhookUrl }: P
 
 /** Checks the letters, and the deliveries of decisions and RSVPs to automations. */
 export async function checkLetters({ read }: ReadOnlyDatabase, { mailServer }: Pick<Settings, 'mailServer'>) {
-  const { counts, mailSender, undelivered } = await read(async (sql) => ({
+  const { counts, mailSender, refusals } = await read(async (sql) => ({
     counts: await countLetters(sql),
     mailSender: await mailSenderState(sql),
-    undelivered: await listUndelivered(sql),
+    refusals: await countRefusals(sql, ['letter', 'receipt', 'decision', 'rsvp']),
   }))
   const waiting = counts.waiting + counts.sending
   const failed = counts.refused + counts.givenUp
-  const failing = undelivered.filter(({ state }) => state === 'waiting').length
-  const last = undelivered.at(-1)
   return (
     wrongIf([
       failed > 0 &&
         `${counts.refused} refused and ${counts.givenUp} given up: npm run letters -- --list says why, --retry tries again.`,
       counts.webhooksFailed > 0 &&
         `${quantity(counts.webhooksFailed, 'decision or RSVP', 'decisions or RSVPs')} could not be sent to the automation: npm run letters -- --list says why.`,
-      failing > 0 && `${failing} failed and will be tried again: npm run letters -- --list says why.`,
-      last !== undefined && lastResponse(last.reply),
+      refusals !== undefined &&
+        refusals.failing > 0 &&
+        `${refusals.failing} failed and will be tried again: npm run letters -- --list says why.`,
+      refusals !== undefined && lastResponse(refusals.text),
       mailSender.isStopped &&
         waiting > 0 &&
         `${waiting} wait, and letters are stopped: npm run letters -- --start sends them.`,

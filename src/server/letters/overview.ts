@@ -1,4 +1,4 @@
-import type { Sql } from '../database/sql.ts'
+import { inBatches, type Sql } from '../database/sql.ts'
 
 /** The state of the letters, for monitoring. */
 export interface LetterHealth {
@@ -86,11 +86,11 @@ export interface Undelivered {
 }
 
 /**
- * Lists letters, receipts, decisions and RSVPs that were refused or given up, or whose tries have failed so far, the oldest
- * first.
+ * Letters, receipts, decisions and RSVPs that were refused or given up, or whose tries have failed so far, the oldest first, in
+ * batches of `batch` rows. Needs a transaction.
  */
-export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
-  return sql<Undelivered[]>`
+export function listUndelivered(sql: Sql, batch: number): AsyncIterable<Undelivered[]> {
+  const text = `
     select state, way, occasion, private.address_of(application.id, email) as email, queued_at as at,
       due_at as "nextAt", reply
     from private.letter_deliveries join public.retreat_applications as application on application.id = application_id
@@ -100,6 +100,7 @@ export async function listUndelivered(sql: Sql): Promise<Undelivered[]> {
     from private.deliveries join public.retreat_applications as application on application.id = application_id
     where kind = 'rsvp' and (state = 'failed' or state in ('waiting', 'sending') and reply <> '')
     order by at`
+  return inBatches(sql, text, batch)
 }
 
 /** Whether letters are sent, and the problem if they are not. */

@@ -125,3 +125,34 @@ test('junk is suggested in groups with the same reason, links or domain, and eac
   await decide(sameReason[0] ?? '', 'declined', 0)
   expect((await ask<JunkGroup[]>('junk')).map(({ kind }) => kind)).toEqual(['domain', 'links'])
 })
+
+test('junk is searched for a second, among the newest applications', async () => {
+  await store(
+    Array.from({ length: 500 }, (_, index) => ({
+      reason: 'Best casino.',
+      email: `c${index}@c${index}.example`,
+      created_at: new Date(Date.UTC(2026, 0, 1) - index * 1_000),
+    })),
+  )
+  const read = await server.database.owner.begin(async (transaction) => {
+    const [{ definition }] = await transaction<[{ definition: string }]>`
+      select pg_get_functiondef('private.person(text)'::regprocedure) as definition`
+    await transaction`
+      create or replace function private.person(email text) returns text language plpgsql immutable parallel safe as $$
+      begin perform pg_sleep(0.005); return email; end $$`
+    const rows = await transaction<{ id: string; is_read: boolean }[]>`
+      with newest as materialized (
+        select array_agg(id order by created_at desc) as ids from public.retreat_applications
+      ), traits as materialized (select traits.id from newest cross join private.traits(newest.ids))
+      select one.id, traits.id is not null as is_read
+      from newest cross join unnest(ids) with ordinality as one (id, position) left join traits on traits.id = one.id
+      order by position`
+    await transaction.unsafe(definition)
+    return rows.map(({ is_read }) => is_read)
+  })
+  const count = read.lastIndexOf(true) + 1
+  // Fifty are read at a time, and two hundred in a second at most.
+  expect(count).toBeGreaterThan(0)
+  expect(count).toBeLessThanOrEqual(250)
+  expect(read.slice(0, count)).not.toContain(false)
+})

@@ -157,7 +157,14 @@ test('an automation gets the RSVP link and the deadline, and later each RSVP, in
   await sql()`select public.answer_place(${invitation.token}, 'not coming', gen_random_uuid())`
   await callDesk('set_answer', { act: crypto.randomUUID(), application: id, answer: null })
   await expect
-    .poll(async () => (await listUndelivered(sql())).map(({ reply }) => reply))
+    .poll(() =>
+      sql().begin(async (transaction) => {
+        const replies: string[] = []
+        for await (const batch of listUndelivered(transaction, 10))
+          replies.push(...batch.map(({ reply }) => reply))
+        return replies
+      }),
+    )
     .toEqual(['HTTP 500'])
   expect(await countLetters(sql())).toMatchObject({ webhooksWaiting: 3, webhooksFailed: 0 })
   responseStatus = 200
