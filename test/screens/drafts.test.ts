@@ -59,6 +59,49 @@ test('text typed into a draft is shown for copying while the decision is another
   await screen.findByText(/Edited for this person\./)
 })
 
+test('while blind reading is on, unsaved texts of drafts and their recipients are hidden, also after a reload', async () => {
+  const stored = await desk.store([zoe, alan])
+  await desk.setStatus(stored, 'accepted')
+  const { user, press, follow, fill, goTo, reload, activateWindow, announced } =
+    await desk.open('/letters/drafts/accepted')
+  for (const name of ['Zoë Zola', 'Alan Turing']) {
+    await user.click(await screen.findByRole('radio', { name: new RegExp(`^${name}`) }))
+    await press(`Edit: ${name}`)
+    await fill(await findText(), `Dear ${name}, bring bees.`)
+  }
+  // One of the drafts is gone, so that its text is shown for copying.
+  await desk.setStatus([stored[1] ?? { id: '' }], 'declined')
+  reload()
+  await screen.findByText('Dear Alan Turing, bring bees.')
+
+  await follow('Account')
+  await user.click(await screen.findByRole('switch', { name: 'Blind reading' }))
+  await announced('Blind reading is on.')
+  const isHidden = async () => {
+    await screen.findByText('The address and your unsaved changes are hidden: you read blind.')
+    // Nothing is pending afterwards.
+    await activateWindow()
+    expect(document.documentElement.outerHTML).not.toMatch(/Zoë|Alan|bees/)
+    expect(screen.queryByLabelText('Text')).toBeNull()
+  }
+  goTo('/letters/drafts/accepted')
+  await isHidden()
+  reload()
+  await isHidden()
+  for (const { id } of stored) {
+    goTo(`/applications/${id}`)
+    await screen.findByRole('heading', { name: 'Letters' })
+    await activateWindow()
+    expect(document.documentElement.outerHTML).not.toMatch(/Zoë|Alan|bees/)
+  }
+
+  await desk.ada.client.rpc('desk_set_blind', { blind: false }).throwOnError()
+  goTo('/letters/drafts/accepted')
+  reload()
+  await screen.findByText('Dear Alan Turing, bring bees.')
+  expect((await findText()).value).toBe('Dear Zoë Zola, bring bees.')
+})
+
 test('the editor of a letter stays open while somebody types, and typing never makes a decision', async () => {
   const [{ id } = { id: '' }] = await desk.store([zoe])
   const { user, press, follow, fill, reload } = await desk.open(`/applications/${id}`)

@@ -9,6 +9,7 @@ import { DialogForm } from '../kit/DialogForm.tsx'
 import { Field, Tick } from '../kit/Field.tsx'
 import { countOf, formatNumber } from '../kit/format.ts'
 import { useDeskAct } from '../kit/useDeskAct.ts'
+import { useReading } from '../kit/useReading.ts'
 import { isMistyped } from '../kit/mistyped.ts'
 import { wasSentBefore, nameOfLetter } from '../letters/letters.ts'
 
@@ -133,15 +134,21 @@ const reasons: Record<Unsent['outcome'], string> = {
 
 /** A notice about the drafts that were not sent, with the reasons. */
 export function DraftsUnsent({ unsent }: { unsent: readonly Unsent[] }) {
-  if (unsent.length === 0) return null
+  return unsent.length > 0 && <UnsentNotice unsent={unsent} />
+}
+
+function UnsentNotice({ unsent }: { unsent: readonly Unsent[] }) {
+  // The letters are from before the sending: blind reading may have been switched on since.
+  const { data: reading } = useReading()
+  const nameShown = ({ application, name }: Letter) =>
+    nameOfLetter({ application, name: reading?.blind === false ? name : null })
   return (
     <div className="layout-notice error" role="alert">
       <p>{countOf(unsent.length, 'letter')} not sent:</p>
       <ul>
         {unsent.map(({ letter, outcome }) => (
           <li key={letter.id}>
-            <ApplicationLink id={letter.application}>{nameOfLetter(letter)}</ApplicationLink>:{' '}
-            {reasons[outcome]}
+            <ApplicationLink id={letter.application}>{nameShown(letter)}</ApplicationLink>: {reasons[outcome]}
           </li>
         ))}
       </ul>

@@ -72,7 +72,10 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
   const { id, seen } = letter
   const differsFromTemplate = isEdited(letter)
   const [isOpen, setIsOpen] = useState(false)
-  const isEditing = isOpen || input[0] !== null
+  const hasUnsaved = input[0] !== null
+  // Blind readers cannot edit: the text may contain the person's name.
+  const isBlind = letter.name === null
+  const isEditing = !isBlind && (isOpen || hasUnsaved)
   const editButton = useRef<HTMLButtonElement>(null)
   const name = nameOfLetter(letter)
   const article = useRef<HTMLElement>(null)
@@ -115,7 +118,7 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
     >
       <p className="layout-quiet">
         {letter.to === null ? (
-          'The address is hidden: you read blind.'
+          `The address ${hasUnsaved ? 'and your unsaved changes are' : 'is'} hidden: you read blind.`
         ) : (
           <>
             To <LongText text={letter.to} />
@@ -136,7 +139,7 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
           <LetterText text={letter} />
           <ActProblems acts={[remove, restore, noteSent, handOver]} />
           <div className="layout-row">
-            {children}
+            {!hasUnsaved && children}
             {mailto !== undefined && !isFilledLater(letter) && (
               <a aria-label={`Open in mail program: ${name}`} className="control-link" href={mailto}>
                 Open in mail program
@@ -161,13 +164,12 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
                 I sent it
               </ActButton>
             )}
-            {/* Blind readers cannot edit: a letter to one person may contain the person's name. */}
-            {letter.name !== null && (
+            {!isBlind && (
               <Button about={name} ref={editButton} onPress={() => setIsOpen(true)}>
                 Edit
               </Button>
             )}
-            {differsFromTemplate && letter.name !== null && (
+            {differsFromTemplate && !isBlind && (
               <ActButton
                 about={name}
                 isPending={restore.isPending}

@@ -5,6 +5,7 @@ import type { Letter } from '../../../client/desk/letters.ts'
 import { Button } from '../kit/Button.tsx'
 import { focusHeadingOnRemoval } from '../kit/focus.ts'
 import { useDesk } from '../kit/useDesk.tsx'
+import { useReading } from '../kit/useReading.ts'
 import { nameOfLetter } from '../letters/letters.ts'
 import { DraftArticle } from './DraftArticle.tsx'
 import type { DraftChange, useDraftChanges, Recipient } from './draft-changes.ts'
@@ -39,7 +40,7 @@ interface OrphanedTextProps {
 
 /**
  * Shows the unsaved text of a draft that was sent or removed meanwhile, so that the organiser can copy it. Shows nothing for
- * a draft that is on a later page.
+ * a draft that is on a later page, and nothing to blind readers, since the text and the recipient's name are from before.
  */
 function OrphanedText({ change, isAtApplication, onDiscard }: OrphanedTextProps) {
   const { call } = useDesk()
@@ -50,12 +51,14 @@ function OrphanedText({ change, isAtApplication, onDiscard }: OrphanedTextProps)
     refetchOnWindowFocus: 'always',
   })
   const article = useRef<HTMLElement>(null)
+  const { data: reading } = useReading()
   const isOrphaned = letters?.some(({ id, state }) => id === change.id && state === 'draft') === false
+  const isShown = isOrphaned && reading?.blind === false
   // The form has disappeared, possibly with the focus.
   useEffect(() => {
-    if (isOrphaned && document.activeElement === document.body) article.current?.focus()
-  }, [isOrphaned])
-  if (!isOrphaned) return null
+    if (isShown && document.activeElement === document.body) article.current?.focus()
+  }, [isShown])
+  if (!isShown) return null
   return (
     <DraftArticle
       ref={article}

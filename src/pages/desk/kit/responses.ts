@@ -5,6 +5,7 @@ import type { ActName, Arguments, Result } from '../../../client/desk/calls.ts'
 import type { Letter, LetterPage, LettersOverview } from '../../../client/desk/letters.ts'
 import type { Questions } from '../../../client/desk/questions.ts'
 import type { Places } from '../../../client/desk/retreat.ts'
+import { announce } from './announce.tsx'
 import type { DecisionQueue } from './decision-queue.ts'
 import type { List } from './list.ts'
 
@@ -120,7 +121,11 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
 
 /** Drops all data that was read before blind reading was switched on or off: it shows too much or too little. */
 export function dropReadData(queries: QueryClient, queue: DecisionQueue, isBlind: boolean): void {
-  if (isBlind) forgetDecisions(queue)
+  if (isBlind) {
+    forgetDecisions(queue)
+    // The last announcement may have a name.
+    announce('')
+  }
   void queries.resetQueries({
     predicate: ({ queryKey: [subject] }) => subject !== 'account' && subject !== 'reading',
   })

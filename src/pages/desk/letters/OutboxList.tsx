@@ -163,7 +163,9 @@ function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
           I told them another way
         </ActButton>
       </div>
-      {isReaddressing && <Readdress {...{ letter, label }} onClose={() => setIsReaddressing(false)} />}
+      {isReaddressing && letter.to !== null && (
+        <Readdress {...{ letter, label }} onClose={() => setIsReaddressing(false)} />
+      )}
       <ActProblems acts={[retry, settle]} />
     </>
   )

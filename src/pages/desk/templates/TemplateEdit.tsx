@@ -274,7 +274,8 @@ function PreviewChoice({ chosen, isBlind, onChoose }: PreviewChoiceProps) {
       <Problem error={isSearching ? error : null} />
       {chosen && (
         <p className="layout-row">
-          With <bdi>{nameOf(chosen)}</bdi>
+          {/* It may have been chosen before blind reading was switched on. */}
+          With <bdi>{nameOf(isBlind ? { id: chosen.id } : chosen)}</bdi>
           <Button onPress={() => choose(null)}>Newest</Button>
         </p>
       )}
