@@ -1,22 +1,43 @@
 -- Everything about a person, for a subject access request to an organiser or an operator: what every table has about them.
 -- `person.test.ts` fails if a column of the database is missing here, except those that it names.
 
--- The applications of some emails, the newest first: those that gave one of them, and those whose address organisers ever replaced
--- with one of them.
-create function private.applications_of(emails text[]) returns uuid[]
+-- The applications that gave an email, the newest first.
+create function private.applications_of(email text) returns uuid[]
+  language sql stable set search_path = ''
+as $$
+  select array(
+    select id from public.retreat_applications as application
+    where private.person(application.email) = private.person(applications_of.email)
+    order by created_at desc, id desc
+  )
+$$;
+
+-- The applications that gave another email, and to which only an address leads with which organisers ever replaced another. They may
+-- be another person's: organisers mistype, too. `others`: more emails of the person. `address`: the replacement that leads to the
+-- application, null if the application itself gave it. At most `most`, the newest first.
+create function private.applications_by_address(email text, others text[], most integer) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  people constant text[] := array(select private.person(email) from unnest(emails) as email);
+  person constant text := private.person(applications_by_address.email);
+  people constant text[] := array(select private.person(given) from unnest(others || applications_by_address.email) as given);
 begin
-  return array(
-    select id from public.retreat_applications
-    where private.person(email) = any (people) or id = any (array(
-      select application_id from private.addresses where private.person(address) = any (people)
-      union select application_id from private.history
+  return (
+    with replacements as materialized (
+      select application_id, address from private.addresses where private.person(address) = any (people)
+      union select application_id, detail ->> 'address' from private.history
         where kind = 'address' and private.person(detail ->> 'address') = any (people)
-    ))
-    order by created_at desc, id desc
+    ), reached as (
+      select application as row, (select min(address) from replacements where application_id = id) as address
+      from public.retreat_applications as application
+      where (private.person(application.email) = any (people) or id = any (array(select application_id from replacements)))
+        and private.person(application.email) <> person
+      order by created_at desc, id desc limit most
+    )
+    select coalesce(jsonb_agg(private.names(row) || jsonb_build_object(
+      'id', (row).id, 'created_at', (row).created_at, 'email', (row).email, 'address', address
+    ) order by (row).created_at desc, (row).id desc), '[]')
+    from reached
   );
 end
 $$;
@@ -220,15 +241,15 @@ begin
 end
 $$;
 
--- Everything about the person of an email: {email, applications, left_out, account}. At most `most` applications, the newest
--- first, and `left_out` counts the others. `others`: more emails of this person.
+-- Everything about the person of an email: {email, applications, left_out, by_address, account}. At most `most` applications, the
+-- newest first, and `left_out` counts the others. `others`: more emails of this person. They lead only to `by_address`.
 create function private.all_about(
   email text, reader uuid default null, most integer default null, others text[] default '{}'
 ) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
-  applications constant uuid[] := private.applications_of(others || all_about.email);
+  applications constant uuid[] := private.applications_of(all_about.email);
 begin
   return jsonb_build_object(
     'email', all_about.email,
@@ -237,12 +258,13 @@ begin
       from unnest(applications[:coalesce(most, cardinality(applications))]) with ordinality as one (id, position)
     ),
     'left_out', greatest(0, cardinality(applications) - most),
+    'by_address', private.applications_by_address(all_about.email, others, most),
     'account', private.account_of(all_about.email, reader)
   );
 end
 $$;
 
--- Everything about the person of an application, with their hundred newest applications, by all emails of this one.
+-- Everything about the person of an application, with their hundred newest applications.
 create function public.desk_all_about(application uuid) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

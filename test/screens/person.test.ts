@@ -1,4 +1,4 @@
-import { screen, waitFor } from '@testing-library/dom'
+import { screen, waitFor, within } from '@testing-library/dom'
 import { expect, test } from 'vitest'
 
 import { questions } from '../../src/application/fields.ts'
@@ -36,6 +36,29 @@ test('an application leads to everything about its person, and Back leads to the
   await follow('Back')
   await screen.findByRole('heading', { name: 'Ada Lovelace' })
   expect(location.hash).toBe(`#/applications/${id}?status=all`)
+})
+
+test('an application to which only a replaced address leads is apart, with the reason, and says what it is', async () => {
+  const id = await storeGuest(desk)
+  const [mistyped = { id: '' }] = await desk.store([
+    { first_name: 'Grace', last_name: 'Hopper', email: 'grace@example.com' },
+    { first_name: 'Zoë', last_name: 'Zola', email: 'zoe@example.com' },
+  ])
+  await desk.sql`insert into private.addresses values (${mistyped.id}, 'ada@example.com'), (${id}, 'zoe@example.com')`
+  const { follow } = await desk.open(`/applications/${id}/all`)
+  const apart = within(await screen.findByRole('region', { name: 'Perhaps about somebody else' }))
+  expect(apart.getAllByRole('listitem').map(({ textContent }) => textContent)).toEqual([
+    expect.stringMatching(
+      /^Grace Hopper, grace@example\.com, .* An organiser replaced the email of that application with ada@example\.com\.$/,
+    ) as string,
+    expect.stringMatching(
+      /^Zoë Zola, zoe@example\.com, .* An organiser replaced the address of this person with the email of that application\.$/,
+    ) as string,
+  ])
+  expect(screen.getAllByRole('heading', { name: /^Application of/ })).toHaveLength(2)
+  await follow('Grace Hopper')
+  await screen.findByRole('heading', { name: 'Grace Hopper' })
+  expect(location.hash).toBe(`#/applications/${mistyped.id}`)
 })
 
 test('marks of others are left out until the reader has marked too, and the page says so', async () => {

@@ -113,8 +113,17 @@ async function* withProgress(batches: AsyncIterable<StoredApplication[]>) {
 /** Everything about a person, from the database and the backups, as JSON. */
 async function allAbout(sql: Sql, email: string) {
   const [{ about }] = await sql<
-    [{ about: { applications: { id: string }[]; account: object | null } }]
+    [
+      {
+        about: {
+          applications: { id: string }[]
+          account: object | null
+          by_address: { id: string; email: string; address: string }[]
+        }
+      },
+    ]
   >`select private.all_about(${email}) as about`
+  const { by_address: byAddress, ...given } = about
   const { backupDir } = readSettings()
   const ids = new Set(about.applications.map(({ id }) => id))
   const search = backupDir === undefined ? undefined : await searchBackups(backupDir, { email, ids })
@@ -123,11 +132,18 @@ async function allAbout(sql: Sql, email: string) {
       ? 'BACKUP_DIR is not set: no backup was searched.'
       : `Searched ${search.count} ${search.count === 1 ? 'backup' : 'backups'} in ${backupDir}. Copies in other places were not searched.`,
   )
+  for (const { id, email: otherEmail, address } of byAddress) {
+    console.error(
+      onOneLine(
+        `Left out, since it may be about somebody else: application ${id} of ${otherEmail}, whose email an organiser replaced with ${address}.`,
+      ),
+    )
+  }
   const { backups } = search ?? { backups: [] }
-  if (ids.size === 0 && about.account === null && backups.length === 0) {
+  if (ids.size === 0 && byAddress.length === 0 && about.account === null && backups.length === 0) {
     throw new OperatorError(`Nothing is stored about ${onOneLine(email)}.`)
   }
-  return [toJson({ ...about, at: new Date().toISOString(), backups })]
+  return [toJson({ ...given, at: new Date().toISOString(), backups })]
 }
 
 async function erase(sql: Sql, ids: string[], yes: boolean) {

@@ -110,6 +110,20 @@ export interface AllAbout {
   /** The number of older applications that are left out. */
   left_out: number
   /**
+   * Applications that gave another email, and to which only an address leads with which an organiser replaced another. They may be
+   * somebody else's. `address`: the replacement that leads there, null if the application itself gave it.
+   */
+  by_address: {
+    id: string
+    created_at: string
+    first_name: string
+    last_name: string
+    /** The email, if the name shows nothing. */
+    name?: string
+    email: string
+    address: string | null
+  }[]
+  /**
    * The person's own account; null if they have none. `history` and `marks` count what they did as an organiser. Of another's account
    * an organiser gets only `email` and `organiser_since`.
    */

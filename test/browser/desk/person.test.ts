@@ -2,10 +2,13 @@ import { buffer } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
+import type { AllAbout } from '../../../src/client/desk/person.ts'
 import { deskForTestFile, getDesk } from '../../support/desk-page.ts'
+import { anApplication } from '../../support/form.ts'
 import { overflow } from '../../support/overflow.ts'
 import { storeGuest } from '../../support/person.ts'
 import { resize } from '../../support/resize.ts'
+import { valuesOf } from '../../support/sql.ts'
 import { test } from '../../support/visitor.ts'
 
 const desk = deskForTestFile()
@@ -14,8 +17,18 @@ const title = 'Everything about a person'
 const linesOf = async (page: Page) =>
   (await page.locator('body').innerText()).split(/\s*\n\s*/).filter(Boolean)
 
-test('the JSON has what the database returns, and the time at which it was read', async ({ visitor }) => {
+/** Stores an application of somebody else, for whom an organiser mistyped an address: it is the guest's. */
+const storeMistyped = () => desk.sql`
+  with stored as (
+    insert into public.retreat_applications ${valuesOf({ ...anApplication({ first_name: 'Grace' }) })} returning id
+  )
+  insert into private.addresses select id, 'ada@example.com' from stored`
+
+test('the JSON has what the database returns, the time at which it was read, and nothing that may be about somebody else', async ({
+  visitor,
+}) => {
   const id = await storeGuest(desk)
+  await storeMistyped()
   const page = await desk.open(visitor, `/applications/${id}/all`)
   const saved = page.waitForEvent('download')
   await getDesk(page).button('Download JSON').click()
@@ -25,7 +38,9 @@ test('the JSON has what the database returns, and the time at which it was read'
     at: string
   }
   const { data } = await desk.ada.client.rpc('desk_all_about', { application: id })
-  expect(about).toEqual(data)
+  const { by_address, ...given } = data as AllAbout
+  expect(by_address).toHaveLength(1)
+  expect(about).toEqual(given)
   expect(at).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/)
   await expect.poll(() => getDesk(page).status.textContent()).toBe('Downloaded everything about this person.')
 })
@@ -34,7 +49,9 @@ test('the printed page has everything, nothing to press, and each application on
   visitor,
 }) => {
   const id = await storeGuest(desk)
+  await storeMistyped()
   const page = await desk.open(visitor, `/applications/${id}/all`)
+  await page.getByText('Grace').waitFor()
   await page.evaluate(() => (window.print = () => (document.title = 'printed')))
   await getDesk(page).button('Print').click()
   await expect.poll(() => page.title()).toBe('printed')
@@ -49,6 +66,7 @@ test('the printed page has everything, nothing to press, and each application on
     ) as string,
   ])
   expect(lines.filter((line) => /Print|Download|npm run|Back$|Unplugged\. \d/.test(line))).toEqual([])
+  expect(lines.join('\n')).not.toMatch(/Grace|somebody else/)
   expect(lines.join('\n')).toContain('By train: [their link to answer]')
   expect(await overflow(page)).toEqual({ scroll: 0, wide: [] })
   const breaks = await page

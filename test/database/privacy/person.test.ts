@@ -303,20 +303,22 @@ test('the result has nothing about another person, and no secret', async () => {
   expect(JSON.parse(text)).toMatchObject({ applications: [{ id, invitation: { has_link: true } }] })
 })
 
-test('a person is found by their email in upper or lower case, and by the address that organisers wrote instead', async () => {
+test('a person is found by their email in upper or lower case', async () => {
   const id = await storeEverything('Ada@Example.com', 'word')
-  for (const email of [' ada@example.COM ', 'Word@example.net']) {
-    expect((await allAbout(email)).applications.map((application) => application.id)).toEqual([id])
-  }
+  expect((await allAbout(' ada@example.COM ')).applications.map((application) => application.id)).toEqual([
+    id,
+  ])
   expect(await allAbout('nobody@example.com')).toEqual({
     email: 'nobody@example.com',
     applications: [],
     left_out: 0,
+    by_address: [],
     account: null,
   })
 })
 
-test('all applications of a person are found from each of them, also after organisers replaced an address twice', async () => {
+// break: person-has-mistyped-address
+test('an application to which only a replaced address leads is apart, with that address, since organisers mistype, too', async () => {
   const store = async (email: string) => {
     const [{ id }] = await sql<[{ id: string }]>`
       insert into public.retreat_applications ${valuesOf({ ...anApplication({ email }) })} returning id`
@@ -331,10 +333,33 @@ test('all applications of a person are found from each of them, also after organ
   }
   const [middle, second] = [await store('ADA@middle.example'), await store(person)]
   await store('tim@example.com')
-  const idsOf = ({ applications }: AllAbout) => applications.map(({ id }) => id)
-  expect(idsOf((await ask(first)).data as AllAbout)).toEqual([second, middle, first])
-  expect(idsOf((await ask(second)).data as AllAbout)).toEqual([second, first])
-  expect(idsOf(await allAbout('ada@middle.example'))).toEqual([middle, first])
+  const partsOf = ({ applications, by_address }: AllAbout) => ({
+    given: applications.map(({ id }) => id),
+    apart: by_address.map(({ id, address }) => [id, address]),
+  })
+  expect(partsOf((await ask(first)).data as AllAbout)).toEqual({
+    given: [first],
+    apart: [
+      [second, null],
+      [middle, null],
+    ],
+  })
+  expect(partsOf((await ask(second)).data as AllAbout)).toEqual({ given: [second], apart: [[first, person]] })
+  expect(partsOf(await allAbout('Ada@middle.example'))).toEqual({
+    given: [middle],
+    apart: [[first, 'ada@middle.example']],
+  })
+  const { by_address } = await allAbout(person)
+  expect(by_address).toEqual([
+    {
+      id: first,
+      created_at: expect.any(String) as string,
+      first_name: 'Ada',
+      last_name: expect.stringContaining('Lovelace') as string,
+      email: 'ada@exampel.com',
+      address: person,
+    },
+  ])
 })
 
 test('of an account that was removed, the result says how often its email is in the history and beside marks', async () => {

@@ -230,8 +230,17 @@ export const organisers: readonly Break[] = [
     promise: 'everything about a person is about that person alone, has no secret, and lacks nothing',
     effect: 'The results of acts name other people, about whom the same act decided',
     declaration: 'private.acts_about',
-    find: "where entry ->> 'id'",
-    replace: "where true or entry ->> 'id'",
+    find: 'as entry where private.ids_in(entry) ?| ids',
+    replace: 'as entry',
+  },
+  {
+    id: 'person-has-mistyped-address',
+    promise: 'everything about a person is about that person alone, has no secret, and lacks nothing',
+    effect: "Everything about a person has another person's application, whose address an organiser mistyped",
+    declaration: 'private.applications_of',
+    find: 'private.person(applications_of.email)',
+    replace:
+      'private.person(applications_of.email) or id in (select application_id from private.addresses where address = applications_of.email)',
   },
   {
     id: 'person-has-token',

@@ -11,6 +11,7 @@ import { saveFile } from '../kit/save-file.ts'
 import { Back, Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { Facts } from './Facts.tsx'
+import { PersonByAddress } from './PersonByAddress.tsx'
 import { backupWords, commandFor } from './person.ts'
 import { PersonApplication } from './PersonApplication.tsx'
 
@@ -39,12 +40,18 @@ export function PersonShow({ id, filters }: PersonShowProps) {
       query={query}
       nav={<Back label="In the application" to={{ screen: 'application', id, filters }} />}
     >
-      {(about) => <Person about={about} />}
+      {({ by_address: byAddress, ...about }) => (
+        <>
+          <Person about={about} />
+          <PersonByAddress applications={byAddress} filters={filters} />
+        </>
+      )}
     </Screen>
   )
 }
 
-function Person({ about }: { about: AllAbout & { at: string } }) {
+/** What the person is given, on paper or as a file. */
+function Person({ about }: { about: Omit<AllAbout, 'by_address'> & { at: string } }) {
   const { email, at, applications, left_out: leftOut, account } = about
   const [newest] = applications
   const download = () => {
