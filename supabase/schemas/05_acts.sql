@@ -27,6 +27,15 @@ create function private.ids_in(result jsonb) returns jsonb
 create index acts_ids on private.acts using gin (private.ids_in(result)) with (fastupdate = off)
   where jsonb_typeof(result) = 'array';
 
+-- Deletes acts that are older than a day, at most `most`. Skips those that another call is deleting.
+create function private.delete_expired_acts(most integer) returns void
+  language sql set search_path = ''
+as $$
+  delete from private.acts where act = any (array(
+    select act from private.acts where at < now() - interval '1 day' limit most for update skip locked
+  ))
+$$;
+
 -- Begins an act. Returns false for a retry, after waiting for the first call to finish. Refuses an id that was used with
 -- another call, other arguments or another account. The history remembers an act longer than a day, and through a restore.
 create function private.begin_act(act uuid, call text, variadic arguments text[]) returns boolean
@@ -41,9 +50,7 @@ begin
   insert into private.acts (act, account_id, call, given)
     values (begin_act.act, auth.uid(), begin_act.call, digest) on conflict do nothing;
   if found then
-    delete from private.acts where acts.act = any (array(
-      select expired.act from private.acts as expired where at < now() - interval '1 day' limit 1000 for update skip locked
-    ));
+    perform private.delete_expired_acts(1000);
     perform from private.history where history.act = begin_act.act;
     if not found then
       return true;

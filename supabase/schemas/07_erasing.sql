@@ -16,13 +16,19 @@ declare
 begin
   insert into private.erasures (digest)
     select encode(sha256(convert_to(id::text, 'UTF8')), 'hex') from erased on conflict do nothing;
+  -- Another call may be deleting expired acts, and wait for these applications.
+  perform private.delete_expired_acts(null);
   -- Remove them from the results of acts.
   update private.acts set result = (
       select coalesce(jsonb_agg(entry order by position), '[]')
       from jsonb_array_elements(result) with ordinality as of_act (entry, position)
       where not private.ids_in(entry) ?| gone
     )
-    where jsonb_typeof(result) = 'array' and private.ids_in(result) ?| gone;
+    where act = any (array(
+      select act from private.acts
+      where at >= now() - interval '1 day' and jsonb_typeof(result) = 'array' and private.ids_in(result) ?| gone
+      order by act for update
+    ));
   return null;
 end
 $$;
@@ -39,6 +45,18 @@ create table private.installation (
 insert into private.installation default values;
 alter table private.installation enable row level security;
 
+-- Locks applications that the caller erases, in the order of locks, and the questions that they answered.
+create function private.lock_for_erasing(applications uuid[]) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform from public.retreat_applications where id = any (applications) order by id for update;
+  perform from private.questions
+    where edition in (select edition from public.retreat_applications where id = any (applications))
+    order by id for key share;
+end
+$$;
+
 -- Permanently erases applications of one email, with everything that is known about them. The history records only who
 -- erased how many.
 create function public.desk_erase(applications uuid[], email text, act uuid default null) returns jsonb
@@ -54,8 +72,7 @@ begin
       select jsonb_build_object('erased', detail -> 'applications') from private.history where history.act = desk_erase.act
     ));
   end if;
-  -- Locked in the same order as for decisions, to avoid a deadlock.
-  perform from public.retreat_applications where id = any (applications) order by id for update;
+  perform private.lock_for_erasing(applications);
   if exists (
     select from public.retreat_applications as application
     where id = any (applications)

@@ -140,6 +140,16 @@ as $$
     else (earlier.queued_at, earlier.id) < (later.queued_at, later.id) end
 $$;
 
+-- Locks deliveries in the order of locks: the latest first, as recording an RSVP or a decision locks it before the earlier ones.
+create function private.lock_deliveries(wanted uuid[]) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform from private.deliveries
+    where id = any (wanted) order by event_id desc nulls last, queued_at desc, id desc for update;
+end
+$$;
+
 -- Claims one delivery, whose row the caller has locked, for the duration of the lease. An earlier try that has no result counts
 -- in `may_have_arrived`.
 create function private.claim_one(delivery uuid, lease interval) returns private.deliveries
@@ -203,13 +213,18 @@ declare
   claimed private.deliveries;
   is_recalled boolean;
   recorded private.deliveries;
+  superseded uuid[];
 begin
   loop
     select * into claimed from private.deliveries where id = delivery and attempts = attempt and deliveries.state = 'sending';
     if not found then return null; end if;
     is_recalled := claimed.recalled_at is not null;
-    -- Locked before the delivery's row, as in the order of locks.
-    if is_recalled then perform private.lock_letters(array[delivery]); end if;
+    -- Locked before the delivery's row, as in the order of locks: `follow_told` adds a delivery that refers to the application.
+    if is_recalled then
+      perform private.lock_letters(array[delivery]);
+    elsif claimed.letter_id is not null then
+      perform from public.retreat_applications where id = claimed.application_id for key share;
+    end if;
     perform from private.deliveries
       where id = delivery and attempts = attempt and deliveries.state = 'sending' and (recalled_at is not null) = is_recalled
       for update;
@@ -238,9 +253,14 @@ begin
     where id = delivery returning row.* into recorded;
   if recorded.state = 'done' and recorded.kind in ('rsvp', 'decision') then
     -- Otherwise a retry would deliver an older RSVP or decision after a newer one.
-    update private.deliveries as earlier set state = 'cancelled', due_at = null
+    superseded := array(
+      select id from private.deliveries as earlier
       where earlier.application_id = recorded.application_id and earlier.kind = recorded.kind
-        and private.is_before(earlier, recorded) and earlier.state not in ('done', 'cancelled');
+        and private.is_before(earlier, recorded) and earlier.state not in ('done', 'cancelled')
+    );
+    perform private.lock_deliveries(superseded);
+    update private.deliveries set state = 'cancelled', due_at = null
+      where id = any (superseded) and deliveries.state not in ('done', 'cancelled');
   end if;
   if is_recalled and recorded.letter_id is not null then
     perform private.settle_recalled(recorded);
@@ -256,9 +276,7 @@ create function private.erase_deliveries() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
 begin
-  perform from private.deliveries where old.id in (id, application_id) 
-    -- The latest first, as recording an RSVP or a decision locks it before the earlier ones.
-    order by event_id desc nulls last, queued_at desc, id desc for update;
+  perform private.lock_deliveries(array(select id from private.deliveries where old.id in (id, application_id)));
   delete from private.deliveries where old.id in (id, application_id);
   return old;
 end

@@ -5,6 +5,7 @@
 create function private.recall(wanted uuid[], author text default null) returns void
   language sql set search_path = ''
 as $$
+  select private.lock_deliveries(wanted);
   update private.deliveries set
       state = case state when 'sending' then state else 'cancelled' end, due_at = case state when 'sending' then due_at end,
       recalled_at = coalesce(recalled_at, now()), recalled_by = recall.author
@@ -16,6 +17,7 @@ $$;
 create function private.retry_failed(wanted uuid[]) returns integer
   language sql set search_path = ''
 as $$
+  select private.lock_deliveries(wanted);
   with retried as (
     update private.deliveries as delivery set state = 'waiting', attempts = 0, due_at = now(), reply = '', is_refused = false,
         closings = 0
@@ -36,6 +38,9 @@ as $$
 declare
   retried integer;
 begin
+  perform private.lock_deliveries(array(
+    select id from private.deliveries as failed where failed.kind = retry_deliveries.kind and state = 'failed'
+  ));
   update private.deliveries as delivery set state = 'waiting', attempts = 0, due_at = now()
     where delivery.kind = retry_deliveries.kind and state = 'failed' and not exists (
       select from private.deliveries as later

@@ -250,6 +250,7 @@ declare
 begin
   perform private.check_number(letters);
   perform private.lock_letters(letters);
+  perform private.lock_deliveries(letters);
   with settled as (
     update private.deliveries set state = 'done', done_at = now(), by = 'elsewhere', reply = ''
       where id = any (desk_settle.letters) and kind in ('letter', 'decision', 'receipt') and state = 'failed'

@@ -76,9 +76,13 @@ begin
       day_due_at = day_due_at
         - greatest(0, ceil(extract(epoch from day_due_at - now()) / 86400) - 1) * interval '1 day'
     where told_until > now() or day_due_at > now() + interval '1 day';
-  delete from private.deliveries as notice using private.organisers
-    where account_id = organiser_id and kind in ('notice', 'test') and queued_at <= now() - interval '1 day'
-      and (kind = 'test' or application_id is null or due_at is not null or queued_at < told_until - interval '1 hour');
+  -- Skips those that are being erased or sent: the next call deletes them.
+  delete from private.deliveries where id = any (array(
+    select id from private.deliveries join private.organisers on account_id = organiser_id
+    where kind in ('notice', 'test') and queued_at <= now() - interval '1 day'
+      and (kind = 'test' or application_id is null or due_at is not null or queued_at < told_until - interval '1 hour')
+    for update of deliveries skip locked
+  ));
   perform private.write_day_notices();
 end
 $$;

@@ -89,6 +89,8 @@ begin
   if jsonb_typeof(answers) is distinct from 'object' then
     raise exception 'Answers are an object with a text for each question.' using errcode = '22023';
   end if;
+  -- Before the answers, as in the order of locks.
+  perform from private.questions where edition = private.edition_of(application) order by id for key share;
   for entry in select * from jsonb_each(answers) loop
     select questions.* into asked from private.questions join public.retreat_applications as applied using (edition)
       where applied.id = application and questions.id::text = entry.key;

@@ -122,10 +122,11 @@ begin
   elsif former.questions_version is distinct from desk_set_questions.version then
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
   end if;
-  -- Before answers are erased, as in `keep_answers`, to avoid a deadlock.
+  -- In the order of locks: announcements before questions, and questions before their answers.
   if former.private_days is distinct from desk_set_questions.private_days then
     perform private.end_announcements(former.id, 'answers');
   end if;
+  perform from private.questions where questions.edition = former.id order by id for update;
   delete from private.questions where questions.edition = former.id and id not in (select id from unnest(wanted));
   insert into private.questions select * from unnest(wanted)
     on conflict (id) do update set (position, text, choices, is_required, is_private)
@@ -177,13 +178,18 @@ create function private.erase_due_answers(author text, due integer[] default nul
   language plpgsql set search_path = ''
 as $$
 declare
+  asked constant uuid[] := array(
+    select questions.id from private.questions join private.editions on editions.id = edition
+    where is_private and private.answers_erased_on(editions) <= private.today()
+      and editions.id = any (coalesce(due, array[editions.id]))
+  );
   erased integer;
 begin
+  -- Before the answers, as in the order of locks: nobody answers these questions meanwhile.
+  perform from private.questions where id = any (asked) order by id for update;
   with gone as (
-    delete from private.question_answers as given using private.questions, private.editions
-      where questions.id = question_id and editions.id = questions.edition
-        and is_private and private.answers_erased_on(editions) <= private.today()
-        and editions.id = any (coalesce(due, array[editions.id]))
+    delete from private.question_answers as given using private.questions
+      where questions.id = question_id and question_id = any (asked) and is_private
       returning private.answer_digest(given) as digest
   ), remembered as (
     insert into private.erasures (digest) select digest from gone on conflict do nothing
@@ -191,7 +197,10 @@ begin
   select count(*) into erased from gone;
   if erased > 0 then
     -- A "yes" could be guessed from a digest. A retry is refused from now on.
-    update private.acts set given = '' where call in ('answer_questions', 'desk_answer_questions');
+    -- Skips those that another call is deleting.
+    update private.acts set given = '' where act = any (array(
+      select act from private.acts where call in ('answer_questions', 'desk_answer_questions') for update skip locked
+    ));
     insert into private.history (author, kind, detail) values (author, 'questions', jsonb_build_object('erased', erased));
   end if;
   return erased;
@@ -207,6 +216,7 @@ declare
   due record;
   erased integer := 0;
 begin
+  perform from private.editions order by id for key share;
   for due in
     select id, private.answers_erased_on(edition) as erased_on from private.editions as edition
     where private.answers_erased_on(edition) - 6 <= private.today() and exists (

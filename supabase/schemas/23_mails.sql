@@ -300,6 +300,7 @@ begin
       where kind in ('letter', 'decision') and state = 'waiting' and attempts = 0 and not is_beside
     );
     perform private.lock_letters(waiting);
+    perform private.lock_deliveries(waiting);
     update private.deliveries set due_at = now() + (select hold from private.letter_settings)
       where id = any (waiting) and state = 'waiting' and attempts = 0;
   end if;

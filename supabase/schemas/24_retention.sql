@@ -89,8 +89,7 @@ declare
   due uuid[] := array(select private.due_applications(edition, day, most));
   erased integer;
 begin
-  -- Locked in the same order as for decisions, to avoid a deadlock.
-  perform from public.retreat_applications where id = any (due) order by id for update;
+  perform private.lock_for_erasing(due);
   -- Checked again under the lock, since an organiser may have put a hold on one meanwhile.
   delete from public.retreat_applications as application
     where id = any (due) and private.erased_on(application) <= day and not exists (
@@ -115,6 +114,8 @@ declare
   gone integer := 0;
   is_new boolean := false;
 begin
+  -- Before their announcements, as in the order of locks.
+  perform from private.editions order by id for key share;
   for shown in
     select id from private.editions, private.retention
     where ends_on + make_interval(months => least(months, months_for_guests)) <= today + 6
@@ -194,7 +195,7 @@ begin
   end if;
   update private.retention set version = former.version + 1, months = desk_set_retention.months,
     months_for_guests = desk_set_retention.months_for_guests;
-  perform private.end_announcements(id, 'applications') from private.editions;
+  perform private.end_announcements(id, 'applications') from private.editions order by id;
   insert into private.history (author, kind, detail)
     values (me.email, 'retention', jsonb_build_object('months', months, 'months_for_guests', months_for_guests));
   return public.desk_retention();
@@ -214,11 +215,11 @@ begin
     raise exception 'A reason has at most 500 characters.' using errcode = '22023';
   end if;
   if private.begin_act(act, 'desk_hold', application::text, reason) then
-    -- It also locks the application.
+    -- Before the application, which `write_down` locks, as in the order of locks.
+    if reason = '' then perform private.end_announcements(private.edition_of(application), 'applications'); end if;
     perform private.write_down(application, act, me.email, 'hold', jsonb_build_object('reason', nullif(reason, '')));
     if reason = '' then
       delete from private.holds where application_id = application;
-      perform private.end_announcements(private.edition_of(application), 'applications');
     else
       insert into private.holds (application_id, reason, held_by) values (application, desk_hold.reason, me.email)
         on conflict (application_id) do update
@@ -236,9 +237,8 @@ create function public.desk_erase_due(act uuid) returns jsonb
 as $$
 declare
   me record := private.caller();
-  shown integer;
-  erased integer;
-  total integer := 0;
+  due uuid[];
+  total integer;
 begin
   if not private.begin_act(act, 'desk_erase_due', '') then
     return coalesce((select result from private.acts where acts.act = desk_erase_due.act), (
@@ -246,18 +246,22 @@ begin
       from private.history where history.act = desk_erase_due.act
     ));
   end if;
-  -- Locked in the same order as for decisions, of all editions before the first is erased, to avoid a deadlock.
-  perform from public.retreat_applications where id in (
-    select due from private.editions, private.due_applications(editions.id, private.today(), 500) as due
-  ) order by id for update;
-  for shown in select id from private.editions order by id loop
-    erased := private.erase_due_applications(shown, private.today(), 500 - total);
-    total := total + erased;
-    if erased > 0 then
-      insert into private.history (act, author, kind, detail)
-        values (desk_erase_due.act, me.email, 'retention', jsonb_build_object('edition', shown, 'erased', erased));
-    end if;
-  end loop;
+  due := array(
+    select application
+    from private.editions cross join lateral private.due_applications(editions.id, private.today(), 500) as application
+    order by editions.id limit 500
+  );
+  perform private.lock_for_erasing(due);
+  -- Checked again under the lock, since an organiser may have put a hold on one meanwhile.
+  with erased as (
+    delete from public.retreat_applications as application
+      where id = any (due) and private.erased_on(application) <= private.today() returning edition
+  ), remembered as (
+    insert into private.history (act, author, kind, detail)
+      select desk_erase_due.act, me.email, 'retention', jsonb_build_object('edition', edition, 'erased', count(*))
+      from erased group by edition order by edition
+  )
+  select count(*) into total from erased;
   return private.end_act(act, jsonb_build_object('erased', total, 'due', private.count_due_applications()));
 end
 $$;

@@ -516,3 +516,21 @@ test('erasing an application erases its answers', async () => {
   await sql()`delete from public.retreat_applications where id = ${guest.id}`
   expect(await sql()`select from private.question_answers`).toEqual([])
 })
+
+test('a guest whose question is removed while they answer is asked to reload, without a deadlock', async () => {
+  await setQuestions([diet, car])
+  const guest = await storeGuest()
+  await giveAnswers(guest, { [diet.id]: 'All', [car.id]: 'yes' })
+  const { answering } = await sql().begin(async (removing) => {
+    await removing`delete from private.questions where id = ${car.id}`
+    const call = giveAnswers(guest, { [diet.id]: 'Vegan', [car.id]: 'no' }).catch((error: unknown) => error)
+    await expect
+      .poll(() => sql()`select from pg_stat_activity where wait_event_type = 'Lock'`)
+      .toHaveLength(1)
+    // The waiting guest has not locked an answer, which would be removed with its question.
+    await removing`select from private.question_answers where application_id = ${guest.id} for update nowait`
+    return { answering: call }
+  })
+  expect(await answering).toMatchObject({ code: 'PT409' })
+  expect(await stored(guest)).toEqual({ [diet.text]: 'All' })
+})

@@ -432,6 +432,29 @@ test('an organiser who erases somebody and a server that records their RSVPs do 
   expect(await recorded).toBe('lost')
 })
 
+// break: record-skips-application-lock
+test('an organiser who erases somebody and a server that records their letter for an automation do not deadlock', async () => {
+  await sql()`update private.postman set automation_seen_at = now()`
+  const id = await store()
+  await simulateMailSender()
+  await decide(id, 'accepted')
+  await send()
+  const letter = await claimLetter(sql())
+  if (letter === undefined) throw new Error('no letter is due')
+  const { recorded } = await sql().begin(async (erasing) => {
+    await erasing`select from public.retreat_applications where id = ${id} for update`
+    const recording = record(sql(), letter, { outcome: 'sent', code: 250 })
+    await expect
+      .poll(() => sql()`select pid from pg_stat_activity where wait_event_type = 'Lock'`)
+      .toHaveLength(1)
+    // The waiting server has not locked the letter's delivery, which is erased with the application.
+    await erasing`select from private.deliveries where application_id = ${id} for update nowait`
+    await erasing`delete from public.retreat_applications where id = ${id}`
+    return { recorded: recording }
+  })
+  expect(await recorded).toBe('lost')
+})
+
 test('if a decision changes before the automation gets it, its delivery is withdrawn, and a letter about the new decision is drafted', async () => {
   await sql()`update private.letter_settings set hold = '1 hour'`
   await sql()`update private.postman set automation_seen_at = now()`

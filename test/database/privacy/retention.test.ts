@@ -288,6 +288,24 @@ test.each([
   expect(await announceAndEraseOnDays(1)).toBe(1)
 })
 
+test('an organiser who stops keeping an application and a server that announces it do not deadlock', async () => {
+  await endRetreat(6)
+  const id = await apply()
+  await keepFor(12, 12)
+  await announceAndErase()
+  const { stopping } = await sql().begin(async (announcing) => {
+    await announcing`select from private.announcements for update`
+    const call = setHold(id, '')
+    await expect
+      .poll(() => sql()`select from pg_stat_activity where wait_event_type = 'Lock'`)
+      .toHaveLength(1)
+    // The waiting organiser has not locked the application, which the server erases after the announcement.
+    await announcing`select from public.retreat_applications where id = ${id} for update nowait`
+    return { stopping: call }
+  })
+  expect(await stopping).toMatchObject({ hold: null })
+})
+
 test('an organiser erases at once what is due, and a repeat erases nothing more', async () => {
   await endRetreat(0)
   await apply()

@@ -79,6 +79,14 @@ update private.statuses set set_at = now();`,
     replace: '',
   },
   {
+    id: 'record-skips-application-lock',
+    effect:
+      'Servers that record a letter for an automation, and organisers who erase its recipient, deadlock',
+    declaration: 'private.record_delivery',
+    find: 'where id = claimed.application_id for key share',
+    replace: 'where id = claimed.application_id',
+  },
+  {
     id: 'letter-acts-skip-application-lock',
     effect: 'Acts on letters do not lock their applications',
     declaration: 'private.lock_for_letters',

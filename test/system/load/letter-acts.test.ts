@@ -1,9 +1,8 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { claimLetter, claimReceipt } from '../../support/claims.ts'
+import { watchDeadlocks } from '../../support/deadlocks.ts'
 import { seedsOf } from '../../support/extent.ts'
 import { anApplication } from '../../support/form.ts'
 import { findFaults } from '../../support/letters.ts'
@@ -30,11 +29,12 @@ const missingId = '00000000-0000-0000-0000-000000000000'
 
 let owner: Sql
 let clients: SupabaseClient[]
+let deadlocks: () => Promise<string[]>
 
 beforeAll(async () => {
   const server = await startSignIn()
   owner = server.database.owner
-  await logErrors()
+  deadlocks = await watchDeadlocks(owner)
   const signedIn = await Promise.all([server.signedIn(), server.signedIn()])
   clients = signedIn.map(({ client }) => client)
 })
@@ -62,25 +62,6 @@ async function lettersOf(applications: string[]): Promise<Letter[]> {
   const { data } = (await clients[0]?.rpc('desk_letters_of', { applications }).throwOnError()) ?? {}
   return data as Letter[]
 }
-
-/** Makes connections log errors, which may quote an applicant's text, so the product leaves them out. Ends the present ones. */
-async function logErrors() {
-  const [row] = await owner<[{ name: string }]>`select current_database() as name`
-  for (const setting of [`log_min_messages = 'error'`, `log_error_verbosity = 'default'`])
-    await owner.unsafe(`alter database ${row.name} set ${setting}`)
-  await owner`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()`.catch(
-    () => {},
-  )
-}
-
-/** Reads PostgreSQL's log, which says of a deadlock which statements waited for each other. A client gets only process ids. */
-async function readLog(): Promise<string> {
-  const [row] = await owner<{ directory: string }[]>`select current_setting('data_directory') as directory`
-  return readFile(join(row?.directory ?? '', '..', 'postgres.log'), 'utf8')
-}
-
-/** The report of a deadlock. The lines after its first begin with a tab, or name its detail, context or statement. */
-const deadlockReport = /^.*deadlock detected(\n(\t|.*(DETAIL|HINT|CONTEXT|STATEMENT):).*)*/gm
 
 const testOptions = { timeout: 300_000 + acts * 500 }
 
@@ -112,7 +93,6 @@ test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, 
     update private.deliveries set due_at = now() where id in (
       select id from private.deliveries where due_at is not null and kind <> 'application' for update skip locked
     )`
-  const logged = await readLog()
   for (let count = 0; count < 6; count += 1) await store()
 
   const act = async () => {
@@ -246,8 +226,10 @@ test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, 
   const unexpectedRefusals = done.filter(
     ({ code }) => !['', 'PT409', 'PT404', '22023', 'PT429'].includes(code),
   )
-  const deadlocks = (await readLog()).slice(logged.length).match(deadlockReport) ?? []
-  expect({ unexpectedRefusals, deadlocks }).toEqual({ unexpectedRefusals: [], deadlocks: [] })
+  expect({ unexpectedRefusals, deadlocks: await deadlocks() }).toEqual({
+    unexpectedRefusals: [],
+    deadlocks: [],
+  })
   // The test would prove little if most kinds of acts were always refused.
   expect(new Set(done.filter(({ code }) => code === '').map(({ name }) => name)).size).toBeGreaterThan(10)
   expect(await findFaults(owner, discarded)).toEqual([])
