@@ -86,7 +86,7 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
   const { dataDir, databaseUrl, databasePooler, postgresBin: programs } = location
   if (databaseUrl !== undefined) {
     const { address, description } = parseAddress(databaseUrl)
-    const { end, ...pools } = createPools(address, databasePooler)
+    const { end, ...pools } = createPools(address, databasePooler, options.onEvent)
     try {
       const prepared = await prepare(pools, options, description)
       const discard = () => end('at once')
@@ -111,7 +111,7 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
     programs,
     create: options.schema === 'migrate',
   })
-  const { end, ...pools } = createPools(embedded(dataDir))
+  const { end, ...pools } = createPools(embedded(dataDir), undefined, onEvent)
   const close = async (how?: 'at once') => {
     await end(how)
     await supervision.end()

@@ -1,8 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { DatabaseError } from 'pg'
 
 import {
   ConnectionError,
   DeadlineError,
+  isDatabaseError,
   type Address,
   type Connection,
   type ConnectionLimits,
@@ -16,12 +18,17 @@ export interface PoolOptions extends ConnectionLimits {
   size: number
   /** Milliseconds after which an idle connection is closed; never if omitted. */
   idleTimeout?: number
+  /**
+   * Called with the name of the outermost function, if known, when PostgreSQL ended a transaction because of a deadlock. The
+   * transaction is then tried once more. If this is omitted, it is not.
+   */
+  onDeadlock?: (name: string) => void
 }
 
 /** Connections to one database, each used by one caller at a time. */
 export interface Pool extends Sql {
   /**
-   * Runs work on a connection.
+   * Runs work on a connection: one statement or one transaction, which is repeated once after a deadlock (`onDeadlock`).
    *
    * @param person The person whose work it is, in a pool that people share: nobody gets more than half of the connections.
    * @throws {DeadlineError} if no connection was free within the deadline.
@@ -61,7 +68,10 @@ interface WaitingCaller {
  * Creates a pool that opens connections on demand. Callers wait in the order of their arrival. Others overtake the callers of a
  * person who already uses half of the connections.
  */
-export function createPool(address: Address, { size, idleTimeout, ...limits }: PoolOptions): Pool {
+export function createPool(
+  address: Address,
+  { size, idleTimeout, onDeadlock, ...limits }: PoolOptions,
+): Pool {
   const { deadline } = limits
   const maxPerPerson = Math.max(1, Math.floor(size / 2))
   /** The open connections, with the time at which each is replaced. */
@@ -169,7 +179,12 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
     try {
       const connection = takeIdle() ?? (await openNew())
       try {
-        return await work(connection)
+        return await work(connection).catch((error: unknown) => {
+          if (onDeadlock === undefined || !isDeadlock(error)) throw error
+          onDeadlock(functionIn(error.where))
+          // The other transaction goes on, and its locks are free soon.
+          return work(connection)
+        })
       } finally {
         release(connection)
       }
@@ -197,3 +212,10 @@ export function createPool(address: Address, { size, idleTimeout, ...limits }: P
   })
   return Object.assign(sql, { withConnection, end })
 }
+
+function isDeadlock(error: unknown): error is DatabaseError {
+  return isDatabaseError(error) && error.code === '40P01'
+}
+
+/** The outermost function in the context of PostgreSQL's error; blank if there is none. */
+const functionIn = (context = '') => [...context.matchAll(/function "?([\w.]+)/g)].at(-1)?.[1] ?? ''

@@ -5,16 +5,22 @@ import { atTestEnd } from '../../../test/support/cleanup.ts'
 import { startPostgres, type TestPostgres } from '../../../test/support/postgres.ts'
 import type { Caller } from './pools.ts'
 import { openDatabase, type Database } from './database.ts'
+import type { Sql } from './sql.ts'
 
-let server: TestPostgres
+let postgres: TestPostgres
 /** The same database, opened directly and as if behind a pooler in transaction mode. */
 let databases: [Database, Database]
+/** The sentences about events of the first. */
+const events: string[] = []
 
 beforeAll(async () => {
-  server = await startPostgres()
-  const location = { dataDir: '/nowhere', databaseUrl: server.url() }
+  postgres = await startPostgres()
+  const location = { dataDir: '/nowhere', databaseUrl: postgres.url() }
   const openWith = (databasePooler: 'transaction' | undefined) =>
-    openDatabase({ ...location, databasePooler }, { schema: 'migrate' })
+    openDatabase(
+      { ...location, databasePooler },
+      { schema: 'migrate', ...(databasePooler === undefined && { onEvent: (event) => events.push(event) }) },
+    )
   databases = [await openWith(undefined), await openWith('transaction')]
   for (const database of databases) atTestEnd(() => database.close())
 })
@@ -42,6 +48,49 @@ test('the database cancels long statements of the server itself, but not of migr
   expect(await database.server.unsafe(limit)).toEqual([{ limit: '10s' }])
   expect(await database.signIn.unsafe(limit)).toEqual([{ limit: '10s' }])
   expect(await database.owner.unsafe(limit)).toEqual([{ limit: '0' }])
+})
+
+test('a transaction that a deadlock ended is tried once more, and the operator learns of it', async () => {
+  const [{ owner, server, as }] = databases
+  await owner.unsafe(`
+    create table public.locked (id integer primary key);
+    insert into public.locked values (1), (2);
+    create function public.lock_row(wanted integer) returns void language plpgsql security definer set search_path = '' as $$
+    begin
+      perform from public.locked where id = wanted for update;
+    end
+    $$`)
+  const lock = async (sql: Sql, id: number) => sql`select public.lock_row(${id})`
+  const waiting = () => owner`select from pg_stat_activity where wait_event_type = 'Lock'`
+  for (const [name, pool] of [
+    ['organisers', as(organiser)],
+    ['server', server],
+  ] as const) {
+    events.length = 0
+    let tries = 0
+    const { calling } = await owner.begin(async (other) => {
+      // PostgreSQL ends the transaction that looks for the deadlock.
+      await other`set local deadlock_timeout = '1h'`
+      await lock(other, 2)
+      let locking: Promise<unknown> | undefined
+      const call = pool.begin(async (sql) => {
+        tries += 1
+        await lock(sql, 1)
+        locking ??= lock(other, 1)
+        await expect.poll(async () => tries > 1 || (await waiting()).length === 1).toBe(true)
+        await lock(sql, 2)
+      })
+      await expect.poll(() => locking).toBeDefined()
+      await locking
+      return { calling: call }
+    })
+    await calling
+    expect({ name, tries, events }).toEqual({
+      name,
+      tries: 2,
+      events: ['a deadlock in public.lock_row: PostgreSQL undid the transaction, which is tried once more'],
+    })
+  }
 })
 
 test.each([0, 1] as const)(
@@ -79,7 +128,7 @@ test.each(['select * from public.retreat_applications', 'select * from private.d
 test("if a pooler drops a connection's role, the start fails and names the setting DATABASE_POOLER, which keeps visitors' roles", async () => {
   // A stand-in for such a pooler: it drops the options of the startup packet.
   const dropping = createServer((outside) => {
-    const inside = connect(Number(new URL(server.url()).port), '127.0.0.1')
+    const inside = connect(Number(new URL(postgres.url()).port), '127.0.0.1')
     outside.once('data', (startup: Buffer) => {
       const text = startup.toString('latin1').replace(/options\0[^\0]*\0/, '')
       const shorter = Buffer.from(text, 'latin1')
@@ -96,7 +145,7 @@ test("if a pooler drops a connection's role, the start fails and names the setti
   })
   await new Promise<void>((resolve) => dropping.listen(0, '127.0.0.1', resolve))
   const { port } = dropping.address() as AddressInfo
-  const databaseUrl = server.url().replace(/:\d+\//, `:${port}/`)
+  const databaseUrl = postgres.url().replace(/:\d+\//, `:${port}/`)
   await expect(openDatabase({ dataDir: '/nowhere', databaseUrl }, { schema: 'migrate' })).rejects.toThrow(
     /set DATABASE_POOLER=transaction\.$/,
   )
@@ -108,7 +157,7 @@ test("if a pooler drops a connection's role, the start fails and names the setti
 })
 
 test('the first host that responds is used, but no read-only host if the address asks for a writable one', async () => {
-  const twoHosts = server.url().replace('127.0.0.1', '127.0.0.2,127.0.0.1')
+  const twoHosts = postgres.url().replace('127.0.0.1', '127.0.0.2,127.0.0.1')
   const open = (databaseUrl: string) =>
     openDatabase({ dataDir: '/nowhere', databaseUrl }, { schema: 'migrate' })
   const database = await open(`${twoHosts}?target_session_attrs=read-write`)

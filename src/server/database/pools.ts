@@ -42,23 +42,34 @@ export const embedded = (dataDir: string): Address => ({ hosts: [dataDir], port,
  * Creates the pools of a database, which open connections on demand.
  *
  * @param pooler `transaction` if a pooler gives each transaction another connection.
+ * @param onEvent Called with a sentence when a transaction is tried once more after a deadlock. The owner's are not, since migrations,
+ *   commands and backups do more than what a transaction undoes.
  */
-export function createPools(address: Address, pooler?: 'transaction'): Pools {
+export function createPools(
+  address: Address,
+  pooler?: 'transaction',
+  onEvent: (message: string) => void = () => {},
+): Pools {
   const isDirect = pooler === undefined
   const poolOf = (name: string, options: PoolOptions, parameters: Address['parameters'] = {}) => {
     const session = { application_name: name, ...parameters, ...address.parameters }
     // A pooler in transaction mode loses prepared statements.
     return createPool({ ...address, parameters: session }, { ...options, reusesPrepared: isDirect })
   }
+  const onDeadlock = (name: string) =>
+    onEvent(
+      `a deadlock${name === '' ? '' : ` in ${name}`}: PostgreSQL undid the transaction, which is tried once more`,
+    )
+  const limits = { deadline, onDeadlock }
   // A statement that misses the deadline should end in the database too. A pooler in transaction mode takes no start parameters.
   const withTimeout = isDirect ? { statement_timeout: statementTimeout } : {}
   const owner = poolOf('unplugged', { size: 4, idleTimeout })
-  const server = poolOf('unplugged', { size: 4, deadline }, withTimeout)
-  const signIn = poolOf('unplugged sign-in', { size: 4, deadline }, withTimeout)
-  const organisers = poolOf('unplugged organisers', { size: 4, deadline })
+  const server = poolOf('unplugged', { size: 4, ...limits }, withTimeout)
+  const signIn = poolOf('unplugged sign-in', { size: 4, ...limits }, withTimeout)
+  const organisers = poolOf('unplugged organisers', { size: 4, ...limits })
   // The role is a start parameter: setting it in each transaction would halve the rate of inserts.
   const visitorParameters = isDirect ? { role: visitor.role, ...withTimeout } : {}
-  const visitors = poolOf('unplugged visitors', { size: 10, deadline }, visitorParameters)
+  const visitors = poolOf('unplugged visitors', { size: 10, ...limits }, visitorParameters)
   const visitorSql = isDirect ? visitors : asRole(visitors, visitor)
   return {
     owner,
