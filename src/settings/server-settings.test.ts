@@ -178,6 +178,13 @@ test.each([
   ['DATABASE_URL', 'postgres://u@a:1,b:2/d', 'several hosts'],
   ['DATABASE_URL', 'postgres://a,b/d', 'several hosts'],
   ['DATABASE_URL', 'postgres://user:secret@a,b/d', 'several hosts'],
+  ['DATABASE_URL', 'postgres://user:a,b@a:1,b:2/d', 'several hosts'],
+  ['DATABASE_URL', 'postgres://a%2Cb/d', 'several hosts'],
+  ['DATABASE_URL', 'postgres://a,b/d?application_name=a@b', 'several hosts'],
+  ['DATABASE_URL', 'postgres://u@h/d?host=a,b', 'several hosts'],
+  ['DATABASE_URL', 'postgres://u@h/d?host=%2Ftmp&port=1,2', 'several hosts'],
+  ['DATABASE_URL', 'postgres://u:p,q/ss@h/d', 'percent-encoded'],
+  ['DATABASE_URL', 'postgres://u:1,2/ss@h/d', 'percent-encoded'],
   ['DATABASE_URL', 'http://a,b/postgres://', 'postgres:// or postgresql://'],
   ['DATABASE_POOLER', 'session', '"transaction"'],
 ])('%s set to %s is refused by a sentence that says what it should be', (name, value, expected) => {
@@ -262,8 +269,12 @@ test('paths of folders are made absolute, and backups may be in DATA_DIR if the 
   expect(readSettings(elsewhere).backupDir).toBe(resolve('data/backups'))
 })
 
-test('a database address with one host is accepted, even if a parameter contains a comma', () => {
-  const url = 'postgres://h/d?application_name=http://a,b'
+test.each([
+  'postgres://h/d?application_name=http://a,b',
+  'postgres://u:p,w@h/d',
+  'postgres://u,v:p,w@[::1]:5432/d,e?password=a,b',
+  'postgres://u:p,w@%2Ftmp/d',
+])('a database address with one host is accepted, even with a comma elsewhere: %s', (url) => {
   expect(readSettings({ DATABASE_URL: url }).databaseUrl).toBe(url)
 })
 

@@ -9,6 +9,7 @@ import {
   checkedPort,
   databaseProtocols,
   isEncoded,
+  namesSeveralHosts,
   readAddress,
   readKey,
   readNumber,
@@ -119,7 +120,7 @@ function readBackupKeep(environment: Environment) {
 function readDatabaseUrl(environment: Environment) {
   const given = environment['DATABASE_URL']?.trim() ?? ''
   if (/^postgres(ql)?:\/\//i.test(given)) {
-    if (/^[a-z]+:\/\/([^/?#]*@)?[^/?#@]*,/i.test(given)) {
+    if (namesSeveralHosts(given)) {
       throw new OperatorError(
         `DATABASE_URL ${redacted(given)} names several hosts but should name one: the one that takes writes, or the address of a proxy that finds it.`,
       )

@@ -19,6 +19,15 @@ const plainAddress = new RegExp(
 /** An Internet domain in lower case, which cannot be a password or a token. */
 const bareName = /^(?<hosts>(?:[a-z\d-]+\.)+[a-z]{2,}(?::\d{1,5})?)(?<rest>[/?#][^@]*)?$/
 
+/** Whether an address names several hosts or ports, as libpq's may. A list with ports is no URL. */
+export function namesSeveralHosts(given: string): boolean {
+  if (!URL.canParse(given)) return plainAddress.exec(given)?.groups?.['hosts']?.includes(',') === true
+  const { hostname, searchParams } = new URL(given)
+  return [hostname, searchParams.get('host'), searchParams.get('port')].some((part) =>
+    /,|%2c/i.test(part ?? ''),
+  )
+}
+
 /**
  * Formats a refused address for a message, in parentheses. Only its protocol, host and port are shown. User, password, path and
  * query may be secret, and so may parts that cannot be distinguished from these.

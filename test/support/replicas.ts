@@ -41,10 +41,7 @@ export async function startReplicas(): Promise<Replicas> {
   const command = await commandRunner(debianPrograms, directory.path)
   const node = async (name: string): Promise<Node> => {
     const port = await freePort()
-    const admin = createPool(
-      { hosts: ['127.0.0.1'], port, user: 'postgres' },
-      { size: 1, idleTimeout: 1_000 },
-    )
+    const admin = createPool({ host: '127.0.0.1', port, user: 'postgres' }, { size: 1, idleTimeout: 1_000 })
     return { port, data: join(directory.path, name), admin }
   }
   let [primary, standby] = [await node('one'), await node('two')]

@@ -16,8 +16,8 @@ export interface DatabaseAddress {
 /**
  * Reads the address of a database.
  *
- * libpq's channel binding is not supported: `verify-full` gives the same protection. Several hosts, separated by commas, share
- * one port and are tried in order. Of `target_session_attrs`, only the values for a writable server are respected.
+ * libpq's channel binding is not supported: `verify-full` gives the same protection. Neither are several hosts, nor what
+ * chooses among them, such as `target_session_attrs`.
  *
  * @param text The address in libpq's format, including its TLS parameters.
  * @throws {OperatorError} if the address cannot be read, or its `sslmode` is not supported.
@@ -32,11 +32,11 @@ export function parseAddress(text: string): DatabaseAddress {
   if (mode !== undefined) url.searchParams.set('sslmode', mode)
   const { host, port, user, password, database, ssl, sslnegotiation, connect_timeout, ...rest } =
     parseUrl(url)
-  const hostNames = host || 'localhost'
+  const hostName = host || 'localhost'
   const parameters = Object.entries(rest).filter(([key]) => !libpqParameters.test(key))
   return {
     address: {
-      hosts: hostNames.split(','),
+      host: hostName,
       port: port ? Number(port) : 5432,
       ...(user ? { user } : {}),
       ...(password ? { password } : {}),
@@ -44,10 +44,9 @@ export function parseAddress(text: string): DatabaseAddress {
       ...(connect_timeout ? { connectTimeout: Number(connect_timeout) * 1_000 } : {}),
       ...(sslnegotiation ? { tlsNegotiation: sslnegotiation } : {}),
       tls: tlsOf(mode, ssl),
-      mustBeWritable: /^(read-write|primary)$/.test(String(rest['target_session_attrs'])),
       parameters: Object.fromEntries(parameters) as Record<string, string>,
     },
-    description: `PostgreSQL at ${isIP(hostNames) === 6 ? `[${hostNames}]` : hostNames}${port ? `:${port}` : ''}/${database ?? ''}`,
+    description: `PostgreSQL at ${isIP(hostName) === 6 ? `[${hostName}]` : hostName}${port ? `:${port}` : ''}/${database ?? ''}`,
   }
 }
 

@@ -1,14 +1,14 @@
-import { connect as connectSocket } from 'node:net'
 import { createHash } from 'node:crypto'
+import type { Socket } from 'node:net'
 import type { ConnectionOptions as TlsOptions } from 'node:tls'
-import { DatabaseError, type Client, type QueryResult } from 'pg'
+import { Connection as DriverConnection, DatabaseError, type Client, type QueryResult } from 'pg'
 
 import { sqlOf, type Parameter, type Rows, type Sql, type StatementOptions } from './sql.ts'
 
 /** The address of a database, with the user to connect as. */
 export interface Address {
-  /** Names, IP addresses, or the folder of a Unix socket. They are tried in this order. */
-  hosts: readonly string[]
+  /** A name, an IP address, or the folder of a Unix socket. */
+  host: string
   port: number
   user?: string
   password?: string
@@ -16,8 +16,6 @@ export interface Address {
   /** `prefer` uses TLS where the server offers it. */
   tls?: false | 'prefer' | TlsOptions
   tlsNegotiation?: 'direct' | 'postgres'
-  /** Whether to skip read-only hosts, such as a standby. */
-  mustBeWritable?: boolean
   /** Timeout of opening a connection, in milliseconds. */
   connectTimeout?: number
   /** The server's parameters for the session. */
@@ -219,23 +217,45 @@ function isOutdated(error: unknown) {
 /**
  * Asks the server, over a separate connection, to cancel another connection's statement. The server sends no response.
  *
+ * The request has the key of that connection: anybody who reads it can cancel all later statements. So it is sent by TLS if that
+ * connection has TLS, and only after the certificate was checked.
+ *
  * @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS
  */
 function cancel(client: Client) {
-  const { host, port, processID, secretKey } = client as Client &
-    Record<'processID' | 'secretKey', number | null>
+  const { host, port, processID, secretKey, ssl, sslNegotiation } = client as CancellableClient
   if (processID === null || secretKey === null) return
-  // Four numbers of four bytes: the request's length, its code, and the two that identify the connection to be cancelled.
-  const request = Buffer.alloc(16)
-  for (const [index, value] of [16, cancelRequest, processID, secretKey].entries())
-    request.writeInt32BE(value, 4 * index)
-  const socket = host.startsWith('/') ? connectSocket(`${host}/.s.PGSQL.${port}`) : connectSocket(port, host)
+  const options = { ssl, sslNegotiation }
+  const connection = new DriverConnection(options) as CancellingConnection
+  const send = () => {
+    connection.cancel(processID, secretKey)
+    connection.stream.end()
+  }
   // If the server cannot be reached, there is nothing to cancel.
-  socket.on('error', () => {}).setTimeout(cancelTimeout, () => socket.destroy())
-  socket.end(request).unref()
+  connection.on('error', () => {})
+  connection.stream.setTimeout(cancelTimeout, () => connection.stream.destroy())
+  connection.on('connect', () => {
+    if (ssl === false) send()
+    else if (sslNegotiation !== 'direct') connection.requestSsl()
+  })
+  connection.on('sslconnect', () => connection.stream.once('secureConnect', send))
+  if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`)
+  else connection.connect(port, host)
 }
 
-/** The code of a cancel request in PostgreSQL's protocol. */
-const cancelRequest = 80_877_102
+/** The driver's client, with the parts that its types leave out. */
+type CancellableClient = Client &
+  Record<'processID' | 'secretKey', number | null> & {
+    ssl: false | TlsOptions
+    sslNegotiation: 'direct' | 'postgres'
+  }
+/** The driver's connection, with the parts that its types leave out. */
+type CancellingConnection = DriverConnection & {
+  stream: Socket
+  connect(portOrPath: number | string, host?: string): void
+  requestSsl(): void
+  cancel(processID: number, secretKey: number): void
+}
+
 /** Timeout of a cancel request, in milliseconds. */
 const cancelTimeout = 5_000

@@ -33,7 +33,7 @@ export function unreachableError(error: unknown, description: string): unknown {
       { cause: error },
     )
   }
-  if (/^(25006|READ_ONLY)$/.test(code)) {
+  if (code === '25006') {
     return new OperatorError(
       `The ${description}, which DATABASE_URL names, takes no writes (${oneLine(error.message)}): name the primary, or let it write again.`,
       { cause: error },

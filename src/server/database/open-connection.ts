@@ -16,56 +16,53 @@ const usualTimeout = 5_000
 const keepAliveDelay = 60_000
 
 /**
- * Opens a connection to the first host that can be reached and meets the address's conditions: its role, and `mustBeWritable`.
+ * Opens a connection.
  *
  * @throws {DatabaseError} if the server refuses the connection.
- * @throws {ConnectionError} if no host can be reached, or none meets the conditions.
+ * @throws {ConnectionError} if the server cannot be reached, or the connection does not have the address's role.
  */
 export async function openConnection(address: Address, limits: ConnectionLimits = {}): Promise<Connection> {
-  let failure: unknown
-  for (const host of address.hosts) {
-    try {
-      const connection = new Connection(await openClient(address, host), limits)
-      const mismatch = await mismatchOf(connection, address).catch((error: unknown) => error)
-      if (mismatch === undefined) return connection
-      await connection.close(0)
-      throw mismatch
-    } catch (error) {
-      failure = error
-    }
+  const connection = new Connection(await openClient(address), limits)
+  try {
+    await checkRole(connection, address.parameters?.['role'])
+    return connection
+  } catch (error) {
+    await connection.close(0)
+    throw error
   }
-  throw failure
 }
 
-/** Returns an error if a connection does not meet the address's conditions. */
-async function mismatchOf({ sql }: Connection, { mustBeWritable, parameters: { role } = {} }: Address) {
-  if (mustBeWritable !== true && role === undefined) return undefined
-  const [row] = await sql<[{ role: string; is_writable: boolean }]>`
-    select current_user as role,
-      not pg_is_in_recovery() and not current_setting('transaction_read_only')::boolean as is_writable`
-  // A pooler may drop a connection's start parameters.
-  if (role !== undefined && row.role !== role)
-    return new ConnectionError('ROLE_LOST', new Error(`the role is ${row.role} and not ${role}`))
-  if (mustBeWritable === true && !row.is_writable)
-    return new ConnectionError('READ_ONLY', new Error('the server only reads'))
-  return undefined
+/** A pooler may drop a connection's start parameters. */
+async function checkRole({ sql }: Connection, role: string | number | undefined) {
+  if (role === undefined) return
+  const [row] = await sql<[{ role: string }]>`select current_user as role`
+  if (row.role !== role)
+    throw new ConnectionError('ROLE_LOST', new Error(`the role is ${row.role} and not ${role}`))
 }
 
 const noTls = 'The server does not support SSL connections'
 
-async function openClient(address: Address, host: string): Promise<Client> {
+async function openClient(address: Address): Promise<Client> {
   const { tls = false } = address
   try {
-    return await openWith(address, host, tls === 'prefer' ? { rejectUnauthorized: false } : tls)
+    return await openWith(address, tls === 'prefer' ? { rejectUnauthorized: false } : tls)
   } catch (error) {
     if (tls !== 'prefer' || !(error instanceof Error) || error.message !== noTls) throw error
-    return openWith(address, host, false)
+    return openWith(address, false)
   }
 }
 
 async function openWith(
-  { port, user, password, database, tlsNegotiation, connectTimeout = usualTimeout, parameters = {} }: Address,
-  host: string,
+  {
+    host,
+    port,
+    user,
+    password,
+    database,
+    tlsNegotiation,
+    connectTimeout = usualTimeout,
+    parameters = {},
+  }: Address,
   ssl: false | TlsOptions,
 ): Promise<Client> {
   const { application_name: name, ...rest } = parameters

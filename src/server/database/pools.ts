@@ -36,7 +36,7 @@ export const deadline = 12_000
 const idleTimeout = 20_000
 
 /** The address of the embedded database, as its superuser. */
-export const embedded = (dataDir: string): Address => ({ hosts: [dataDir], port, user, database: 'postgres' })
+export const embedded = (dataDir: string): Address => ({ host: dataDir, port, user, database: 'postgres' })
 
 /**
  * Creates the pools of a database, which open connections on demand.

@@ -149,6 +149,14 @@ export const server: readonly Break[] = [
     replace: '',
   },
   {
+    id: 'cancel-in-clear',
+    promise: 'eavesdroppers between the server and `DATABASE_URL`',
+    effect: 'The request to cancel a statement is sent without TLS',
+    declaration: 'cancel',
+    find: '= { ssl, sslNegotiation }',
+    replace: '= { ssl: false, sslNegotiation }',
+  },
+  {
     id: 'open-backup-folder-accepted',
     promise: 'other users of the machine',
     effect: 'Backups are written to a folder that everybody may write to',
