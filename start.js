@@ -178,6 +178,8 @@ async function main() {
   // Options without a command are those of `npm start` itself, the command `start`.
   if (process.argv[2]?.startsWith('--')) process.argv.splice(2, 0, 'start')
   const program = process.argv.length > 2 ? 'cli' : 'server'
+  // The database's driver would load a native part, which is not installed.
+  delete process.env.NODE_PG_FORCE_NATIVE
   await import(pathToFileURL(isDemo ? join('tools', 'run.js') : join('build', `${program}.js`)).href)
   return true
 }

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
+import { atTestEnd } from '../../test/support/cleanup.ts'
 import { readSettings } from '../settings/server-settings.ts'
 import { migrationLine, startLines } from './start-lines.ts'
 
@@ -29,4 +30,12 @@ test('the address is the last line, and only root is advised to use another user
   expect(added).toEqual([
     'This runs as root. A user of its own is safer: deploy/unplugged.service says how to make one.',
   ])
+})
+
+test('a TZ that is no time zone is named', () => {
+  vi.stubEnv('TZ', 'Mars/Phobos')
+  atTestEnd(() => void vi.unstubAllEnvs())
+  expect(startLines(readSettings({}), started)).toContainEqual(
+    expect.stringMatching(/^TZ is "Mars\/Phobos", which is no time zone/),
+  )
 })

@@ -2,6 +2,7 @@ import { hostAndPort } from '../settings/mail-settings.ts'
 import { version } from '../settings/version.ts'
 import { checkSupport } from './runtime.ts'
 import type { Settings } from '../settings/server-settings.ts'
+import { resolveTimeZone } from '../settings/time-zone.ts'
 
 /** The result of the backup that precedes an update of the schema. */
 export type BackupBefore = 'made' | 'failed' | 'not set'
@@ -44,10 +45,10 @@ export function startLines(
   { description, isNew, port, isRoot }: Started,
 ): string[] {
   const shownHost = host.includes(':') ? `[${host}]` : host
-  const { problem } = checkSupport()
+  const problems = [checkSupport().problem, resolveTimeZone()]
   return [
     `This is version ${version}.`,
-    ...(problem === undefined ? [] : [problem]),
+    ...problems.filter((problem) => problem !== undefined),
     ...(isRoot
       ? ['This runs as root. A user of its own is safer: deploy/unplugged.service says how to make one.']
       : []),

@@ -34,6 +34,36 @@ test("parameters for libpq are not sent to PostgreSQL, and PostgreSQL's own para
   expect(address.connectTimeout).toBe(7_000)
 })
 
+test('variables of the environment complete an address, and the description names them', () => {
+  const environment = { PGUSER: 'ada', PGPASSWORD: 'hunter2', PGDATABASE: 'data', PGOPTIONS: '-c jit=off' }
+  const { address, description } = parseAddress('postgres://h', environment)
+  expect(address).toMatchObject({
+    user: 'ada',
+    password: 'hunter2',
+    database: 'data',
+    parameters: { options: '-c jit=off' },
+  })
+  expect(description).toBe(
+    'PostgreSQL at h/data (with PGUSER, PGPASSWORD, PGDATABASE, PGOPTIONS of the environment)',
+  )
+  const complete = parseAddress('postgres://u:p@h/d?options=-c%20jit%3Don', environment)
+  expect(complete.address).toMatchObject({ user: 'u', password: 'p', parameters: { options: '-c jit=on' } })
+  expect(complete.description).toBe('PostgreSQL at h/d')
+})
+
+test('variables that would protect a connection of libpq have no effect, and the description says so', () => {
+  const environment = {
+    PGSSLROOTCERT: 'a.pem',
+    PGSSLMODE: 'verify-full',
+    PGOPTIONS: '',
+    PGTZ: 'UTC',
+    PGHOST: 'x',
+  }
+  const { address, description } = parseAddress('postgres://u@h/d', environment)
+  expect(address).toMatchObject({ host: 'h', tls: false, parameters: {} })
+  expect(description).toBe('PostgreSQL at h/d (without PGSSLMODE, PGSSLROOTCERT of the environment)')
+})
+
 test('an IPv6 address is one host, with and without a port', () => {
   const { address, description } = parseAddress('postgres://u@[2001:db8::1]:6543/d?sslmode=verify-full')
   expect(address).toMatchObject({ host: '2001:db8::1', port: 6543 })

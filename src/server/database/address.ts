@@ -3,13 +3,13 @@ import type { ConnectionOptions } from 'node:tls'
 import { parse } from 'pg-connection-string'
 
 import { OperatorError } from '../../settings/operator-error.ts'
-import { redacted } from '../../settings/values.ts'
+import { redacted, type Environment } from '../../settings/values.ts'
 import type { Address } from './connection.ts'
 
 /** A parsed database address. */
 export interface DatabaseAddress {
   address: Address
-  /** The database's description for people, without a password. */
+  /** The database's description for people, without a password, and with the variables that complete the address. */
   description: string
 }
 
@@ -19,19 +19,27 @@ export interface DatabaseAddress {
  * libpq's channel binding is not supported: `verify-full` gives the same protection. Neither are several hosts, nor what
  * chooses among them, such as `target_session_attrs`.
  *
+ * As in libpq, `PGUSER`, `PGPASSWORD`, `PGDATABASE` and `PGOPTIONS` complete the address. All other variables of libpq have no
+ * effect.
+ *
  * @param text The address in libpq's format, including its TLS parameters.
+ * @param environment The variables; default `process.env`.
  * @throws {OperatorError} if the address cannot be read, or its `sslmode` is not supported.
  * @see https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
  */
-export function parseAddress(text: string): DatabaseAddress {
+export function parseAddress(text: string, environment: Environment = process.env): DatabaseAddress {
   const url = new URL(text)
   const mode = sslMode(url.searchParams)
   url.searchParams.delete('ssl')
   // `system` means the certificates that Node.js trusts by default.
   if (url.searchParams.get('sslrootcert') === 'system') url.searchParams.delete('sslrootcert')
   if (mode !== undefined) url.searchParams.set('sslmode', mode)
-  const { host, port, user, password, database, ssl, sslnegotiation, connect_timeout, ...rest } =
-    parseUrl(url)
+  const { host, port, ssl, sslnegotiation, connect_timeout, ...given } = parseUrl(url)
+  const fromEnvironment = completing.filter(([part, name]) => !given[part] && environment[name])
+  const { user, password, database, ...rest } = fromEnvironment.reduce(
+    (parts, [part, name]) => ({ ...parts, [part]: environment[name] }),
+    given,
+  )
   const hostName = host || 'localhost'
   const parameters = Object.entries(rest).filter(([key]) => !libpqParameters.test(key))
   return {
@@ -46,8 +54,33 @@ export function parseAddress(text: string): DatabaseAddress {
       tls: tlsOf(mode, ssl),
       parameters: Object.fromEntries(parameters) as Record<string, string>,
     },
-    description: `PostgreSQL at ${isIP(hostName) === 6 ? `[${hostName}]` : hostName}${port ? `:${port}` : ''}/${database ?? ''}`,
+    description: [
+      `PostgreSQL at ${isIP(hostName) === 6 ? `[${hostName}]` : hostName}${port ? `:${port}` : ''}/${database ?? ''}`,
+      ...aboutEnvironment(
+        fromEnvironment.map(([, name]) => name),
+        Object.keys(environment).filter((name) => withoutEffect.test(name) && environment[name]),
+      ),
+    ].join(' '),
   }
+}
+
+/** Parts of an address, and the variable for each that counts if the address lacks it. */
+const completing = [
+  ['user', 'PGUSER'],
+  ['password', 'PGPASSWORD'],
+  ['database', 'PGDATABASE'],
+  ['options', 'PGOPTIONS'],
+] as const
+
+/** Variables by which libpq protects a connection, so that somebody may rely on them. */
+const withoutEffect = /^PG(SSL|REQUIRE|CHANNELBINDING|GSSENCMODE)/
+
+function aboutEnvironment(used: readonly string[], unused: readonly string[]) {
+  const parts = [
+    ...(used.length > 0 ? [`with ${used.join(', ')}`] : []),
+    ...(unused.length > 0 ? [`without ${unused.toSorted().join(', ')}`] : []),
+  ]
+  return parts.length > 0 ? [`(${parts.join(' and ')} of the environment)`] : []
 }
 
 const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full']

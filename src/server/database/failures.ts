@@ -41,8 +41,11 @@ export function unreachableError(error: unknown, description: string): unknown {
   }
   // SQLSTATEs: class 08, the connection failed; class 28, refused; 3D000, no such database; 42501, no right; 42704 and 22023, an
   // unknown parameter in the address or a wrong value; class 53, too many connections or a full disk; class 57, PostgreSQL is
-  // starting, stopping or cancels; class 58, a file of its own failed. The other codes are the network's, OpenSSL's and ours.
+  // starting, stopping or cancels; class 58, a file of its own failed. The other codes are the network's, OpenSSL's and ours. A
+  // fatal error ends the connection, whatever its code, such as 42601 of an option that nobody knows.
+  const isFatal = isDatabaseError(error) && error.severity === 'FATAL'
   if (
+    !isFatal &&
     !/^(08|28|3D000|42501|42704|22023|53|57|58|DEADLINE|E[A-Z_]+$|ERR_|CONNECT|.*CERT|.*SIGNATURE)/.test(code)
   )
     return error

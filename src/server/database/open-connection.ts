@@ -73,14 +73,16 @@ async function openWith(
     password,
     database,
     ssl,
-    ...(ssl !== false && tlsNegotiation ? { sslnegotiation: tlsNegotiation } : {}),
+    sslnegotiation: (ssl !== false && tlsNegotiation) || 'postgres',
     application_name: String(name ?? 'unplugged'),
-    options: startOptions(rest),
     connectionTimeoutMillis: connectTimeout,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveDelay,
     types: { getTypeParser: typeParser },
   })
+  // The driver takes what is missing from the environment: there, options or a replication mode would change each session.
+  const { connectionParameters } = client as Client & { connectionParameters: Record<string, unknown> }
+  Object.assign(connectionParameters, { options: startOptions(rest), replication: undefined })
   // Errors of idle connections are emitted too, and Node.js exits on an unhandled one.
   client.on('error', () => {})
   try {

@@ -351,7 +351,11 @@ test('a wrong clock, a full disk, invalid names of settings and secrets that eve
   expect(await checkSettings({ 'PORT 3000\nSMTP': 'x' }, file)).toMatchObject({
     sentence: '"PORT 3000 SMTP" is not a valid name: a line of .env is NAME=value.',
   })
-  expect((await checkSettings({ SMTP_URL: inFile.SMTP_URL }, file)).verdict).toBe('ok')
+  expect(await checkSettings({ TZ: 'Mars/Phobos' }, file)).toMatchObject({
+    verdict: 'wrong',
+    sentence: expect.stringMatching(/^TZ is "Mars\/Phobos", which is no time zone/) as string,
+  })
+  expect((await checkSettings({ SMTP_URL: inFile.SMTP_URL, TZ: ':/etc/localtime' }, file)).verdict).toBe('ok')
 })
 
 test('the doctor names settings whose words or colour .env cuts at a #, which begins a comment', async () => {

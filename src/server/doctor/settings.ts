@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { parseEnv } from 'node:util'
 
 import { secretNames, problemWithName } from '../../settings/names.ts'
+import { resolveTimeZone } from '../../settings/time-zone.ts'
 import type { Environment } from '../../settings/values.ts'
 import { ok, oneLine, wrongIf } from '../finding.ts'
 
@@ -16,7 +17,7 @@ function problemWithCut(name: string) {
 }
 
 /**
- * Checks that the names of the settings are valid, no words or colours are cut at a `#`, and files with secrets are not public.
+ * Checks that the names of the settings and the time zone are valid, no words or colours are cut at a `#`, and files with secrets are not public.
  *
  * @param environment The settings that the server would read, including those of the file.
  * @param path The settings file.
@@ -40,7 +41,8 @@ export async function checkSettings(environment: Environment, path = '.env') {
     text === undefined
       ? 'From the environment; there is no file .env here.'
       : 'From the environment and .env.'
-  return wrongIf([...nameProblems, ...cutProblems, ...fileProblems]) ?? ok(source)
+  const zoneProblem = resolveTimeZone({ TZ: environment['TZ'] })
+  return wrongIf([...nameProblems, zoneProblem, ...cutProblems, ...fileProblems]) ?? ok(source)
 }
 
 /** Lists the private key file that a PostgreSQL address names, if any. */

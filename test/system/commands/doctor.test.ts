@@ -120,6 +120,9 @@ test('without a server the doctor starts the embedded database, reads it, stops 
     PORT: String(port),
     WEBHOK_URL: 'https://hooks.example.com',
     MAIL_FROM: 'hello@example.org',
+    // Without effect: variables that the database's driver reads.
+    NODE_PG_FORCE_NATIVE: '1',
+    PGOPTIONS: '--no-such-option=1',
   }
   const { code, stdout, stderr } = await runCommand(['doctor', '--send', 'ada@example.org'], settings)
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
