@@ -12,11 +12,10 @@ interface Rendered {
   beginnings: readonly number[]
 }
 
-/** A document that is ready to be sent, compressed in advance. */
-export interface PreparedDocument {
-  headers: Readonly<Record<string, string>>
-  bodies: Readonly<Record<Encoding, Buffer>>
-}
+/** A document that is ready to be sent, compressed in advance. Each encoding has its own `ETag` (RFC 9110, 8.8.3.3). */
+export type PreparedDocument = Readonly<
+  Record<Encoding, { headers: Readonly<Record<string, string>>; etag: string; body: Buffer }>
+>
 
 /**
  * Compresses a document that is the same for everybody.
@@ -27,12 +26,14 @@ export async function prepareDocument(
   { html, policy, beginnings }: Rendered,
   more: Readonly<Record<string, string>> = {},
 ): Promise<PreparedDocument> {
-  const etag = `"${createHash('sha256').update(html).digest('base64url').slice(0, 16)}"`
-  const headers = { ...headersOf(policy), ...more, etag, vary: 'accept-encoding' }
+  const encoded = (pieces: readonly Buffer[]) => {
+    // One buffer, since a stream of the pieces halves the number of documents a second.
+    const body = Buffer.concat(pieces)
+    const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 16)}"`
+    return { headers: { ...headersOf(policy), ...more, etag, vary: 'accept-encoding' }, etag, body }
+  }
   const { br, gzip, identity } = await compressInPieces(html, beginnings)
-  // One buffer, since a stream of the pieces halves the number of documents a second.
-  const bodies = { br: Buffer.concat(br), gzip: Buffer.concat(gzip), identity: Buffer.concat(identity) }
-  return { headers, bodies }
+  return { br: encoded(br), gzip: encoded(gzip), identity: encoded(identity) }
 }
 
 /** The headers of a document with this Content-Security-Policy. */
@@ -45,15 +46,16 @@ export function headersOf(policy: string): Record<string, string> {
   }
 }
 
-/** Responds with a document, or with 304 if the browser has it cached. */
+/** Responds with a document, or with 304 if the browser has it cached in the same encoding. */
 export function sendDocument(
   request: FastifyRequest,
   reply: FastifyReply,
-  { headers, bodies }: PreparedDocument,
+  document: PreparedDocument,
 ): FastifyReply {
+  const encoding = negotiate<Encoding>(request.headers['accept-encoding'] ?? '', ['br', 'gzip']) ?? 'identity'
+  const { headers, etag, body } = document[encoding]
   void reply.headers(headers)
-  if (request.headers['if-none-match']?.includes(headers['etag'] ?? '')) return reply.code(304).send()
-  const encoding = negotiate<Encoding>(request.headers['accept-encoding'] ?? '', ['br', 'gzip'])
-  if (encoding !== null) void reply.header('content-encoding', encoding)
-  return reply.send(bodies[encoding ?? 'identity'])
+  if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send()
+  if (encoding !== 'identity') void reply.header('content-encoding', encoding)
+  return reply.send(body)
 }
