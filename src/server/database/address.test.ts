@@ -49,6 +49,11 @@ test('variables of the environment complete an address, and the description name
   const complete = parseAddress('postgres://u:p@h/d?options=-c%20jit%3Don', environment)
   expect(complete.address).toMatchObject({ user: 'u', password: 'p', parameters: { options: '-c jit=on' } })
   expect(complete.description).toBe('PostgreSQL at h/d')
+  const PGPASSFILE = '/home/ada/.pgpass'
+  expect(parseAddress('postgres://u:p@h/d', { PGPASSFILE }).description).toBe('PostgreSQL at h/d')
+  expect(parseAddress('postgres://u@h/d', { PGPASSFILE }).description).toBe(
+    'PostgreSQL at h/d (with PGPASSFILE of the environment)',
+  )
 })
 
 test('variables that would protect a connection of libpq have no effect, and the description says so', () => {

@@ -40,6 +40,8 @@ export function parseAddress(text: string, environment: Environment = process.en
     (parts, [part, name]) => ({ ...parts, [part]: environment[name] }),
     given,
   )
+  // The driver reads it if the server asks for a password.
+  const passwordFile = !password && environment['PGPASSFILE'] ? ['PGPASSFILE'] : []
   const hostName = host || 'localhost'
   const parameters = Object.entries(rest).filter(([key]) => !libpqParameters.test(key))
   return {
@@ -57,7 +59,7 @@ export function parseAddress(text: string, environment: Environment = process.en
     description: [
       `PostgreSQL at ${isIP(hostName) === 6 ? `[${hostName}]` : hostName}${port ? `:${port}` : ''}/${database ?? ''}`,
       ...aboutEnvironment(
-        fromEnvironment.map(([, name]) => name),
+        [...fromEnvironment.map(([, name]) => name), ...passwordFile],
         Object.keys(environment).filter((name) => withoutEffect.test(name) && environment[name]),
       ),
     ].join(' '),
