@@ -21,7 +21,8 @@ beforeAll(async () => {
   directory = await temporaryDirectory()
   const product = join(directory.path, 'product')
   await unpackRelease(await packRelease(), product)
-  image = await buildImage(product, directory.path)
+  // The PostgreSQL of apt.postgresql.org cannot be fetched here.
+  image = await buildImage(product, directory.path, '')
 })
 
 /** Starts the image's server. Resolves when it is ready. */
@@ -124,4 +125,18 @@ test('the image updates the volumes of 1.0.0 after a backup, and 1.0.0 runs agai
   })
   expect(await reader.exited).toBe(0)
   expect(emailsIn(reader.output()).toSorted()).toEqual([before.email, after.email].toSorted())
+})
+
+test("the image brings the distribution's PostgreSQL of the version that its argument names", async () => {
+  const { config, ...debian } = await image.rebuild('15')
+  console.log(
+    `With Debian's PostgreSQL, the image takes ${(debian.size - debian.baseSize).toFixed(0)} MB more than its base.`,
+  )
+  const container = await startContainer({ config, ...debian }, directory.path, { settings: {} })
+  expect(await container.exited).toBe(1)
+  // Debian 12 has no PostgreSQL 18. So this shows that its 15 is there, belongs to root, and is the one that would run.
+  expect(container.output()).toMatch(
+    /^POSTGRES_BIN is "\/usr\/lib\/postgresql\/15\/bin", which is PostgreSQL 15\.\d+, but should be 18,/m,
+  )
+  expect(await readdir(join(debian.files, 'var/lib/postgresql'))).toEqual([])
 })

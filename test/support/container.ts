@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chown, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -32,6 +32,8 @@ export interface Image {
   /** The size of all files, in megabytes. `baseSize` is that of the base image's files alone. */
   size: number
   baseSize: number
+  /** Builds the image again, with another value of the argument `POSTGRES`. */
+  rebuild(postgres: string): Promise<Image>
 }
 
 /** A running container. */
@@ -59,9 +61,10 @@ export interface ContainerOptions {
  *
  * @param context The folder that holds `deploy/Dockerfile`.
  * @param directory An empty directory for all files of the build.
+ * @param postgres The value of the image's argument `POSTGRES`.
  * @throws {Error} A program is missing. The message says what to install.
  */
-export async function buildImage(context: string, directory: string): Promise<Image> {
+export async function buildImage(context: string, directory: string, postgres: string): Promise<Image> {
   for (const name of ['buildah', 'debootstrap', 'runc']) findProgram(name)
   const dockerfile = join(context, 'deploy', 'Dockerfile')
   const [, base = '', major = '', codename = ''] =
@@ -77,11 +80,15 @@ export async function buildImage(context: string, directory: string): Promise<Im
   const baseSize = await sizeOf(system)
   await rm(system, { recursive: true })
 
-  await buildah(...build, ...(await machineVolumes()), '-t', 'unplugged', '-f', dockerfile, context)
-  const container = (await buildah('from', '--pull=false', 'unplugged')).trim()
-  const files = (await buildah('mount', container)).trim()
-  const { Docker } = JSON.parse(await buildah('inspect', container)) as { Docker: { config: ImageConfig } }
-  return { config: Docker.config, files, size: await sizeOf(files), baseSize }
+  const buildWith = async (argument: string): Promise<Image> => {
+    const options = [...build, ...(await machineVolumes(directory)), '--build-arg', `POSTGRES=${argument}`]
+    await buildah(...options, '-t', 'unplugged', '-f', dockerfile, context)
+    const container = (await buildah('from', '--pull=false', 'unplugged')).trim()
+    const files = (await buildah('mount', container)).trim()
+    const { Docker } = JSON.parse(await buildah('inspect', container)) as { Docker: { config: ImageConfig } }
+    return { config: Docker.config, files, size: await sizeOf(files), baseSize, rebuild: buildWith }
+  }
+  return buildWith(postgres)
 }
 
 async function makeSystem(directory: string, codename: string, major: string) {
@@ -105,19 +112,27 @@ async function makeSystem(directory: string, codename: string, major: string) {
   await run('chroot', [directory, 'useradd', '--create-home', '--uid', '1000', 'node'])
 }
 
-/** This machine's settings for Debian's mirror and npm's registry, which a build needs. The image does not get them. */
-async function machineVolumes() {
+/**
+ * This machine's settings for Debian's mirror and npm's registry, which a build needs. The image does not get them. Packages write
+ * into the folders, so these are copied.
+ */
+async function machineVolumes(directory: string) {
+  const copies = await mkdtemp(join(directory, 'machine-'))
+  const folders = ['/etc/apt', '/etc/ssl/certs']
+  for (const folder of folders)
+    await cp(folder, join(copies, folder), { recursive: true, verbatimSymlinks: true })
   const setting = async (name: string) => (await run('npm', ['config', 'get', name])).stdout.trim()
   // By the path in the build, the path on this machine.
-  const paths = {
-    '/etc/apt': '/etc/apt',
-    '/etc/ssl/certs': '/etc/ssl/certs',
+  const files = {
     '/root/.npmrc': await setting('userconfig'),
     '/usr/local/etc/npmrc': await setting('globalconfig'),
   }
-  return Object.entries(paths)
-    .filter(([, source]) => existsSync(source))
-    .flatMap(([destination, source]) => ['--volume', `${source}:${destination}:ro`])
+  return [
+    ...folders.map((folder) => `${join(copies, folder)}:${folder}`),
+    ...Object.entries(files)
+      .filter(([, source]) => existsSync(source))
+      .map(([destination, source]) => `${source}:${destination}:ro`),
+  ].flatMap((volume) => ['--volume', volume])
 }
 
 /**
