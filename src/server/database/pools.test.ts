@@ -157,7 +157,7 @@ test("if a pooler drops a connection's role, the start fails and names the setti
 })
 
 test('a database that takes no writes is refused by a sentence that says so', async () => {
-  const databaseUrl = `${server.url()}?options=-c%20default_transaction_read_only%3Don`
+  const databaseUrl = `${postgres.url()}?options=-c%20default_transaction_read_only%3Don`
   await expect(openDatabase({ dataDir: '/nowhere', databaseUrl }, { schema: 'migrate' })).rejects.toThrow(
     'takes no writes (cannot execute CREATE SCHEMA in a read-only transaction): name the primary, or let it write again.',
   )
