@@ -191,12 +191,12 @@ async function stored({ email }: Application, settings: Settings) {
 /** The longest form answers that fit into the limit of a body, 255 kB in all. */
 const longest = { reason: 'é'.repeat(100_000), custom_solution: 'x'.repeat(55_000) }
 
-/** Runs the doctor with a public address. Returns its finding about the proxy. */
-async function proxyFinding(settings: Settings, siteUrl: string) {
+/** Runs the doctor with a public address, whose TLS certificate is its own. Returns its finding about the proxy. */
+async function proxyFinding(settings: Settings, siteUrl: string, certificate: string) {
   const { stdout } = await runCommand(['doctor'], {
     ...settings,
     SITE_URL: siteUrl,
-    NODE_EXTRA_CA_CERTS: proxy.certificateFile,
+    NODE_EXTRA_CA_CERTS: certificate,
   })
   expect(stdout).toMatch(/^site +ok +SITE_URL is .*, which answers and is a server on this database\./m)
   return /^proxy +(.*)$/m.exec(stdout)?.[1]
@@ -333,7 +333,7 @@ describe.each([
 
   test("the doctor reaches the server by its public address, and finds that the server sees visitors' own IP addresses", async () => {
     for (const siteUrl of [proxy.origin, proxy.underPath]) {
-      expect(await proxyFinding(proxy.settings, siteUrl)).toBe(
+      expect(await proxyFinding(proxy.settings, siteUrl, proxy.certificateFile)).toBe(
         "ok         The server takes visitors' addresses from the proxy, and from nobody else.",
       )
     }
@@ -534,7 +534,17 @@ test('the doctor finds that TRUST_PROXY trusts no proxy, too few or too many', a
         proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
       }
     }`
-  await startNginx(proxyTo(inner, ownPort) + proxyTo(outer, inner))
+  const plain = await freePort()
+  const directory = await temporaryDirectory()
+  const { key, certificate } = selfSigned(directory.path)
+  const plainProxy = `
+    server {
+      listen 127.0.0.1:${plain} ssl;
+      ssl_certificate ${certificate};
+      ssl_certificate_key ${key};
+      location / { proxy_pass http://127.0.0.1:${ownPort}; }
+    }`
+  await startNginx(proxyTo(inner, ownPort) + proxyTo(outer, inner) + plainProxy)
   const data = await dataDirectory()
   for (const [trusted, port, finding] of [
     [undefined, inner, /^wrong +A proxy says who visitors are, but TRUST_PROXY does not name it/],
@@ -542,7 +552,12 @@ test('the doctor finds that TRUST_PROXY trusts no proxy, too few or too many', a
     ['1', outer, /^wrong +TRUST_PROXY names too few of several proxies/],
     ['2', outer, /^ok /],
     ['2', inner, /^wrong +TRUST_PROXY trusts an X-Forwarded-For that visitors write/],
-    ['127.0.0.1', inner, /^ok +The proxy is trusted\. The doctor asks from a trusted machine/],
+    ['127.0.0.1', inner, /^not known +The doctor asks from an address in TRUST_PROXY, so/],
+    [
+      '127.0.0.1',
+      plain,
+      /^wrong +The proxy before SITE_URL passes on the X-Forwarded-For that visitors write/,
+    ],
   ] as const) {
     const settings: Settings = {
       DATA_DIR: data.path,
@@ -550,7 +565,8 @@ test('the doctor finds that TRUST_PROXY trusts no proxy, too few or too many', a
       ...(trusted === undefined ? {} : { TRUST_PROXY: trusted }),
     }
     const serverBehind = await startServer(settings)
-    expect(await proxyFinding(settings, `http://127.0.0.1:${port}`)).toMatch(finding)
+    const origin = `${port === plain ? 'https' : 'http'}://127.0.0.1:${port}`
+    expect(await proxyFinding(settings, origin, certificate)).toMatch(finding)
     await serverBehind.stop()
   }
 })

@@ -134,9 +134,18 @@ export function checkProxy({ site }: Responses, { trustProxy, siteUrl }: SiteSet
             'The proxy before SITE_URL adds no X-Forwarded-For, so all its visitors share one rate limit: have it add that, and set TRUST_PROXY.',
           )
         : ok('No proxy adds X-Forwarded-For, and none is trusted.')
+    case 'nothing added':
+      // Our server speaks no TLS, so a proxy passed this request on.
+      return siteUrl.startsWith('https:')
+        ? wrong(
+            "The proxy before SITE_URL passes on the X-Forwarded-For that visitors write themselves, and TRUST_PROXY trusts it, so no rate limit works: have the proxy set that header to the visitor's address, as deploy/nginx-proxy.conf does.",
+          )
+        : notKnown(
+            'The doctor asks from an address in TRUST_PROXY, and no proxy added to its X-Forwarded-For, so it cannot tell what strangers could write there.',
+          )
     case 'from a trusted address':
-      return ok(
-        'The proxy is trusted. The doctor asks from a trusted machine, so it cannot tell whether the server would trust strangers.',
+      return notKnown(
+        "The doctor asks from an address in TRUST_PROXY, so it cannot tell whether strangers are believed: have the proxy set X-Forwarded-For to the visitor's address alone, as deploy/nginx-proxy.conf does.",
       )
     case 'unbelieved':
       return wrong(

@@ -4,6 +4,7 @@ import { defaultLook } from '../../design/look.ts'
 import { openTestDatabase } from '../../../test/support/database.ts'
 import type { Settings } from '../../settings/server-settings.ts'
 import { createApp } from '../app.ts'
+import { checkProxy } from '../doctor/site.ts'
 import type { Database } from '../database/database.ts'
 
 let database: Database
@@ -43,7 +44,13 @@ test.each([
   ['no proxy', false, forged, 'direct'],
   ['no proxy, while one hop is trusted', 1, forged, 'anybody is believed'],
   ['no proxy, while another address is trusted', ['10.9.9.9'], forged, 'direct'],
-  ['no proxy, called from a trusted address', ['10.0.0.1'], forged, 'from a trusted address'],
+  [
+    'a proxy that passes the header on, or called from a trusted address',
+    ['10.0.0.1'],
+    forged,
+    'nothing added',
+  ],
+  ['a proxy that adds a trusted address', ['10.0.0.0/8'], `${forged}, 10.0.0.2`, 'from a trusted address'],
   ['a proxy that adds to the header, trusted as one hop', 1, `${forged}, ${client}`, 'believed'],
   ['a proxy that adds to the header, trusted by address', ['10.0.0.1'], `${forged}, ${client}`, 'believed'],
   ['a proxy that replaces the header, trusted as one hop', 1, client, 'believed'],
@@ -60,6 +67,26 @@ test.each([
   async (_what, trust, header, forwarded) => {
     const trustProxy = typeof trust === 'object' ? [...trust] : trust
     expect(await ask(trustProxy, header)).toEqual({ mark: database.databaseId, forwarded })
+  },
+)
+
+test.each([
+  // nginx with a plain `proxy_pass`.
+  ['wrong', 'https://retreat.example', ['10.0.0.1'], forged],
+  ['wrong', 'https://retreat.example', 1, forged],
+  ['not known', 'http://retreat.example', ['10.0.0.1'], forged],
+  ['not known', 'https://retreat.example', ['10.0.0.0/8'], `${forged}, 10.0.0.2`],
+  ['ok', 'https://retreat.example', ['10.0.0.1'], client],
+  ['ok', 'https://retreat.example', ['10.0.0.0/8'], '10.0.0.2'],
+] as const)(
+  "the doctor's verdict is %s, for %s, where %s is trusted and X-Forwarded-For arrives as %s",
+  async (verdict, siteUrl, trust, header) => {
+    const trustProxy = typeof trust === 'object' ? [...trust] : trust
+    const body = (await ask(trustProxy, header)) as Record<string, unknown>
+    const answered = { status: 200, body, location: null }
+    const site = { address: siteUrl, instance: answered, desk: answered }
+    const settings = { siteUrl, trustProxy, mailServer: undefined, webhookUrl: undefined }
+    expect(checkProxy({ here: undefined, site }, settings)).toMatchObject({ verdict })
   },
 )
 

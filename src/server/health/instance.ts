@@ -12,7 +12,12 @@ export type Forwarded =
   | 'too few'
   /** The address that the visitor forged is trusted. */
   | 'anybody is believed'
-  /** The request came from a trusted address, so it shows nothing about other visitors. */
+  /**
+   * A trusted address sent the visitor's own entry, and nothing was added to it. Either the caller itself is trusted, or a
+   * trusted proxy passes on what visitors write.
+   */
+  | 'nothing added'
+  /** A trusted proxy added a trusted address, which is the caller's or a proxy's: it shows nothing about other visitors. */
   | 'from a trusted address'
 
 /**
@@ -32,7 +37,10 @@ function judgeForwarded(
   const entries = header === '' ? [] : header.split(',').map((entry) => entry.trim())
   const added = entries[0] === forged ? entries.length - 1 : entries.length
   const trusted = (ips?.length ?? 1) - 1
-  if (trusted > added) return byRange ? 'from a trusted address' : 'anybody is believed'
+  if (trusted > added) {
+    if (!byRange) return 'anybody is believed'
+    return added === 0 ? 'nothing added' : 'from a trusted address'
+  }
   if (trusted === added) return added === 0 ? 'direct' : 'believed'
   return trusted === 0 ? 'unbelieved' : 'too few'
 }
