@@ -101,8 +101,9 @@ async function build() {
     if (!(await isStale())) return true
     const stopped = new AbortController()
     const stop = () => stopped.abort()
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
     // Ctrl-C comes from the terminal and again from npm.
-    process.on('SIGINT', stop).on('SIGTERM', stop)
+    for (const signal of signals) process.on(signal, stop)
     console.error('Building the page and the server, which takes a few seconds...')
     const child = spawn(
       process.execPath,
@@ -112,7 +113,7 @@ async function build() {
     )
     stopped.signal.addEventListener('abort', () => child.kill('SIGTERM'))
     const [status] = await once(child, 'exit')
-    process.off('SIGINT', stop).off('SIGTERM', stop)
+    for (const signal of signals) process.off(signal, stop)
     if (stopped.signal.aborted) console.error('The build was stopped. The next start builds again.')
     return status === 0
   } finally {

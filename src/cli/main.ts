@@ -1,4 +1,5 @@
 import { OperatorError, runProgram } from '../settings/operator-error.ts'
+import { handleOutputErrors } from './output.ts'
 
 /** A command, which `npm run` runs by its file's name. */
 interface Command {
@@ -10,6 +11,7 @@ const commands = new Map(
   Object.entries(files).map(([path, load]) => [path.replace(/^.*\/(.*)\.ts$/, '$1'), load]),
 )
 
+handleOutputErrors()
 await runProgram(async () => {
   const [name = ''] = process.argv.splice(2, 1)
   const load = commands.get(name)

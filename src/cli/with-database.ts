@@ -20,8 +20,8 @@ const signalGap = 500
 const grace = 2_000
 
 /**
- * Opens the database of the settings while `work` runs, and names it on standard error. Ctrl-C and SIGTERM close it, so that a
- * PostgreSQL that this function started does not keep running.
+ * Opens the database of the settings while `work` runs, and names it on standard error. Ctrl-C, SIGTERM and the end of the terminal
+ * (SIGHUP) close it, so that a PostgreSQL that this function started does not keep running.
  *
  * @param schema The handling of the schema; `check` also allows an older one. A database that this function creates is removed if
  *   `work` fails.
@@ -75,8 +75,8 @@ export async function ignoreInterrupts<T>(work: () => Promise<T>): Promise<T> {
  */
 export function awaitSignal() {
   let first: number | undefined
-  return new Promise<['SIGINT' | 'SIGTERM']>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  return new Promise<['SIGINT' | 'SIGTERM' | 'SIGHUP']>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
         if (signal === 'SIGINT' && areInterruptsIgnored) return
         first ??= performance.now()

@@ -50,8 +50,10 @@ async function main() {
       void exitProcess(isSecond ? 1 : 0)
     }
   }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  // SIGHUP: the terminal was closed. Without a listener it would end this process at once, and PostgreSQL would keep running.
+  process.on('SIGTERM', stop).on('SIGINT', stop).on('SIGHUP', stop)
+  // Without a listener, a closed pipe would do the same. The log reports its own failures.
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => {})
   server = await start(settings, log)
   if (firstSignal !== undefined) await (stopping ??= end(server, firstSignal.signal, log))
 }

@@ -1,7 +1,5 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 
 import { byteOrderMark } from '../../application/csv.ts'
 import {
@@ -18,6 +16,7 @@ import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
 import { countOf, onOneLine, toCsv, toJson, toJsonLines, toScreen, toText } from '../formats.ts'
 import { readOptions } from '../options.ts'
+import { write } from '../output.ts'
 import { showInPager } from '../pager.ts'
 import { withDatabase } from '../with-database.ts'
 import type { Sql } from '../../server/database/sql.ts'
@@ -79,22 +78,6 @@ async function show(sql: Sql) {
   const list = (newest: 'first' | 'last') =>
     toScreen(withDeskColumns(sql, applicationsForPager(sql, batchSize, newest)), count, width)
   if (!(await showInPager(list('first')))) await write(list('last'))
-}
-
-/** Writes to standard output, piece by piece. */
-async function write(text: AsyncIterable<string> | Iterable<string>) {
-  try {
-    await pipeline(Readable.from(text), process.stdout, { end: false })
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    // The reader of the pipe, such as `head`, has closed it.
-    if (code === 'EPIPE') return
-    if (code !== 'ENOSPC' && code !== 'EIO' && code !== 'EFBIG') throw error
-    throw new OperatorError(
-      `Not everything could be written (${code}): free disk space where the output is written, and begin again.`,
-      { cause: error },
-    )
-  }
 }
 
 /** Shows the progress on the terminal if the output goes elsewhere. */

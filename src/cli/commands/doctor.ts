@@ -29,16 +29,6 @@ export async function run(): Promise<void> {
   const options = readOptions({ send: { type: 'string' } }, usage)
   if (options === undefined) return
   const to = options.send === undefined ? undefined : checkedEmail(options.send)
-  let isReported = false
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // EPIPE: the reader of the pipe, such as `head`, has closed it. A database that was started is still stopped.
-    if (error.code === 'EPIPE' || isReported) return
-    isReported = true
-    console.error(
-      `Not everything could be written (${error.code}): free disk space where the output is written.`,
-    )
-    process.exitCode = 1
-  })
   console.log(`This is version ${version}.`)
   let settings: Settings
   try {

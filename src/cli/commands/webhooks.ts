@@ -8,6 +8,7 @@ import {
 import { OperatorError } from '../../settings/operator-error.ts'
 import { localTime, onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'
+import { write } from '../output.ts'
 import { withDatabase } from '../with-database.ts'
 
 const usage = `Usage: npm run webhooks -- [option]
@@ -35,11 +36,7 @@ export async function run(): Promise<void> {
   if (options.all && !options.retry) throw new OperatorError('--all goes with --retry.')
   await withDatabase(async ({ owner }) => {
     if (options.list) {
-      return owner.begin('read only', async (sql) => {
-        for await (const batch of listUndelivered(sql, batchSize)) {
-          for (const delivery of batch) console.log(lineOf(delivery))
-        }
-      })
+      return owner.begin('read only', (sql) => write(linesOf(listUndelivered(sql, batchSize))))
     }
     if (!options.retry) return print(await countDeliveries(owner))
     console.log(
@@ -58,6 +55,10 @@ export async function run(): Promise<void> {
       )
     }
   })
+}
+
+async function* linesOf(batches: AsyncIterable<Undelivered[]>) {
+  for await (const batch of batches) yield batch.map((delivery) => `${lineOf(delivery)}\n`).join('')
 }
 
 function lineOf({ id, email, at, attempts, nextAt, status, reply }: Undelivered) {

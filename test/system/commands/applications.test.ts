@@ -214,7 +214,7 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
     ])
   })
 
-  test.each(['SIGINT', 'SIGTERM'] as const)(
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     'a command that %s interrupts leaves no database running',
     async (signal) => {
       const { PATH = '', HOME = '' } = process.env

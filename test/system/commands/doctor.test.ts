@@ -186,7 +186,8 @@ test('without a database, or with an invalid setting, the doctor says so and cre
   })
   await expect(full).rejects.toMatchObject({
     code: 1,
-    stderr: 'Not everything could be written (ENOSPC): free disk space where the output is written.\n',
+    stderr:
+      'Not everything could be written (ENOSPC): free disk space where the output is written, and begin again.\n',
   })
   const failure = openDatabase({ dataDir: path, databaseUrl: undefined }, { schema: 'check' })
   await expect(failure).rejects.toThrow('where there is no database')
