@@ -15,12 +15,14 @@ import { insertApplications, type SentRows } from './database/insert.ts'
 import { visitor, type Caller } from './database/pools.ts'
 import { health, probes, type StorageState } from './health/health.ts'
 import { instance, instancePath } from './health/instance.ts'
+import { boundConnections } from './http/connections.ts'
 import { httpError } from './http/errors.ts'
 import { limitLargeRequests, createParseQueue } from './http/large-requests.ts'
 import { createAllowance } from './http/rate-limiter.ts'
 import { requestLimits } from './http/request-limits.ts'
 import { limitUnreadData } from './http/unread.ts'
 import { recordOtherMail } from './letters/mail-sender-state.ts'
+import { mostConnections } from './open-files.ts'
 import { answerPage } from './pages/answer.ts'
 import { deskPage } from './pages/desk.ts'
 import { createDoor } from './pages/door.ts'
@@ -40,6 +42,8 @@ export interface AppOptions {
   delivers?: boolean
   /** Reads the state of the automatic backups; undefined if no backups are made automatically. */
   backups?: (() => BackupState) | undefined
+  /** The limit of open files, which bounds the connections; undefined for no bound. */
+  openFiles?: number | undefined
   /** Called after applications were stored. */
   onStored?: () => void
   /** The log of requests. By default, nothing is logged. */
@@ -60,6 +64,7 @@ export async function createApp({
   database,
   delivers = false,
   backups,
+  openFiles,
   onStored,
   log,
   passwordCost = defaultCost,
@@ -81,6 +86,7 @@ export async function createApp({
   })
   logRequests(app)
   endConnectionsOnClose(app)
+  if (openFiles !== undefined) boundConnections(app, { most: mostConnections(openFiles) })
   // Each waiting pipelined response adds a listener to the socket. Node.js would warn above ten.
   app.server.on('connection', (socket) => socket.setMaxListeners(0))
   limitUnreadData(app, { onDiscard: limitLargeRequests(app) })
@@ -115,7 +121,7 @@ export async function createApp({
   app.setNotFoundHandler(sendMissing)
 
   const { areFilesGone } = database
-  await app.register(health, { sql: database.server, delivers, storage, areFilesGone, backups })
+  await app.register(health, { sql: database.server, delivers, storage, areFilesGone, backups, openFiles })
   await app.register(instance, { databaseId: database.databaseId, byRange: Array.isArray(trustProxy) })
   const door = createDoor(database.server, app.log)
   const visits = createVisits(database.server, app.log)

@@ -16,6 +16,7 @@ import { startMailChecks } from './mail/requested-checks.ts'
 import { startMailSender } from './letters/mail-sender.ts'
 import { startRetention } from './retention/retention.ts'
 import { endLog, flushLog, logDestination, logOptions } from './log.ts'
+import { readOpenFileLimit } from './open-files.ts'
 import { migrationLine, startLines, type BackupBefore } from './start-lines.ts'
 import { exitProcess } from '../settings/exit-process.ts'
 import { OperatorError, runProgram } from '../settings/operator-error.ts'
@@ -112,12 +113,14 @@ async function start(settings: Settings, log: Logger) {
             log,
           })
     if (dispatcher) parts.push({ name: 'The webhook', stop: () => dispatcher.stop() })
+    const openFiles = readOpenFileLimit()
     const onStored = () => dispatcher?.wake()
     const app = await createApp({
       settings,
       database,
       delivers: dispatcher !== undefined,
       backups: backups?.state,
+      openFiles,
       onStored,
       log,
     })
@@ -158,7 +161,8 @@ async function start(settings: Settings, log: Logger) {
     const isRoot = process.getuid?.() === 0
     // The log is flushed first, so that the line with the address is the last one on the terminal.
     await flushLog()
-    for (const line of startLines(settings, { ...database, port: listening.port, isRoot })) console.log(line)
+    for (const line of startLines(settings, { ...database, port: listening.port, isRoot, openFiles }))
+      console.log(line)
   } catch (error) {
     await stop()
     throw startFailure(error, database, settings)

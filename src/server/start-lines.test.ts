@@ -4,7 +4,13 @@ import { atTestEnd } from '../../test/support/cleanup.ts'
 import { readSettings } from '../settings/server-settings.ts'
 import { migrationLine, startLines } from './start-lines.ts'
 
-const started = { description: 'PostgreSQL in /data', isNew: false, port: 3000, isRoot: false }
+const started = {
+  description: 'PostgreSQL in /data',
+  isNew: false,
+  port: 3000,
+  isRoot: false,
+  openFiles: 1024,
+}
 
 test('a first start says in one line how many migrations made the schema', () => {
   expect(migrationLine(47, undefined)).toBe('The schema was created by 47 migrations.')
@@ -30,6 +36,9 @@ test('the address is the last line, and only root is advised to use another user
   expect(added).toEqual([
     'This runs as root. A user of its own is safer: deploy/unplugged.service says how to make one.',
   ])
+  expect(startLines(settings, { ...started, openFiles: 200 })).toContainEqual(
+    expect.stringMatching(/^The server may open only 200 files/),
+  )
 })
 
 test('a TZ that is no time zone is named', () => {

@@ -1,5 +1,6 @@
 import { hostAndPort } from '../settings/mail-settings.ts'
 import { version } from '../settings/version.ts'
+import { openFilesProblem } from './open-files.ts'
 import { checkSupport } from './runtime.ts'
 import type { Settings } from '../settings/server-settings.ts'
 import { resolveTimeZone } from '../settings/time-zone.ts'
@@ -37,15 +38,17 @@ interface Started {
   /** The port that the server listens on. */
   port: number
   isRoot: boolean
+  /** The limit of open files; undefined if it is unknown. */
+  openFiles: number | undefined
 }
 
 /** The lines that a server prints when it is ready. The last line has its address. */
 export function startLines(
   { host, webhookUrl, mailServer, backupDir, backupAt }: Settings,
-  { description, isNew, port, isRoot }: Started,
+  { description, isNew, port, isRoot, openFiles }: Started,
 ): string[] {
   const shownHost = host.includes(':') ? `[${host}]` : host
-  const problems = [checkSupport().problem, resolveTimeZone()]
+  const problems = [checkSupport().problem, resolveTimeZone(), openFilesProblem(openFiles)]
   return [
     `This is version ${version}.`,
     ...problems.filter((problem) => problem !== undefined),

@@ -12,6 +12,7 @@ import { checkSupport } from '../runtime.ts'
 import { checkBackups } from './backups.ts'
 import { checkClock, checkDatabase, checkRights, checkSchemaState } from './database.ts'
 import { checkDisk } from './disk.ts'
+import { checkOpenFiles } from './open-files.ts'
 import { checkLetters, checkWebhook } from './outboxes.ts'
 import { checkPrograms } from './programs.ts'
 import { addressFrom } from './running-server.ts'
@@ -82,6 +83,7 @@ export function examine({ settings, environment, database, resolver }: Examined)
     settledResponses.then(() =>
       runCheck('proxy', timeout, async () => checkProxy(await responses, settings)),
     ),
+    settledResponses.then(() => runCheck('open files', timeout, async () => checkOpenFiles(await responses))),
     checkOfDatabase('webhook', (open) => checkWebhook(open, settings)),
     checkOfDatabase('letters', (open) => checkLetters(open, settings)),
     ...(mailServer === undefined

@@ -20,6 +20,8 @@ export interface HealthOptions {
   areFilesGone?: (() => boolean) | undefined
   /** Reads the state of the automatic backups; undefined if none are made. */
   backups?: (() => BackupState) | undefined
+  /** The limit of open files, for the doctor; undefined if it is unknown. */
+  openFiles?: number | undefined
   /** A clock in milliseconds. */
   now?: () => number
 }
@@ -62,7 +64,7 @@ const unreadyAfterTimeout = 60_000
  * stuck. The schedule of the backups reads their folder, so that a hanging folder does not block this route.
  */
 export async function health(app: FastifyInstance, options: HealthOptions) {
-  const { sql, delivers, storage, areFilesGone, backups, now = () => performance.now() } = options
+  const { sql, delivers, storage, areFilesGone, backups, openFiles, now = () => performance.now() } = options
   const send = (reply: FastifyReply, code: number, body: Record<string, unknown>) =>
     reply.code(code).header('cache-control', 'no-store').send(body)
 
@@ -82,7 +84,7 @@ export async function health(app: FastifyInstance, options: HealthOptions) {
     },
   )
 
-  app.get('/healthz', (_request, reply) => send(reply, 200, { status: 'ok', version }))
+  app.get('/healthz', (_request, reply) => send(reply, 200, { status: 'ok', version, openFiles }))
 
   app.get('/readyz', async (request, reply) => {
     if (storage.lateAt !== undefined && now() - storage.lateAt < unreadyAfterTimeout) {

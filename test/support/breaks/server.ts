@@ -44,6 +44,14 @@ export const server: readonly Break[] = [
     replace: 'connectionsCheckingInterval: 5_000_000',
   },
   {
+    id: 'idle-connections-kept',
+    promise: 'connections that only wait',
+    effect: 'Connections without a request keep others out',
+    declaration: 'boundConnections',
+    find: 'oldest?.destroy()',
+    replace: 'void oldest',
+  },
+  {
     id: 'array-counts-as-one',
     promise: 'floods from one network address',
     effect: 'An array of rows counts as one request',

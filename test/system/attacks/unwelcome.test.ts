@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -5,8 +7,10 @@ import { beforeAll, expect } from 'vitest'
 
 import { send } from '../../support/client.ts'
 import { anApplication, getForm } from '../../support/form.ts'
+import { outputOf } from '../../support/output.ts'
+import { endWithTest } from '../../support/programs.ts'
 import { startReceiver } from '../../support/receiver.ts'
-import { startServer, dataDirectory, type RunningServer } from '../../support/server.ts'
+import { runCommand, startServer, dataDirectory, type RunningServer } from '../../support/server.ts'
 import { test } from '../../support/visitor.ts'
 
 let server: RunningServer
@@ -42,6 +46,28 @@ async function withServer<T>(
   const freshServer = await startServer({ DATA_DIR: directory.path, ...settings })
   return await run(freshServer)
 }
+
+test('with 200 open files, 300 connections that only wait keep nobody from the page, and the log has one line', async () => {
+  const { path: DATA_DIR } = await dataDirectory()
+  const limited = spawn('sh', ['-c', `ulimit -n 200; exec ${process.execPath} start.js`], {
+    env: { PATH: process.env['PATH'] ?? '', PORT: '0', DATA_DIR },
+  })
+  endWithTest(limited, DATA_DIR)
+  const { output, waitForOutput } = outputOf(limited)
+  await waitForOutput(/is ready at .*\n/)
+  expect(output()).toContain('The server may open only 200 files, so at most 50 visitors can be connected: ')
+  const origin = /is ready at (.*)\//.exec(output())?.[1] ?? ''
+  const { hostname, port } = new URL(origin)
+  const idle = Array.from({ length: 300 }, () => connect(Number(port), hostname).on('error', () => {}))
+  await Promise.all(idle.map((socket) => once(socket, 'connect')))
+  expect((await fetch(origin)).status).toBe(200)
+  expect(await send(origin, anApplication())).toBe(201)
+  await waitForOutput('too many connections are open')
+  expect(output().match(/too many connections are open/g)).toHaveLength(1)
+  const doctor = await runCommand(['doctor'], { DATA_DIR, PORT: port })
+  expect(doctor.stdout).toMatch(/^open files +wrong +The server may open only 200 files/m)
+  for (const socket of idle) socket.destroy()
+})
 
 // break: body-limit-doubled
 test('a body over 256 KiB is refused in the error format of the data interface', async () => {

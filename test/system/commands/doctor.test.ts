@@ -85,6 +85,9 @@ test('without problems the doctor reports nothing as wrong and exits with 0, and
     backups: 'not set: BACKUP_DIR is not set, so no backup is made automatically: npm run backup makes one.',
     site: `ok: SITE_URL is http://localhost:${port}, which answers and is a server on this database. The server at http://127.0.0.1:${port} is version ${version}.`,
     proxy: 'ok: No proxy adds X-Forwarded-For, and none is trusted.',
+    'open files': expect.stringMatching(
+      /^ok: The server may open \d+ files, and serves \d+ connections at a time\.$/,
+    ) as string,
     webhook: 'ok: 0 delivered, 0 waiting, none given up.',
     letters: 'ok: 0 sent, 0 waiting, none refused or given up.',
     mail: `ok: 127.0.0.1:${mailServer.port} is on this machine and answers without TLS, and accepts the user and password.`,
