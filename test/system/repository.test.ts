@@ -36,3 +36,16 @@ test('each command of a workflow exists', () => {
   expect(commands).toContain('test:long')
   expect(commands.filter((name) => !(name in scripts))).toEqual([])
 })
+
+test('the unit of the doctor is as hardened as that of the server, and the timer and the alarm exist', () => {
+  const read = (name: string) => readFileSync(join('deploy', name), 'utf8')
+  const hardening = (unit: string) =>
+    unit.slice(unit.indexOf('UMask=')).split('\n\n')[0]?.trim().split('\n') ?? []
+  const doctor = read('unplugged-doctor.service')
+  const own = hardening(doctor).filter((line) => !line.startsWith('ReadWritePaths='))
+  const expected = hardening(read('unplugged.service')).filter((line) => !line.startsWith('ReadWritePaths='))
+  expect(own.length).toBeGreaterThan(10)
+  expect(own).toEqual(expected)
+  expect(read(/OnFailure=(.*)/.exec(doctor)?.[1] ?? '')).toContain('ExecStart=')
+  expect(read('unplugged-doctor.timer')).toContain('OnCalendar=')
+})

@@ -56,6 +56,9 @@ export interface ScheduledBackups {
   stop: () => Promise<void>
 }
 
+/** The age in seconds from which a daily backup is overdue. */
+export const overdueAfter = 25 * 3600
+
 /** An arbitrary number that is unlikely to collide with another program's advisory lock. */
 export const backupLock = 5_610_744
 const day = 24 * 3_600_000

@@ -99,6 +99,9 @@ export function listUndelivered(sql: Sql, batch: number): AsyncIterable<Undelive
   return inBatches(sql, text, batch)
 }
 
+/** Seconds after which a waiting delivery is late, and a mail server that accepts nothing has failed. */
+export const lateAfter = 600
+
 /** The state of the deliveries, for monitoring. */
 export interface DeliveryHealth {
   /** Seconds since the oldest pending delivery was queued; null if none is pending. */

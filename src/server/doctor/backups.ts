@@ -3,14 +3,12 @@ import { access, constants, stat } from 'node:fs/promises'
 import type { Settings } from '../../settings/server-settings.ts'
 import { createFileWork } from '../backups/file-work.ts'
 import { newestBackup, refuseFolderWritableByOthers } from '../backups/folder.ts'
-import { readIdForBackups } from '../backups/scheduled.ts'
+import { overdueAfter, readIdForBackups } from '../backups/scheduled.ts'
 import type { ReadOnlyDatabase } from '../database/database.ts'
 import { codeOf } from '../database/programs.ts'
 import { notSet, ok, wrongIf } from '../finding.ts'
 
 const hour = 3_600_000
-/** Milliseconds after which a daily backup is overdue. */
-const maxAge = 25 * hour
 /** Timeout of reading the folder, in milliseconds. */
 const folderTimeout = 10_000
 
@@ -47,7 +45,7 @@ export async function checkBackups(
         writeError === undefined &&
         `There is no whole backup in ${dir}: the server makes one within a minute after it starts; if it does not, see its log.`,
       age !== undefined &&
-        age > maxAge &&
+        age > overdueAfter * 1000 &&
         `The newest backup is ${Math.round(age / hour)} hours old, though one is due each day at ${backupAt}: see that the server runs, and its log.`,
     ]) ??
     ok(`${newest?.folder} has ${newest?.applications} applications, and the newest ${backupKeep} are kept.`)

@@ -2,10 +2,7 @@ import type { Settings } from '../../settings/server-settings.ts'
 import type { ReadOnlyDatabase } from '../database/database.ts'
 import { notSet, ok, oneLine, wrongIf } from '../finding.ts'
 import { countLetters, mailSenderState } from '../letters/overview.ts'
-import { countDeliveries, countRefusals, deliveryHealth } from '../deliveries/overview.ts'
-
-/** Seconds after which a waiting delivery counts as a problem. */
-const lateAfter = 600
+import { countDeliveries, countRefusals, deliveryHealth, lateAfter } from '../deliveries/overview.ts'
 
 /** Returns a sentence with another program's last response, without email addresses: a response may quote an applicant's. */
 function lastResponse(text: string) {

@@ -104,6 +104,22 @@ test('readiness reports given-up deliveries, refused and waiting letters, and si
   expect(new Date(mailFailingSince)).toEqual(row?.['failing_since'])
 })
 
+test('only the strict form is 503 if something is stuck, and its status says what', async () => {
+  expect((await ask('/readyz?strict')).body).toEqual(healthy)
+  await store('given up')
+  await store({ waitsFor: 3600 })
+  expect((await ask('/readyz')).status).toBe(200)
+  expect((await ask('/readyz?strict', false)).status).toBe(200)
+  expect(await ask('/readyz?strict')).toMatchObject({
+    status: 503,
+    body: {
+      status:
+        'Applications do not reach the webhook: npm run webhooks. Deliveries to the webhook were given up: npm run webhooks.',
+      deliveriesGivenUp: 1,
+    },
+  })
+})
+
 test('readiness does not read successful deliveries, however many there are', async () => {
   const many = 3_000
   await database.owner`

@@ -7,6 +7,7 @@ import { deliveryHealth, type DeliveryHealth } from '../deliveries/overview.ts'
 import type { Sql } from '../database/sql.ts'
 import { cached } from '../cached.ts'
 import { within } from '../within.ts'
+import { findStuck } from './stuck.ts'
 
 /** The dependencies of the health routes. */
 export interface HealthOptions {
@@ -61,7 +62,8 @@ const unreadyAfterTimeout = 60_000
 /**
  * Routes for monitoring. `GET /healthz` reports that the process runs, and its version. `GET /readyz` reports whether the
  * database responds and stores applications, and whether deliveries to the webhook, letters, the mail server or backups are
- * stuck. The schedule of the backups reads their folder, so that a hanging folder does not block this route.
+ * stuck. Only `GET /readyz?strict` responds with 503 if something is stuck: another server on the same database would not help.
+ * The schedule of the backups reads their folder, so that a hanging folder does not block this route.
  */
 export async function health(app: FastifyInstance, options: HealthOptions) {
   const { sql, delivers, storage, areFilesGone, backups, openFiles, now = () => performance.now() } = options
@@ -86,16 +88,17 @@ export async function health(app: FastifyInstance, options: HealthOptions) {
 
   app.get('/healthz', (_request, reply) => send(reply, 200, { status: 'ok', version, openFiles }))
 
-  app.get('/readyz', async (request, reply) => {
+  app.get<{ Querystring: { strict?: unknown } }>('/readyz', async (request, reply) => {
     if (storage.lateAt !== undefined && now() - storage.lateAt < unreadyAfterTimeout) {
       return send(reply, 503, { status: 'the database stores nothing in time' })
     }
     try {
-      return await send(reply, 200, {
-        status: 'ok',
-        ...(await current(freshness)),
-        ...backupHealth(backups?.()),
-      })
+      const numbers = { ...(await current(freshness)), ...backupHealth(backups?.()) }
+      // Without a webhook, nobody can send what was given up.
+      const relevant = delivers ? numbers : { ...numbers, deliveriesGivenUp: 0 }
+      const stuck = request.query.strict === undefined ? [] : findStuck(relevant)
+      const status = stuck.length === 0 ? 'ok' : stuck.join(' ')
+      return await send(reply, stuck.length === 0 ? 200 : 503, { status, ...numbers })
     } catch (error) {
       request.log.error({ err: error }, 'the database is not ready')
       if (areFilesGone?.()) return send(reply, 503, { status: 'the files of the database are gone' })

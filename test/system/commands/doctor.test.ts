@@ -178,6 +178,24 @@ test('without a database, or with an invalid setting, the doctor says so and cre
     schema: 'not known: The database could not be read.',
     disk: `not known: There is no ${path} yet.`,
   })
+  const quiet = await runCommand(['doctor', '--quiet'], { DATA_DIR: path, PORT: '0' })
+  expect(quiet).toMatchObject({ code: 1, stderr: '' })
+  const lines = quiet.stdout.trim().split('\n')
+  expect(lines.filter((line) => !/^(database|runtime) +wrong +/.test(line))).toEqual([])
+  expect(lines).toContainEqual(expect.stringMatching(/^database +wrong +DATA_DIR is/))
+  const json = await runCommand(['doctor', '--json'], { DATA_DIR: path, PORT: '0' })
+  expect(json).toMatchObject({ code: 1, stderr: '' })
+  expect(JSON.parse(json.stdout)).toEqual({
+    version: expect.any(String) as string,
+    findings: expect.arrayContaining([
+      {
+        about: 'database',
+        verdict: 'wrong',
+        sentence: expect.stringContaining('there is no database') as string,
+      },
+      { about: 'schema', verdict: 'not known', sentence: 'The database could not be read.' },
+    ]) as object[],
+  })
   const { PATH = '' } = process.env
   // The reader of the pipe ends before the first line.
   const piped = await promisify(execFile)('sh', ['-c', 'node start.js doctor | :'], {
@@ -202,6 +220,9 @@ test('without a database, or with an invalid setting, the doctor says so and cre
     /^settings +wrong +SMTP_URL \("smtp:\/\/…", without its secrets\).*\nNothing else was checked: fix this first\.\n$/m,
   )
   expect(second.stdout).not.toContain('er2')
+  const both = await runCommand(['doctor', '--quiet', '--json'], { PORT: 'web' })
+  expect(both).toMatchObject({ code: 1, stderr: '' })
+  expect(JSON.parse(both.stdout)).toMatchObject({ findings: [{ about: 'settings', verdict: 'wrong' }] })
   for (const name of ['WEBHOOK_URL', 'DATABASE_URL', 'SMTP_URL']) {
     const protocol = { WEBHOOK_URL: 'https', DATABASE_URL: 'postgres', SMTP_URL: 'smtp' }[name]
     const third = await runCommand(['doctor'], { [name]: `${protocol}://ada:hunt%er2@example.org/` })
