@@ -9,6 +9,7 @@ import type { ApplyData } from '../src/pages/apply/apply-data.ts'
 import packageJson from '../package.json' with { type: 'json' }
 import type { DeskData } from '../src/pages/desk/desk-data.ts'
 import { nextFolder } from './in-place.ts'
+import { robots } from '../src/pages/robots.ts'
 import { answerHeaders, assetCaching, deskHeaders, documentHeaders } from '../src/pages/headers.ts'
 import type { PageSettings } from '../src/settings/page-settings.ts'
 
@@ -58,6 +59,7 @@ export async function writeStaticSite(
   // Static hosts send this page for missing addresses of any depth, so the form's address is that of the whole site.
   await writeFile(join(dist, '404.html'), renderMissing(new URL(siteUrl ?? 'https://example.org').pathname))
   await writeFile(join(dist, '_redirects'), redirects)
+  await writeFile(join(dist, 'robots.txt'), robots)
   const policies = { apply: apply.policy, desk: desk.policy, answer: answer.policy }
   await writeFile(join(dist, '_headers'), headersFile(policies))
 }

@@ -18,14 +18,22 @@ export const assetHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 }
 
+/**
+ * No page needs these features. The applicants' document has no such header, since its bytes are budgeted. Its
+ * Content-Security-Policy lets no other code in, which could ask for a feature.
+ */
+const permissions = { 'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()' }
+
 /** Headers of the desk only: pages that open the desk, or that the desk opens, cannot access its window. */
 export const deskHeaders: Readonly<Record<string, string>> = {
   'cross-origin-opener-policy': 'same-origin',
+  ...permissions,
 }
 
 /** Headers of the answer page only: the link of an invitation must not appear in search results. */
 export const answerHeaders: Readonly<Record<string, string>> = {
   'x-robots-tag': 'noindex',
+  ...permissions,
 }
 
 /** A directive that only works in a header: in a document it would log an error. */

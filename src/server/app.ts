@@ -29,6 +29,7 @@ import { createDoor } from './pages/door.ts'
 import { sendMissing, sendUnreadable } from './pages/missing.ts'
 import { formPage } from './pages/page.ts'
 import { createVisits } from './pages/visits.ts'
+import { wellKnown } from './pages/well-known.ts'
 import { dataInterface } from './rest/data-interface.ts'
 
 /** The settings and dependencies of the HTTP server. */
@@ -36,7 +37,8 @@ export interface AppOptions {
   settings: Pick<
     Settings,
     'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'look' | 'trustProxy' | 'mailServer'
-  >
+  > &
+    Partial<Pick<Settings, 'securityContact'>>
   database: Pick<Database, 'as' | 'server' | 'signIn' | 'ownerOfAuth' | 'databaseId' | 'areFilesGone'>
   /** Whether applications are delivered to a webhook; default false. */
   delivers?: boolean
@@ -133,6 +135,7 @@ export async function createApp({
     look,
     isSignInElsewhere: database.ownerOfAuth === 'supabase',
   })
+  await app.register(wellKnown, { securityContact: settings.securityContact })
   await app.register(answerPage, { anonKey, look })
   const keys = database.ownerOfAuth === 'us' ? createSigningKeys(database.signIn) : undefined
   const readToken = keys && createReadToken(keys)

@@ -11,6 +11,7 @@ export const settingNames = [
   'WEBHOOK_SECRET',
   'WEBHOOK_DECISIONS_URL',
   'RATE_LIMIT_PER_MINUTE',
+  'SECURITY_CONTACT',
   'TRUST_PROXY',
   'SITE_URL',
   'SITE_TITLE',

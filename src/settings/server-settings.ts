@@ -46,6 +46,8 @@ export interface Settings {
   siteUrl: string | undefined
   /** The words and the look of the pages. */
   look: Look
+  /** The address for reports of security faults, `mailto:` or `https://`; undefined for none. */
+  securityContact: string | undefined
   /** Undefined if no emails are sent. */
   mailServer: MailServer | undefined
   /** Absolute path of the folder for automatic backups; undefined for none. */
@@ -80,6 +82,7 @@ export function readSettings(environment: Environment = process.env): Settings {
     rateLimitPerMinute: readNumber(environment, 'RATE_LIMIT_PER_MINUTE', 30, 1_000_000),
     trustProxy: readTrustProxy(environment['TRUST_PROXY'] || undefined),
     siteUrl: readPublicAddress(environment, 'SITE_URL') ?? readPublicAddress(environment, 'VITE_SITE_URL'),
+    securityContact: readContact(environment['SECURITY_CONTACT'] || undefined),
     look: readLook(environment, 'SITE'),
     mailServer: readMailServer(environment),
     mailPerMinute: readNumber(environment, 'MAIL_PER_MINUTE', 60, 1_000_000),
@@ -160,6 +163,13 @@ function readWebhookSecret(given: string | undefined) {
   throw new OperatorError(
     'WEBHOOK_SECRET (not shown) should be "whsec_" and 24 to 64 random bytes in base64; ' +
       'this makes one: echo "whsec_$(head -c 32 /dev/urandom | base64)"',
+  )
+}
+
+function readContact(given: string | undefined) {
+  if (given === undefined || /^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/.test(given)) return given
+  throw new OperatorError(
+    `SECURITY_CONTACT is "${given}" but should be "mailto:" and an email address, or an address that begins with https://.`,
   )
 }
 
