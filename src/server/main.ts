@@ -11,6 +11,7 @@ import { serverName } from './database/lock.ts'
 import { writeSite } from './database/places.ts'
 import { siteOf } from './auth/mail/links.ts'
 import { startDispatcher } from './deliveries/dispatcher.ts'
+import { createPace } from './deliveries/pace.ts'
 import { outboxOf } from './deliveries/outbox.ts'
 import { startMailChecks } from './mail/requested-checks.ts'
 import { startMailSender } from './letters/mail-sender.ts'
@@ -68,8 +69,17 @@ async function end(server: { stop: () => Promise<void> }, signal: NodeJS.Signals
 }
 
 async function start(settings: Settings, log: Logger) {
-  const { host, port, siteUrl, webhookUrl, webhookDecisionsUrl, webhookSecret, mailServer, mailPerMinute } =
-    settings
+  const {
+    host,
+    port,
+    siteUrl,
+    webhookUrl,
+    webhookDecisionsUrl,
+    webhookSecret,
+    mailServer,
+    mailPerMinute,
+    webhookPerMinute,
+  } = settings
   const { backupDir: dir, backupAt: at, backupKeep: keep } = settings
   const backups = dir === undefined ? undefined : createScheduledBackups({ dir, at, keep, log })
   await backups?.refuseForeign()
@@ -110,6 +120,7 @@ async function start(settings: Settings, log: Logger) {
             sql: database.server,
             outbox: outboxOf('application'),
             receiver: { url: webhookUrl, secret: webhookSecret },
+            pace: createPace(webhookPerMinute),
             log,
           })
     if (dispatcher) parts.push({ name: 'The webhook', stop: () => dispatcher.stop() })
@@ -149,9 +160,16 @@ async function start(settings: Settings, log: Logger) {
     }
     if (webhookDecisionsUrl !== undefined) {
       const receiver = { url: webhookDecisionsUrl, secret: webhookSecret }
-      const decisions = startDispatcher({ sql: database.server, outbox: outboxOf('decision'), receiver, log })
+      const pace = createPace(webhookPerMinute)
+      const decisions = startDispatcher({
+        sql: database.server,
+        outbox: outboxOf('decision'),
+        receiver,
+        pace,
+        log,
+      })
       parts.push({ name: 'The webhook of decisions', stop: () => decisions.stop() })
-      const rsvps = startDispatcher({ sql: database.server, outbox: outboxOf('rsvp'), receiver, log })
+      const rsvps = startDispatcher({ sql: database.server, outbox: outboxOf('rsvp'), receiver, pace, log })
       parts.push({ name: 'The webhook of RSVPs', stop: () => rsvps.stop() })
     }
     if (backups) {

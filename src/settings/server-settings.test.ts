@@ -40,6 +40,7 @@ test('without variables, the settings have the defaults that the docs list', asy
     WEBHOOK_URL: settings.webhookUrl,
     WEBHOOK_DECISIONS_URL: settings.webhookDecisionsUrl,
     WEBHOOK_SECRET: settings.webhookSecret,
+    WEBHOOK_PER_MINUTE: settings.webhookPerMinute,
     RATE_LIMIT_PER_MINUTE: settings.rateLimitPerMinute,
     TRUST_PROXY: settings.trustProxy,
     SITE_URL: settings.siteUrl,

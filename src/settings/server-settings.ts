@@ -38,6 +38,8 @@ export interface Settings {
   webhookSecret: string | undefined
   /** The webhook that receives each released decision, in place of the letter or in addition to it, and each RSVP. */
   webhookDecisionsUrl: string | undefined
+  /** The most tries a minute at each webhook, from this server; 0 is no limit. */
+  webhookPerMinute: number
   /** The most applications a minute from one IP address; 0 is no limit. */
   rateLimitPerMinute: number
   /** How many proxies, or which address ranges, are trusted in `X-Forwarded-For`. */
@@ -79,6 +81,7 @@ export function readSettings(environment: Environment = process.env): Settings {
     webhookUrl: readWebhookUrl(environment, 'WEBHOOK_URL'),
     webhookDecisionsUrl: readWebhookUrl(environment, 'WEBHOOK_DECISIONS_URL'),
     webhookSecret: readWebhookSecret(environment['WEBHOOK_SECRET'] || undefined),
+    webhookPerMinute: readNumber(environment, 'WEBHOOK_PER_MINUTE', 600, 1_000_000),
     rateLimitPerMinute: readNumber(environment, 'RATE_LIMIT_PER_MINUTE', 30, 1_000_000),
     trustProxy: readTrustProxy(environment['TRUST_PROXY'] || undefined),
     siteUrl: readPublicAddress(environment, 'SITE_URL') ?? readPublicAddress(environment, 'VITE_SITE_URL'),

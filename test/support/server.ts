@@ -28,7 +28,7 @@ export interface RunningServer extends Output {
 
 function environmentWith(settings: Environment) {
   const { PATH = '', HOME = '', TEST_RUN = '' } = process.env
-  return { PATH, HOME, TEST_RUN, PORT: '0', RATE_LIMIT_PER_MINUTE: '0', ...settings }
+  return { PATH, HOME, TEST_RUN, PORT: '0', RATE_LIMIT_PER_MINUTE: '0', WEBHOOK_PER_MINUTE: '0', ...settings }
 }
 
 /** Makes a directory. It is removed after the test or the file that made it, and a database that runs in it is ended. */

@@ -382,6 +382,28 @@ test('a delivery that gets no response does not delay the others', async () => {
   expect(unfinished).toEqual([{ attempts: 0 }])
 })
 
+test('a dispatcher begins no more tries than its pace allows, and logs equal failures once', async () => {
+  for (let index = 0; index < 8; index += 1) await store()
+  const receiver = await startReceiver((_request, response) => response.writeHead(500).end())
+  const { log, lines } = collectLog()
+  let left = 5
+  const pace = { free: () => Math.min(left, 2), take: (tries: number) => void (left -= tries) }
+  const dispatcher = startDispatcher({
+    sql: database.server,
+    receiver: { url: receiver.origin, secret },
+    log,
+    pace,
+    interval: 10,
+  })
+  await expect.poll(async () => (await outbox()).filter(({ attempts }) => attempts === 1)).toHaveLength(5)
+  await dispatcher.stop()
+  expect([receiver.received.length, left]).toEqual([5, 0])
+  expect(lines).toMatchObject([
+    { message: 'webhook failed; it will be tried again', details: { attempt: 1, status: 500 } },
+    { message: 'more webhooks failed; they will be tried again', details: { status: 500, count: 4 } },
+  ])
+})
+
 test('two servers on one database send each delivery once', async () => {
   for (let index = 0; index < 60; index += 1) await store()
   const receiver = await startReceiver((_request, response) => setImmediate(() => response.end()))

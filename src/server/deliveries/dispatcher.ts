@@ -1,4 +1,6 @@
 import { upkeepInterval, startPolling } from '../polling.ts'
+import { createFailureLog } from './failure-log.ts'
+import { createPace, type Pace } from './pace.ts'
 import { deliver, type DeliveryResult, type Receiver } from './webhook.ts'
 import type { Sql } from '../database/sql.ts'
 
@@ -18,7 +20,7 @@ export interface Outbox<Claimed extends Claim> {
   /** Claims at most `max` deliveries that are due. */
   claimDue: (sql: Sql, max: number) => Promise<Claimed[]>
   /** Records the result of a try. */
-  record: (sql: Sql, claim: Claimed, result: DeliveryResult) => Promise<keyof typeof logMessages>
+  record: (sql: Sql, claim: Claimed, result: DeliveryResult) => Promise<keyof typeof logMessages | 'retry'>
   /** Gives back a claim whose try was aborted. `isUncertain`: the receiver may have got the delivery. */
   giveBack: (sql: Sql, claim: Claimed, isUncertain: boolean | undefined) => Promise<void>
   /** Periodic upkeep, if any. */
@@ -39,6 +41,8 @@ export interface DispatcherOptions<Claimed extends Claim> {
   sql: Sql
   outbox: Outbox<Claimed>
   receiver: Receiver
+  /** The limit of tries, shared by all outboxes of the receiver; default none. */
+  pace?: Pace
   /** Milliseconds between polls of the outbox. */
   interval?: number
   log: { info(details: object, message: string): void; warn(details: object, message: string): void }
@@ -47,7 +51,6 @@ export interface DispatcherOptions<Claimed extends Claim> {
 /** The log message for each result of a try. */
 const logMessages = {
   delivered: 'webhook delivered',
-  retry: 'webhook failed; it will be tried again',
   'given up': 'webhook given up',
   withdrawn: 'webhook withdrawn before it was accepted',
   lost: 'webhook result ignored: its lease had expired',
@@ -70,10 +73,12 @@ export function startDispatcher<Claimed extends Claim>({
   outbox,
   receiver,
   log,
+  pace = createPace(0),
   interval = pollInterval,
 }: DispatcherOptions<Claimed>): Dispatcher {
   const cancellation = new AbortController()
   const pending = new Set<Promise<void>>()
+  const failures = createFailureLog(log)
 
   const attempt = async (claim: Claimed) => {
     const startedAt = performance.now()
@@ -90,6 +95,7 @@ export function startDispatcher<Claimed extends Claim>({
       milliseconds: Math.round(performance.now() - startedAt),
     }
     if (outcome === 'delivered') log.info(details, logMessages.delivered)
+    else if (outcome === 'retry') failures.add(details)
     else log.warn(details, logMessages[outcome])
   }
 
@@ -105,9 +111,16 @@ export function startDispatcher<Claimed extends Claim>({
 
   const polling = startPolling(
     async () => {
-      const free = concurrency - pending.size
-      if (free === 0) return
-      for (const claim of await claimDue(free)) {
+      const free = Math.min(concurrency - pending.size, pace.free())
+      if (free <= 0) return
+      // Taken before the claim, since another outbox may share the pace.
+      pace.take(free)
+      const claims = await claimDue(free).catch((error: unknown) => {
+        pace.take(-free)
+        throw error
+      })
+      pace.take(claims.length - free)
+      for (const claim of claims) {
         const running: Promise<void> = attempt(claim)
           .catch((error: unknown) =>
             log.warn({ webhookId: claim.id, err: error }, 'a delivery could not be recorded'),
@@ -130,6 +143,7 @@ export function startDispatcher<Claimed extends Claim>({
       await polling.stop()
       await Promise.all(pending)
       clearTimeout(graceTimer)
+      failures.end()
     },
   }
 }
