@@ -63,6 +63,8 @@ function tier(
       exclude: [...configDefaults.exclude, ...exclude],
       globalSetup,
       setupFiles,
+      // Messages name commands as npm runs them, also if Vitest was started without npm.
+      env: { npm_lifecycle_event: 'test' },
       // CI shuffles the tests. Those of deployment are stories of one installed program.
       sequence: { shuffle: { tests: process.env['SHUFFLE'] === 'tests' && name !== 'deployment' } },
       testTimeout: timeouts[name],

@@ -59,6 +59,10 @@ test("the server and its commands run as the systemd unit's user with the unit's
     `http://127.0.0.1:${port}/desk#token_hash=`,
   )
   for (const name of ['organisers', 'door', 'webhooks', 'letters']) await command(name)
+  // Nobody can log in as this user.
+  expect((await command('backup', '--help')).stdout).toContain(
+    `sudo -u nobody node ${join(product, 'start.js')} backup --list\n`,
+  )
   const byHand = join(backups, 'by-hand')
   expect((await command('backup', '--to', byHand)).stdout).toContain('Wrote 1 application')
   expect((await command('backup', '--check', '--from', byHand)).stdout).toContain(

@@ -12,6 +12,7 @@ import {
 import { appendErasures } from '../../server/backups/erasures.ts'
 import { searchBackups } from '../../server/backups/search.ts'
 import { isUuid } from '../../server/database/uuid.ts'
+import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
 import { countOf, onOneLine, toCsv, toJson, toJsonLines, toScreen, toText } from '../formats.ts'
@@ -21,7 +22,7 @@ import { showInPager } from '../pager.ts'
 import { withDatabase } from '../with-database.ts'
 import type { Sql } from '../../server/database/sql.ts'
 
-const usage = `Usage: npm run -s applications -- [option]
+const usage = `Usage: ${commandLine('applications', '[option]')}
 
   (none)           lists the applications, the newest first: on a terminal in the pager that PAGER names, else less;
                    without a pager, the newest are last, next to the prompt

@@ -6,6 +6,7 @@ import { examine } from '../../server/doctor/doctor.ts'
 import { sendTests } from '../../server/doctor/send-tests.ts'
 import { emailOf } from '../../server/auth/fields.ts'
 import { exitProcess } from '../../settings/exit-process.ts'
+import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings, type Settings } from '../../settings/server-settings.ts'
 import { version } from '../../settings/version.ts'
@@ -13,7 +14,7 @@ import { onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { awaitSignal } from '../with-database.ts'
 
-const usage = `Usage: npm run doctor -- [option]
+const usage = `Usage: ${commandLine('doctor', '[option]')}
 
   (none)            checks everything that a server needs: each thing is ok, not set, or it says what to do. Nothing
                     is changed; it ends with 1 where something is wrong.

@@ -2,12 +2,13 @@ import { isDatabaseError } from '../../server/database/connection.ts'
 
 import { closedSentence } from '../../application/limits.ts'
 import { readDoor, setDoor, setSentence } from '../../server/database/door.ts'
+import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { doorLines, parseNumber, parseTime } from '../door.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
 
-const usage = `Usage: npm run door -- [options]
+const usage = `Usage: ${commandLine('door', '[options]')}
 
   (none)              says whether applications are open
   --close             closes them now

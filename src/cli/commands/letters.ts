@@ -8,12 +8,13 @@ import {
   type Undelivered,
 } from '../../server/letters/overview.ts'
 import { setStopped } from '../../server/letters/mail-sender-state.ts'
+import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { localTime, onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
 
-const usage = `Usage: npm run letters -- [option]
+const usage = `Usage: ${commandLine('letters', '[option]')}
 
   (none)    counts the letters to applicants, and says why they wait
   --list    lists letters that were refused or given up, or failed and are retried, with the last reply

@@ -15,6 +15,7 @@ import {
 } from '../../server/auth/organisers.ts'
 import { deskLink } from '../../server/auth/mail/links.ts'
 import { findListener, readServerAddress } from '../../server/doctor/running-server.ts'
+import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings, type Settings } from '../../settings/server-settings.ts'
 import { onOneLine } from '../formats.ts'
@@ -22,7 +23,7 @@ import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
 import type { Sql } from '../../server/database/sql.ts'
 
-const usage = `Usage: npm run -s organisers -- [option]
+const usage = `Usage: ${commandLine('organisers', '[option]')}
 
   (none)                   lists who may sign in
   --add <email>            adds an account; prints a link that signs in once, within an hour
@@ -131,7 +132,7 @@ async function printLink(sql: Sql, email: string) {
  */
 async function localAddress(sql: Sql, settings: Settings, email: string) {
   const address = await readServerAddress(sql, settings)
-  const noLinkMade = `No link was made. When the server runs, run: npm run -s organisers -- --link ${email}`
+  const noLinkMade = `No link was made. When the server runs, run: ${commandLine('organisers', `--link ${email}`)}`
   if (address === undefined) {
     throw new OperatorError(`PORT is "0", and no server runs on this database: start it first. ${noLinkMade}`)
   }

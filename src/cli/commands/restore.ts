@@ -2,15 +2,16 @@ import { resolve } from 'node:path'
 
 import { readErasures } from '../../server/backups/erasures.ts'
 import { checkBackup, restore } from '../../server/backups/restore.ts'
+import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
 import { accountsText, countOf } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
 
-const usage = `Usage: npm run restore -- --from <folder> [--keep-erased]
+const usage = `Usage: ${commandLine('restore', '--from <folder> [--keep-erased]')}
 
-  Restores what "npm run backup" wrote, into an empty database: set DATA_DIR to a new folder, or DATABASE_URL to a
+  Restores a backup into an empty database: set DATA_DIR to a new folder, or DATABASE_URL to a
   new database. Deliveries to the webhook are not repeated. Applications that were erased since are erased again, by
   the list "erasures" in BACKUP_DIR or beside the backup.
 

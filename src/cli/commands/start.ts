@@ -1,20 +1,35 @@
 import { dryRun, type DryRun } from '../../server/database/dry-run.ts'
 import { freeDisk, megabytes } from '../../server/database/room.ts'
+import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
 import { version } from '../../settings/version.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
 
-const usage = `Usage: npm start
-       npm start -- --dry-run
+const usage = `Usage: ${commandLine('start')}
+       ${commandLine('start', '--dry-run')}
+       ${commandLine('<command>', '--help')}
 
   Starts the server, with the settings of the environment and of .env (docs/operate.md).
 
   --dry-run   says what the start would do to the database, and starts no server: which migrations it would apply, how
               long that takes, the disk it needs, and the rows of each table before and after. It applies them in a
               transaction that is rolled back. This also works beside a running server. It ends with 1 where the update would
-              fail.`
+              fail.
+  --version   says which version this is
+
+Commands, most of which work whether the server runs or not:
+
+  applications   lists, exports and erases applications; everything about a person
+  backup         makes, lists and checks backups
+  doctor         checks everything that a server needs, and says what to do
+  door           closes and opens the form
+  letters        counts, retries and stops letters
+  organisers     accounts of organisers, and links that sign them in
+  restore        restores a backup into an empty database
+  verify         checks a backend over HTTP
+  webhooks       counts, lists and retries deliveries`
 
 /** Handles `npm start -- --dry-run`: reports what an update would do. Without options, `start.js` runs the server instead. */
 export async function run(): Promise<void> {

@@ -4,12 +4,13 @@ import { table } from '../../application/application.ts'
 import { checks } from '../../contract/checks.ts'
 import { DoorClosedError, type Check } from '../../contract/check.ts'
 import { targetAt, type Target } from '../../contract/target.ts'
+import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { checkedPublicKey } from '../../settings/public-key.ts'
 import { onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'
 
-const usage = `Usage: npm run verify -- --url <address> --key <public key>
+const usage = `Usage: ${commandLine('verify', '--url <address> --key <public key>')}
 
 Checks that a backend stores applications, once, and refuses everything else: a Supabase project or a server of
 your own. It leaves one application there, which says that it is a test; a server of your own sends that on to
@@ -129,5 +130,5 @@ ${leftovers} ${email}, and this deletes it:
 
   delete from public.retreat_applications where email = '${email}';
 
-On a server of your own, so does npm run applications -- --delete <id>; npm run applications shows the id.`)
+On a server of your own, so does ${commandLine('applications', '--delete <id>')}; ${commandLine('applications')} shows the id.`)
 }

@@ -5,13 +5,14 @@ import {
   retryGivenUpApplications,
   type Undelivered,
 } from '../../server/deliveries/overview.ts'
+import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { localTime, onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { write } from '../output.ts'
 import { withDatabase } from '../with-database.ts'
 
-const usage = `Usage: npm run webhooks -- [option]
+const usage = `Usage: ${commandLine('webhooks', '[option]')}
 
   (none)           counts the deliveries to the webhook
   --list           lists failed deliveries, with the last response and the time of the next try, if any

@@ -1,3 +1,4 @@
+import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { lockAccount } from './accounts/accounts.ts'
 import { resetCount } from './counts.ts'
@@ -141,5 +142,5 @@ async function findAccountId(transaction: Sql, email: string): Promise<string> {
 }
 
 function notAnOrganiser(email: string) {
-  return new OperatorError(`There is no organiser ${email}: npm run organisers lists them.`)
+  return new OperatorError(`There is no organiser ${email}: ${commandLine('organisers')} lists them.`)
 }

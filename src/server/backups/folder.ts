@@ -12,10 +12,16 @@ export interface ScheduledBackup {
   folder: string
   createdAt: Date
   applications: number
+  /** The newest migration of the database that was backed up. */
+  schema: string
+  /** Whether an operator asked for it. */
+  isRequested: boolean
 }
 
-/** A backup in `BACKUP_DIR` whose manifest says that a server made it. */
+/** A backup with a manifest. */
 interface FoundBackup extends ScheduledBackup {
+  /** The manifest's field, which only backups of a server have. */
+  scheduled: Manifest['scheduled']
   /** The names of the files in it. */
   entries: string[]
   /** Whether each file exists and has the manifest's length. `npm run backup -- --check` compares the content. */
@@ -124,17 +130,20 @@ async function removeLeftover(folder: string, databaseId: string | null, now: Da
   if (entries.every((each) => ourFiles.has(each))) await removeFiles(folder, entries)
 }
 
-/** Finds backups, the newest first. Files are read one at a time, so that a hanging disk blocks only one thread. */
-async function findBackups(dir: string, { databaseId, now }: FolderOptions): Promise<FoundBackup[]> {
-  const names = await readdir(dir).catch((cause: NodeJS.ErrnoException) => {
+async function namesIn(dir: string) {
+  return readdir(dir).catch((cause: NodeJS.ErrnoException) => {
     const why =
       cause.code === 'ENOENT'
         ? 'is not there: make that folder, mount its disk, or name another'
         : `cannot be read (${cause.message}): name a folder that this user may read and write`
     throw new OperatorError(`BACKUP_DIR is "${dir}", which ${why}.`, { cause })
   })
+}
+
+/** Finds backups, the newest first. Files are read one at a time, so that a hanging disk blocks only one thread. */
+async function findBackups(dir: string, { databaseId, now }: FolderOptions): Promise<FoundBackup[]> {
   const found: FoundBackup[] = []
-  for (const name of names.filter((each) => namePattern.test(each))) {
+  for (const name of (await namesIn(dir)).filter((each) => namePattern.test(each))) {
     // A folder that cannot be read is skipped: another server may be removing it.
     const backup = await readBackup(dir, name, databaseId).catch(() => undefined)
     if (backup !== undefined) found.push(backup)
@@ -145,31 +154,51 @@ async function findBackups(dir: string, { databaseId, now }: FolderOptions): Pro
 }
 
 /**
+ * Lists all backups in a folder, the newest first, also those that an operator made, renamed or copied.
+ *
+ * @throws {OperatorError} if the folder cannot be read.
+ */
+export async function listBackups(dir: string): Promise<(ScheduledBackup & { isWhole: boolean })[]> {
+  const found: FoundBackup[] = []
+  for (const name of await namesIn(dir)) {
+    const backup = name.startsWith('.') ? undefined : await readFolder(join(dir, name)).catch(() => undefined)
+    if (backup !== undefined) found.push(backup)
+  }
+  return found.toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime())
+}
+
+/**
  * Reads a backup that a server made. Returns undefined for any other folder, and for a renamed or copied backup, whose name
  * does not match its time: somebody wants to keep it.
  */
 async function readBackup(dir: string, name: string, databaseId: string | null | undefined) {
-  const folder = join(dir, name)
+  const backup = await readFolder(join(dir, name))
+  if (backup?.scheduled === undefined || backupName(backup.createdAt) !== name) return undefined
+  return databaseId === undefined || belongsTo(backup.scheduled, databaseId) ? backup : undefined
+}
+
+/** Reads a backup. Returns undefined for any other folder, and for a backup without a manifest. */
+async function readFolder(folder: string): Promise<FoundBackup | undefined> {
   const manifest = await readJson<Manifest>(join(folder, manifestName))
-  if (manifest?.format !== 1 || manifest.scheduled === undefined) return undefined
+  if (manifest?.format !== 1) return undefined
   const createdAt = new Date(manifest.createdAt)
-  if (Number.isNaN(createdAt.getTime()) || backupName(createdAt) !== name) return undefined
-  if (databaseId !== undefined && !belongsTo(manifest.scheduled, databaseId)) return undefined
-  if (!(await lstat(folder)).isDirectory()) return undefined
+  if (Number.isNaN(createdAt.getTime()) || !(await lstat(folder)).isDirectory()) return undefined
   const entries = await readdir(folder)
   let isWhole = true
   for (const [file, { bytes }] of Object.entries(manifest.files)) {
     const stats = await lstat(join(folder, file)).catch(() => undefined)
     isWhole &&= stats?.isFile() === true && stats.size === bytes
   }
-  const found: FoundBackup = {
+  return {
     folder,
     createdAt,
     applications: manifest.files[fileOf(applications)]?.rows ?? 0,
+    schema: manifest.schema,
+    scheduled: manifest.scheduled,
+    isRequested: manifest.scheduled?.requested === true,
     entries,
     isWhole,
   }
-  return found
 }
 
 /** Whether a backup belongs to a database: its `installation` is the database's id, or it has no id. */

@@ -84,9 +84,9 @@ export interface Manifest {
   timeZone?: 'UTC'
   /**
    * Set if a server made the backup automatically. `installation` is the id of the database whose servers may remove the
-   * backup; null if the database was too old to have an id.
+   * backup; null if the database was too old to have an id. `requested` is set if an operator asked for it.
    */
-  scheduled?: { installation: string | null }
+  scheduled?: { installation: string | null; requested?: boolean }
   /** The files by name. Older versions did not record the bytes. */
   files: Record<string, { rows: number; sha256: string; bytes?: number }>
 }

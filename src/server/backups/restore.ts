@@ -21,6 +21,7 @@ import {
   type Manifest,
 } from './manifest.ts'
 import type { BackupCounts } from './backup.ts'
+import { listBackups } from './folder.ts'
 import { moveOlderRows, inviteAccepted, createOlderTables, tableFor, writeDomainsInAscii } from './older.ts'
 import { triggers } from './triggers.ts'
 import { defaultToNewestEdition } from '../database/edition.ts'
@@ -112,6 +113,7 @@ export async function restore(
  * @throws {OperatorError} if a file does not match the manifest, or a newer version made the backup.
  */
 export async function checkBackup(folder: string): Promise<Backup> {
+  await refuseFolderOfBackups(folder)
   try {
     const manifest = await readManifest(folder)
     if (manifest === undefined) return { folder, tables: firstTables, manifest }
@@ -136,6 +138,15 @@ export async function checkBackup(folder: string): Promise<Backup> {
   } catch (error) {
     throw backupFailure(error, folder)
   }
+}
+
+/** Names the newest backup in a folder such as `BACKUP_DIR`, which is no backup itself. */
+async function refuseFolderOfBackups(folder: string) {
+  const newest = (await listBackups(folder).catch(() => [])).find(({ isWhole }) => isWhole)
+  if (newest === undefined) return
+  throw new OperatorError(
+    `The folder "${folder}" holds backups, and is none itself: name one of them with --from. The newest is "${newest.folder}".`,
+  )
 }
 
 /** Erases applications again, and adds an entry to the history, as every erasure does. Returns the number of applications. */

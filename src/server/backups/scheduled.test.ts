@@ -7,8 +7,9 @@ import { openTestDatabase } from '../../../test/support/database.ts'
 import { temporaryDirectory } from '../../../test/support/server.ts'
 import type { Database } from '../database/database.ts'
 import { backUp } from './backup.ts'
-import { backupName, newestBackup } from './folder.ts'
+import { backupName, listBackups, newestBackup } from './folder.ts'
 import type { Manifest } from './manifest.ts'
+import { checkBackup } from './restore.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
 import { visitor } from '../database/pools.ts'
 import { anApplication } from '../../../test/support/form.ts'
@@ -103,6 +104,58 @@ test('a server that starts makes a backup only if the last one is older than a d
   third.start(database)
   await third.waitForBackup(clock.now)
   expect(await backupsIn(dir)).toHaveLength(2)
+})
+
+test('a backup that an operator made in the last five minutes precedes an update, and no other does', async () => {
+  const dir = await createBackupDirectory()
+  const clock = { now: new Date(2026, 5, 1, 12) }
+  const server = createServer(dir, clock)
+  const recent = backupName(clock.now)
+  await server.makeNow(database.owner)
+  /** Begins an update this many seconds after the operator's backup. Returns the log, and removes a backup that was made. */
+  const update = async (seconds: number) => {
+    clock.now = new Date(2026, 5, 1, 12, 0, seconds)
+    server.logged.length = 0
+    await server.beforeMigration(database.owner)
+    await rm(join(dir, backupName(clock.now)), { recursive: true, force: true })
+    return server.logged
+  }
+  expect(await update(299)).toEqual([`a recent backup precedes the update ${join(dir, recent)}`])
+  expect(await update(300)).toEqual([expect.stringMatching(/^backup made/)])
+  // The clock was ahead when the backup was made.
+  expect(await update(-1)).toEqual([expect.stringMatching(/^backup made/)])
+  const manifest = await manifestOf(join(dir, recent))
+  const writeManifest = (changed: Partial<Manifest>) =>
+    writeFile(join(dir, recent, 'manifest.json'), JSON.stringify({ ...manifest, ...changed }))
+  await writeManifest({ schema: '20260101000000' })
+  expect(await update(1)).toEqual([expect.stringMatching(/^backup made/)])
+  // A server made it automatically.
+  const { installation = null } = manifest.scheduled ?? {}
+  await writeManifest({ scheduled: { installation } })
+  expect(await update(3)).toEqual([expect.stringMatching(/^backup made/)])
+  await writeManifest({ scheduled: { installation: crypto.randomUUID(), requested: true } })
+  expect(await update(2)).toEqual([expect.stringMatching(/^backup made/)])
+})
+
+test('a list has all backups, the newest first, and a restore from their folder names the newest whole one', async () => {
+  const dir = await createBackupDirectory()
+  const clock = { now: new Date(2026, 5, 1, 12) }
+  const server = createServer(dir, clock)
+  await server.makeNow(database.owner)
+  await rename(join(dir, backupName(clock.now)), join(dir, 'before'))
+  clock.now = new Date(2026, 5, 2, 12)
+  await server.makeNow(database.owner)
+  const broken = join(dir, backupName(clock.now))
+  await rm(join(broken, 'private.history.jsonl'))
+  await mkdir(join(dir, 'notes'))
+  const listed = await listBackups(dir)
+  expect(listed.map(({ folder, isWhole }) => ({ folder, isWhole }))).toEqual([
+    { folder: broken, isWhole: false },
+    { folder: join(dir, 'before'), isWhole: true },
+  ])
+  await expect(checkBackup(dir)).rejects.toThrow(
+    `The folder "${dir}" holds backups, and is none itself: name one of them with --from. The newest is "${join(dir, 'before')}".`,
+  )
 })
 
 test("only automatic backups of this database are removed, and only if all files in them are a backup's", async () => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
+import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { startPolling } from '../polling.ts'
 import {
@@ -11,10 +12,11 @@ import {
   removeOldBackups,
   type FolderOptions,
 } from './folder.ts'
-import { snapshotMode, writeBackup } from './backup.ts'
+import { snapshotMode, writeBackup, type BackupOptions } from './backup.ts'
 import { appendErasures } from './erasures.ts'
 import { createFileWork, FileTimeoutError } from './file-work.ts'
 import type { Pools } from '../database/pools.ts'
+import { schemaVersion } from '../database/schema-state.ts'
 import type { Sql } from '../database/sql.ts'
 
 /** The settings of scheduled backups. */
@@ -48,8 +50,13 @@ export interface ScheduledBackups {
   beforeCreation: () => Promise<void>
   /** Refuses an empty database if the folder has only backups of another: a restore may have been killed. */
   beforeServing: (sql: Sql) => Promise<void>
-  /** Makes a backup before the schema changes. An error is logged, and the schema changes anyway. */
+  /**
+   * Makes a backup before the schema changes, unless an operator has just made one. An error is logged, and the schema changes
+   * anyway.
+   */
   beforeMigration: (sql: Sql) => Promise<void>
+  /** Makes a backup at once, as a server does, also if none is due. */
+  makeNow: (sql: Sql) => Promise<void>
   /** Makes a backup if the last one is older than a day, and from then on each day. Appends erasures to the list. */
   start: (database: Pick<Pools, 'owner' | 'server'>) => void
   /** Stops the backups, and aborts a pending one. */
@@ -58,6 +65,12 @@ export interface ScheduledBackups {
 
 /** The age in seconds from which a daily backup is overdue. */
 export const overdueAfter = 25 * 3600
+
+/** How a backup is made: `share` as in `BackupOptions`, `requested` as in the manifest. */
+type BackupKind = Pick<BackupOptions, 'share'> & { requested?: boolean }
+
+/** Decides in a backup's transaction whether the backup is due. */
+type IsDue = (databaseId: string | null, transaction: Sql) => Promise<boolean>
 
 /** An arbitrary number that is unlikely to collide with another program's advisory lock. */
 export const backupLock = 5_610_744
@@ -69,6 +82,11 @@ const erasuresInterval = 1_000
 /** Milliseconds to wait for another server's backup before the schema changes, and between two tries to begin our own. */
 const maxWait = 15 * 60_000
 const waitInterval = 1_000
+/**
+ * Milliseconds after its beginning for which an operator's backup counts as the one before an update, so that the server makes no
+ * second one while nobody can apply. Going back loses what came after a backup: so the time is short, and no other backup counts.
+ */
+const recentFor = 5 * 60_000
 /** Milliseconds for an aborted backup to clean up. */
 const grace = 3_000
 /** The share of the time in which a backup works while its server handles requests. */
@@ -132,7 +150,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
    *
    * @returns False if nothing was done, because another server is making a backup.
    */
-  const makeBackup = (sql: Sql, isDue: (databaseId: string | null) => Promise<boolean>, share?: number) => {
+  const makeBackup = (sql: Sql, isDue: IsDue, { share, requested }: BackupKind = {}) => {
     // Before the snapshot: what is stored later is not in the backup (docs/operate.md#go-back).
     const createdAt = now()
     return sql.begin(snapshotMode, async (transaction) => {
@@ -140,11 +158,11 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
         select pg_try_advisory_xact_lock(${backupLock}) as is_taken`
       if (!lock?.is_taken) return false
       const databaseId = await readIdForBackups(transaction)
-      if (!(await isDue(databaseId))) return true
+      if (!(await isDue(databaseId, transaction))) return true
       await runFileWork(() => removeLeftovers(dir, databaseId, now()))
       const folder = join(dir, backupName(createdAt))
       const { applications } = await writeBackup(transaction, folder, {
-        scheduled: { installation: databaseId },
+        scheduled: { installation: databaseId, ...(requested && { requested }) },
         runFileWork,
         signal: abortController.signal,
         now: () => createdAt,
@@ -156,6 +174,15 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       log.info({ folder, applications, removed: removed.length }, 'backup made')
       return true
     })
+  }
+
+  /** Like `makeBackup`, but waits for another server's backup. */
+  const makeInTurn = async (sql: Sql, isDue: IsDue, kind?: BackupKind) => {
+    const deadline = performance.now() + maxWait
+    while (!(await makeBackup(sql, isDue, kind))) {
+      if (performance.now() > deadline) throw new Error('another server is still making a backup')
+      await wait(waitInterval, undefined, { signal: abortController.signal })
+    }
   }
 
   let lastFailure: { error: unknown; retryAt: number } | undefined
@@ -171,7 +198,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
     if (!(await isDue(await readIdForBackups(sql)))) return
     if (lastFailure !== undefined && performance.now() < lastFailure.retryAt) throw lastFailure.error
     try {
-      await makeBackup(sql, isDue, servingShare)
+      await makeBackup(sql, isDue, { share: servingShare })
       lastFailure = undefined
     } catch (error) {
       lastFailure = { error, retryAt: performance.now() + retryDelay }
@@ -190,7 +217,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       const newest = await runFileWork(() => newestBackup(dir, { now: now() }))
       if (newest === undefined) return
       throw new OperatorError(
-        `DATA_DIR has no database, but BACKUP_DIR ("${dir}") has backups of one: mount the disk of DATA_DIR, restore the newest (npm run restore -- --from "${newest.folder}"), or name another BACKUP_DIR to begin with an empty database.`,
+        `DATA_DIR has no database, but BACKUP_DIR ("${dir}") has backups of one: mount the disk of DATA_DIR, restore the newest (${commandLine('restore', `--from "${newest.folder}"`)}), or name another BACKUP_DIR to begin with an empty database.`,
       )
     },
     async beforeServing(sql) {
@@ -205,22 +232,30 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       const newest = await find({})
       if (newest === undefined || (await find({ databaseId })) !== undefined) return
       throw new OperatorError(
-        `The database in DATA_DIR is empty, but BACKUP_DIR ("${dir}") has backups of another, so a restore may have been interrupted: restore the newest (npm run restore -- --from "${newest.folder}"), or name another BACKUP_DIR to begin with an empty database.`,
+        `The database in DATA_DIR is empty, but BACKUP_DIR ("${dir}") has backups of another, so a restore may have been interrupted: restore the newest (${commandLine('restore', `--from "${newest.folder}"`)}), or name another BACKUP_DIR to begin with an empty database.`,
       )
     },
     async beforeMigration(sql) {
-      await attempt('the backup that precedes an update', async () => {
-        const deadline = performance.now() + maxWait
-        const isAlwaysDue = async () => {
+      await attempt('the backup that precedes an update', () =>
+        makeInTurn(sql, async (databaseId, transaction) => {
           // Throws a sentence for the operator if the folder cannot be read.
-          await runFileWork(() => newestBackup(dir))
-          return true
-        }
-        while (!(await makeBackup(sql, isAlwaysDue))) {
-          if (performance.now() > deadline) throw new Error('another server is still making a backup')
-          await wait(waitInterval, undefined, { signal: abortController.signal })
-        }
-      })
+          const newest = await runFileWork(() => newestBackup(dir, { databaseId, now: now() }))
+          const age = newest && now().getTime() - newest.createdAt.getTime()
+          const isRecent = age !== undefined && age >= 0 && age < recentFor
+          // The former version could not restore a backup of another schema.
+          const isUsable =
+            isRecent && newest?.isRequested && newest.schema === (await schemaVersion(transaction))
+          if (isUsable) log.info({ folder: newest?.folder }, 'a recent backup precedes the update')
+          return !isUsable
+        }),
+      )
+    },
+    async makeNow(sql) {
+      const isDue = async () => {
+        await runFileWork(() => newestBackup(dir))
+        return true
+      }
+      await makeInTurn(sql, isDue, { requested: true })
     },
     start({ owner, server }) {
       // Problems from before the start are dropped: the polling below reports those that still exist.

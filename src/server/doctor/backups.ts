@@ -1,3 +1,4 @@
+import { commandLine } from '../../settings/command-line.ts'
 import { access, constants, stat } from 'node:fs/promises'
 
 import type { Settings } from '../../settings/server-settings.ts'
@@ -23,7 +24,9 @@ export async function checkBackups(
   now = new Date(),
 ) {
   if (dir === undefined)
-    return notSet('BACKUP_DIR is not set, so no backup is made automatically: npm run backup makes one.')
+    return notSet(
+      `BACKUP_DIR is not set, so no backup is made automatically: ${commandLine('backup', '--to <folder>')} makes one.`,
+    )
   const databaseId = await database?.read(readIdForBackups)
   const runFileWork = createFileWork(dir, folderTimeout)
   const { newest, stats, writeError } = await runFileWork(async () => {

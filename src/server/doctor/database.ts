@@ -1,3 +1,4 @@
+import { commandLine } from '../../settings/command-line.ts'
 import { minVersion, tooOldPostgres, type ReadOnlyDatabase } from '../database/database.ts'
 import { remedyForNewer, remedyForEdited } from '../database/ledgers.ts'
 import { schemaState } from '../database/schema-state.ts'
@@ -21,7 +22,7 @@ export async function checkDatabase({ read, description, started, isMisplaced }:
   return (
     wrongIf([
       isMisplaced &&
-        `${description} runs, but its folder is gone from there: make a backup at once (npm run backup -- --to <folder>), then mount its disk or put the folder back, and restart the server.`,
+        `${description} runs, but its folder is gone from there: make a backup at once (${commandLine('backup', '--to <folder>')}), then mount its disk or put the folder back, and restart the server.`,
       row.number < minVersion && tooOldPostgres(description, row.version),
       row.standby &&
         `${description} is a standby, which takes no writes: DATABASE_URL should name the primary.`,

@@ -317,7 +317,7 @@ test('the doctor reports what SITE_URL leads to (this server, another, a redirec
   )
   const unusedPort = await freePort()
   expect(await site(`http://127.0.0.1:${unusedPort}`, String(unusedPort))).toMatch(
-    /^wrong: No server answers at .* npm start starts it\. SITE_URL is .*, which does not answer \(connect ECONNREFUSED .*\)/,
+    /^wrong: No server answers at .*: start it\. SITE_URL is .*, which does not answer \(connect ECONNREFUSED .*\)/,
   )
 })
 

@@ -1,3 +1,4 @@
+import { commandLine } from '../../settings/command-line.ts'
 import type { Settings } from '../../settings/server-settings.ts'
 import type { Environment } from '../../settings/values.ts'
 import { listOrganisers } from '../auth/organisers.ts'
@@ -120,7 +121,7 @@ function withoutMail(environment: Environment) {
 async function checkOrganisers({ read }: ReadOnlyDatabase) {
   const organisers = await read((sql) => listOrganisers(sql))
   if (organisers.length === 0) {
-    return notSet('There are none yet: npm run -s organisers -- --add <email> makes one.')
+    return notSet(`There are none yet: ${commandLine('organisers', '--add <email>')} makes one.`)
   }
   const withSecondFactor = organisers.filter(({ has_second_factor: has }) => has).length
   return ok(

@@ -1,3 +1,4 @@
+import { commandLine } from '../../settings/command-line.ts'
 import type { Settings } from '../../settings/server-settings.ts'
 import type { ReadOnlyDatabase } from '../database/database.ts'
 import { notSet, ok, oneLine, wrongIf } from '../finding.ts'
@@ -27,15 +28,15 @@ export async function checkWebhook({ read }: ReadOnlyDatabase, { webhookUrl }: P
   return (
     wrongIf([
       counts.givenUp > 0 &&
-        `${quantity(counts.givenUp, 'delivery was', 'deliveries were')} given up: npm run webhooks -- --list says why, --retry tries again.`,
+        `${quantity(counts.givenUp, 'delivery was', 'deliveries were')} given up: ${commandLine('webhooks', '--list')} says why, --retry tries again.`,
       refusals !== undefined &&
         refusals.failing > 0 &&
-        `${quantity(refusals.failing, 'delivery', 'deliveries')} failed and will be tried again: npm run webhooks -- --list says why, --retry --all tries at once.`,
+        `${quantity(refusals.failing, 'delivery', 'deliveries')} failed and will be tried again: ${commandLine('webhooks', '--list')} says why, --retry --all tries at once.`,
       refusals !== undefined &&
         lastResponse([refusals.status ?? 'none', refusals.text].filter((part) => part !== '').join(': ')),
       oldest !== null &&
         oldest > lateAfter &&
-        `${quantity(waiting, 'delivery waits', 'deliveries wait')}, the oldest for ${Math.round(oldest / 60)} minutes: npm run webhooks -- --list says why.`,
+        `${quantity(waiting, 'delivery waits', 'deliveries wait')}, the oldest for ${Math.round(oldest / 60)} minutes: ${commandLine('webhooks', '--list')} says why.`,
     ]) ?? ok(`${counts.delivered} delivered, ${waiting} waiting, none given up.`)
   )
 }
@@ -52,16 +53,16 @@ export async function checkLetters({ read }: ReadOnlyDatabase, { mailServer }: P
   return (
     wrongIf([
       failed > 0 &&
-        `${counts.refused} refused and ${counts.givenUp} given up: npm run letters -- --list says why, --retry tries again.`,
+        `${counts.refused} refused and ${counts.givenUp} given up: ${commandLine('letters', '--list')} says why, --retry tries again.`,
       counts.webhooksFailed > 0 &&
-        `${quantity(counts.webhooksFailed, 'decision or RSVP', 'decisions or RSVPs')} could not be sent to the automation: npm run letters -- --list says why.`,
+        `${quantity(counts.webhooksFailed, 'decision or RSVP', 'decisions or RSVPs')} could not be sent to the automation: ${commandLine('letters', '--list')} says why.`,
       refusals !== undefined &&
         refusals.failing > 0 &&
-        `${refusals.failing} failed and will be tried again: npm run letters -- --list says why.`,
+        `${refusals.failing} failed and will be tried again: ${commandLine('letters', '--list')} says why.`,
       refusals !== undefined && lastResponse(refusals.text),
       mailSender.isStopped &&
         waiting > 0 &&
-        `${waiting} wait, and letters are stopped: npm run letters -- --start sends them.`,
+        `${waiting} wait, and letters are stopped: ${commandLine('letters', '--start')} sends them.`,
       waiting > 0 &&
         !mailSender.isRunning &&
         mailServer === undefined &&
@@ -69,7 +70,7 @@ export async function checkLetters({ read }: ReadOnlyDatabase, { mailServer }: P
       waiting > 0 &&
         !mailSender.isRunning &&
         mailServer !== undefined &&
-        `${waiting} wait, and no server runs that hands letters over: npm start starts it.`,
+        `${waiting} wait, and no server runs that hands letters over: start it.`,
       mailSender.problem !== '' && `Sending is paused: ${oneLine(mailSender.problem)}.`,
     ]) ?? ok(`${counts.sent} sent, ${waiting} waiting, none refused or given up.`)
   )

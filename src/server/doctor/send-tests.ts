@@ -37,7 +37,7 @@ async function sendMail(to: string, mailServer: Settings['mailServer'], siteTitl
   if (mailServer === undefined) return notSet('No test email was sent: SMTP_URL is not set.')
   const id = randomUUID()
   const body =
-    'This is a test of npm run doctor. If it is in your spam folder, see what the doctor says about the sender.'
+    'This is a test by the doctor. If it is in your spam folder, see what the doctor says about the sender.'
   const result = await send(
     { id, to, subject: `[Test] ${siteTitle} can write to you`, body },
     mailServer,

@@ -61,7 +61,7 @@ export function checkSite(
     listener === 'nothing' &&
       isServerNeeded &&
       !isPageServed &&
-      `No server answers at ${here?.address}: npm start starts it.`,
+      `No server answers at ${here?.address}: start it.`,
     here && listener && isServerNeeded && problemOf(listener, here.address, here.instance),
     isRunning &&
       runningVersion !== version &&

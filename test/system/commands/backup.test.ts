@@ -612,6 +612,21 @@ test('a restore of an automatic backup erases again the applications that were e
     `${(await list()).replace('\n', '\nof the retreat\n')}${'a'.repeat(9)}`,
   )
 
+  // Without a folder, a backup is made in BACKUP_DIR.
+  const withFolder = { ...settings, BACKUP_DIR: dir }
+  const more = await runCommand(['backup'], withFolder)
+  expect(more.stdout).toMatch(/^Wrote 1 application into .*\/unplugged-[\dTZ-]+\.\n$/)
+  const lines = (await runCommand(['backup', '--list'], withFolder)).stdout.split('\n')
+  expect(lines).toEqual([
+    expect.stringMatching(/^\/.*\/unplugged-\S+ {2}.* {2}1 application$/),
+    expect.stringMatching(new RegExp(`^\\/.*/${name} {2}.* {2}3 applications$`)),
+    '',
+  ])
+  expect(await runCommand(['backup'], settings)).toMatchObject({
+    code: 1,
+    stderr: 'BACKUP_DIR is not set: set it, or name a new folder with --to.\n',
+  })
+
   const restoreBackup = ['restore', '--from', join(dir, name)]
   const copy = await prepareDatabase(join(directory.path, 'copy'))
   const restored = await runCommand(restoreBackup, copy)

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { createConnection } from 'node:net'
 import { once } from 'node:events'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, expect, test } from 'vitest'
@@ -82,7 +82,7 @@ test('without problems the doctor reports nothing as wrong and exits with 0, and
     schema: expect.stringMatching(/^ok: \d{14}_\w+ is the newest migration\.$/) as string,
     clock: "ok: This machine's clock agrees with the database's.",
     disk: expect.stringMatching(/^ok: .* are free in/) as string,
-    backups: 'not set: BACKUP_DIR is not set, so no backup is made automatically: npm run backup makes one.',
+    backups: `not set: BACKUP_DIR is not set, so no backup is made automatically: node ${resolve('start.js')} backup --to <folder> makes one.`,
     site: `ok: SITE_URL is http://localhost:${port}, which answers and is a server on this database. The server at http://127.0.0.1:${port} is version ${version}.`,
     proxy: 'ok: No proxy adds X-Forwarded-For, and none is trusted.',
     'open files': expect.stringMatching(
@@ -134,7 +134,7 @@ test('without a server the doctor starts the embedded database, reads it, stops 
     database: expect.stringMatching(
       /^ok: .* It was not running: the doctor started it to read it, and stopped it again\.$/,
     ) as string,
-    site: `wrong: No server answers at http://127.0.0.1:${port}: npm start starts it.`,
+    site: `wrong: No server answers at http://127.0.0.1:${port}: start it.`,
     proxy: 'not set: The proxy is checked through SITE_URL, which is not set.',
     mail: 'wrong: MAIL_FROM is set, but SMTP_URL is not, so no email is sent: set SMTP_URL, or remove MAIL_FROM.',
     organisers: expect.stringMatching(/^ok: 1, of whom/) as string,

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 
 import { newestVersion } from '../../../src/server/database/migrations.ts'
@@ -84,9 +85,17 @@ test('a dry run does not disturb a running server, and `npm start` has help and 
     stdout: expect.stringContaining('changes nothing of the schema') as string,
   })
   expect((await fetch(server.origin)).status).toBe(200)
-  expect(await runCommand(['--help'], {})).toMatchObject({
+  const help = await runCommand(['--help'], {})
+  const [, listed = ''] = help.stdout.split('Commands')
+  const commands = (await readdir('src/cli/commands')).map((name) => name.replace('.ts', ''))
+  expect(Array.from(listed.matchAll(/^ {2}(\w+) {2}/gm), ([, name]) => name)).toEqual(
+    commands.filter((name) => name !== 'start').toSorted(),
+  )
+  expect(help).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('npm start -- --dry-run') as string,
+    stdout: expect.stringMatching(
+      /^Usage: node \/.*start\.js$[^]*^ +node \/.*start\.js --dry-run$[^]*^ {2}webhooks /m,
+    ) as string,
   })
   expect(await runCommand(['--rehearse'], {})).toMatchObject({
     code: 1,

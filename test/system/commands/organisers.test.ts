@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { Secret, TOTP } from 'otpauth'
 import { beforeAll, expect, test } from 'vitest'
 
@@ -95,7 +95,7 @@ test('without SITE_URL a link leads to the running server, and no link is made i
     const { code, stdout, stderr } = await link('--link')
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr.split('\n')).toContain(
-      `${sentence} No link was made. When the server runs, run: npm run -s organisers -- --link ada@example.org`,
+      `${sentence} No link was made. When the server runs, run: node ${resolve('start.js')} organisers --link ada@example.org`,
     )
   }
   // The port was assigned automatically, so no setting of the command names it.

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 
 import { send, storedEmails } from '../../support/client.ts'
@@ -129,7 +129,7 @@ test('only a first start makes a database and says so, and a start without a dat
   const refused = await within(timeout, 'the refusal', runCommand([], withBackups))
   expect(refused.code).toBe(1)
   expect(refused.stderr).toBe(
-    `DATA_DIR has no database, but BACKUP_DIR ("${backups}") has backups of one: mount the disk of DATA_DIR, restore the newest (npm run restore -- --from "${backup}"), or name another BACKUP_DIR to begin with an empty database.\n`,
+    `DATA_DIR has no database, but BACKUP_DIR ("${backups}") has backups of one: mount the disk of DATA_DIR, restore the newest (node ${resolve('start.js')} restore --from "${backup}"), or name another BACKUP_DIR to begin with an empty database.\n`,
   )
   expect(existsSync(data)).toBe(false)
 
@@ -138,7 +138,7 @@ test('only a first start makes a database and says so, and a start without a dat
   const refusedEmpty = await within(timeout, 'the refusal', runCommand([], killed))
   expect(refusedEmpty.code).toBe(1)
   expect(refusedEmpty.stderr).toContain(
-    `The database in DATA_DIR is empty, but BACKUP_DIR ("${backups}") has backups of another, so a restore may have been interrupted: restore the newest (npm run restore -- --from "${backup}"), or`,
+    `The database in DATA_DIR is empty, but BACKUP_DIR ("${backups}") has backups of another, so a restore may have been interrupted: restore the newest (node ${resolve('start.js')} restore --from "${backup}"), or`,
   )
   expect(await runCommand(['restore', '--from', backup], killed)).toMatchObject({ code: 0 })
   const complete = await startServer(killed)
