@@ -122,6 +122,8 @@ async function main() {
   const stage = await mkdtemp(join(tmpdir(), 'unplugged-archive-'))
   try {
     await fill(stage)
+    // A checkout may be readable by its owner alone. The server's user has to read what root unpacks.
+    await run('chmod', ['-R', 'u=rwX,go=rX', stage])
     await mkdir(folder, { recursive: true })
     const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], {
       cwd: stage,

@@ -8,6 +8,7 @@ import {
   readFile,
   readlink,
   rename,
+  stat,
   utimes,
   writeFile,
 } from 'node:fs/promises'
@@ -50,10 +51,14 @@ beforeAll(async () => {
   await run('npm', ['ci', '--omit=dev'], { cwd: formerFolder, env: { PATH, HOME } })
 })
 
-/** Runs commands that an operator pastes into a shell. Returns the output and the exit code. */
+/**
+ * Runs commands that an operator with a strict umask pastes into a shell.
+ *
+ * @returns The output and the exit code.
+ */
 async function paste(commands: string, cwd: string, environment: Record<string, string> = {}) {
   const options = { cwd, env: { PATH, HOME, ...environment } }
-  return run('sh', ['-c', commands], options).then(
+  return run('sh', ['-c', `umask 077\n${commands}`], options).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
       code,
@@ -62,6 +67,14 @@ async function paste(commands: string, cwd: string, environment: Record<string, 
     }),
   )
 }
+
+/** The files and folders below a folder that other users cannot read. */
+async function unreadableIn(path: string) {
+  const { stdout } = await run('find', [path, '!', '-type', 'l', '!', '-perm', '-o=r'])
+  return stdout.trim().split('\n').filter(Boolean)
+}
+
+const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
 
 test('the release archive can be installed as documented, has no development tools, and starts', async () => {
   const directory = await temporaryDirectory()
@@ -74,6 +87,10 @@ test('the release archive can be installed as documented, has no development too
   ).slice(-1)
   expect(await paste(install, directory.path)).toMatchObject({ code: 0 })
   const product = join(directory.path, 'unplugged')
+  // The server's user has to read everything but the settings, which are for the owner.
+  expect(await unreadableIn(join(directory.path, folder.ours))).toEqual([
+    join(directory.path, folder.ours, '.env'),
+  ])
   const inProduct = { cwd: product, env: { PATH, HOME } }
   const megabytes = await sizeOf(join(directory.path, folder.ours))
   console.log(
@@ -125,7 +142,8 @@ async function formerMachine(settings: Record<string, string>, moveDataAside = a
   const product = join(opt, 'unplugged')
   await run('cp', ['-al', formerFolder, product])
   const lines = Object.entries({ PORT, ...settings }).map(([name, value]) => `${name}=${value}\n`)
-  await writeFile(join(product, '.env'), lines.join('').replaceAll('/var/', `${root}/var/`))
+  const settingsFile = join(product, '.env')
+  await writeFile(settingsFile, lines.join('').replaceAll('/var/', `${root}/var/`), { mode: 0o640 })
 
   let server: RunningServer | undefined
   /** The effects of the machine's programs, by the path that they request. */
@@ -184,12 +202,13 @@ async function formerMachine(settings: Record<string, string>, moveDataAside = a
 
 type Machine = Awaited<ReturnType<typeof formerMachine>>
 
-const emailsOf = (lines: string) =>
+const emailsInOrder = (lines: string) =>
   lines
     .trim()
     .split('\n')
     .map((line) => (JSON.parse(line) as { email: string }).email)
-    .toSorted()
+
+const emailsOf = (lines: string) => emailsInOrder(lines).toSorted()
 
 /** Fills the database of 1.0.0 with the fixtures, and sends an application. */
 async function fill({ command, origin, paste: pasteOnMachine }: Machine) {
@@ -221,14 +240,20 @@ async function update({ paste: pasteOnMachine, command, origin, opt }: Machine) 
 
   expect(await pasteOnMachine(install)).toMatchObject({ code: 0 })
   expect(await readlink(join(opt, 'unplugged'))).toBe(folder.ours)
+  const settingsFile = join(opt, folder.ours, '.env')
+  expect(await unreadableIn(join(opt, folder.ours))).toEqual([settingsFile])
+  expect(await modeOf(settingsFile)).toBe('640')
   expect(await command('applications', '--json')).toBe(before)
   expect((await fetch(script)).status).toBe(200)
   return before
 }
 
-/** Sends an application after the update, and erases an earlier one. Returns the erased email addresses. */
+/** The email addresses of applications after the update, in their order. */
+const later = ['since@example.org', 'since-2@example.org', 'since-3@example.org']
+
+/** Sends applications after the update, and erases an earlier one. Returns the erased email addresses. */
 async function useAfterUpdate({ origin, command }: Machine, before: string) {
-  expect(await send(origin, anApplication({ email: 'since@example.org' }))).toBe(201)
+  for (const email of later) expect(await send(origin, anApplication({ email }))).toBe(201)
   const [erased = ''] = before.split('\n')
   await command('applications', '--yes', '--delete', (JSON.parse(erased) as { id: string }).id)
   return emailsOf(erased)
@@ -255,7 +280,7 @@ test('an update from 1.0.0 can be installed and undone as documented, and later 
 
   const [, backup = ''] = /"folder":"([^"]+)".*"msg":"backup made"/.exec(machine.output()) ?? []
   await rename(backup, join(backups, 'before'))
-  const [goBack = '', readAside = '', sendAgain = ''] = await readCommands(operate, 'Go back', {
+  const [goBack = '', readAside = '', sendAgain = '', remove = ''] = await readCommands(operate, 'Go back', {
     ...replacements,
     ...formerInDocs,
     ' -o unplugged -g unplugged': '',
@@ -271,11 +296,26 @@ test('an update from 1.0.0 can be installed and undone as documented, and later 
   expect(emailsOf(await command('applications', '--json'))).toEqual(remaining)
 
   const carriedOver = await machine.paste(`${readAside}${sendAgain}`)
-  expect(carriedOver).toMatchObject({ code: 0, stdout: expect.stringMatching(/^(409\n)*201\n$/) as string })
-  expect(emailsOf(await command('applications', '--json'))).toEqual(
-    [...remaining, 'since@example.org'].toSorted(),
-  )
-  expect(await readFile(join(machine.root, 'since.csv'), 'utf8')).toContain('since@example.org')
+  expect(carriedOver).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^(409\n)*(201\n){3}$/) as string,
+  })
+  const carried = await command('applications', '--json')
+  expect(emailsOf(carried)).toEqual([...remaining, ...later].toSorted())
+  // The newest is first.
+  expect(emailsInOrder(carried).slice(0, 3)).toEqual(later.toReversed())
+  const since = join(opt, 'since')
+  expect(await readFile(join(since, 'all.csv'), 'utf8')).toContain('since@example.org')
+  for (const [path, mode] of [
+    [since, '700'],
+    [join(since, 'all.csv'), '600'],
+    [join(since, 'all.jsonl'), '600'],
+  ] as const)
+    expect(await modeOf(path)).toBe(mode)
+  expect(await machine.paste(remove)).toMatchObject({ code: 0 })
+  expect(await readdir(opt)).not.toContain('since')
+  expect(await readdir(join(machine.root, 'var/lib'))).toEqual(['unplugged'])
+  expect(await readdir(backups)).not.toContain('before')
   await machine.paste('systemctl stop unplugged')
 })
 
@@ -301,7 +341,7 @@ test('if the database is inside the folder of 1.0.0, the documented commands mov
 test('an update from 1.0.0 with DATABASE_URL can be undone with a manual backup, and the start says that it made no backup', async () => {
   const postgres = await startPostgres()
   const [make = ''] = await readCommands(operate, 'A PostgreSQL of your own', {}, 'sql')
-  const [moveAside = ''] = await readCommands(operate, 'Go back', {}, 'sql')
+  const [moveAside = '', removeAside = ''] = await readCommands(operate, 'Go back', {}, 'sql')
   const runStatements = async (statements: string) => {
     for (const statement of statements.split(';\n').slice(0, -1)) await postgres.admin.unsafe(statement)
   }
@@ -331,7 +371,11 @@ test('an update from 1.0.0 with DATABASE_URL can be undone with a manual backup,
   expect(await command('applications', '--json')).toBe(before)
   expect(await machine.paste(`${readAside}${sendAgain}`)).toMatchObject({ code: 0 })
   expect(emailsOf(await command('applications', '--json'))).toEqual(
-    [...emailsOf(before), 'since@example.org'].toSorted(),
+    [...emailsOf(before), ...later].toSorted(),
   )
+  await runStatements(removeAside)
+  expect(
+    await postgres.admin.unsafe("select datname from pg_database where datname like 'unplugged%'"),
+  ).toMatchObject([{ datname: 'unplugged' }])
   await machine.paste('systemctl stop unplugged')
 })

@@ -103,12 +103,12 @@ test('the image updates the volumes of 1.0.0 after a backup, and 1.0.0 runs agai
   expect(await newer.stop(60)).toBe(0)
 
   const [, backup = ''] = /"folder":"\/backups\/([^"]+)".*"msg":"backup made"/.exec(newer.output()) ?? []
-  const [, goBack = ''] = await readCommands('docs/operate.md', 'In a container', {
+  const [, goBack = '', remove = ''] = await readCommands('docs/operate.md', 'In a container', {
     'unplugged-2026-11-25T02-00-00Z': backup,
   })
-  const commands = [...goBack.matchAll(/ run --rm unplugged (.*)$/gm)].map(([, command = '']) => command)
-  expect(commands.length).toBe(3)
-  for (const command of commands) {
+  const commandsOf = (text: string) =>
+    [...text.matchAll(/ run --rm unplugged (.*)$/gm)].map(([, command = '']) => command)
+  const runInFormer = async (command: string) => {
     const container = await startContainer(image, volumes, {
       settings,
       command: ['sh', '-c', command],
@@ -116,6 +116,9 @@ test('the image updates the volumes of 1.0.0 after a backup, and 1.0.0 runs agai
     })
     expect([await container.exited, container.output()]).toEqual([0, expect.any(String)])
   }
+  const commands = commandsOf(goBack)
+  expect(commands.length).toBe(3)
+  for (const command of commands) await runInFormer(command)
   const formerAgain = await startServerIn(volumes, settings, former)
   expect(emailsIn(await formerAgain.exec(...list))).toEqual([before.email])
   expect(await formerAgain.stop(60)).toBe(0)
@@ -125,6 +128,9 @@ test('the image updates the volumes of 1.0.0 after a backup, and 1.0.0 runs agai
   })
   expect(await reader.exited).toBe(0)
   expect(emailsIn(reader.output()).toSorted()).toEqual([before.email, after.email].toSorted())
+  for (const command of commandsOf(remove)) await runInFormer(command)
+  expect(await readdir(join(volumes, 'data'))).not.toContain('.newer')
+  expect(await readdir(join(volumes, 'backups'))).not.toContain('before')
 })
 
 test("the image brings the distribution's PostgreSQL of the version that its argument names", async () => {
