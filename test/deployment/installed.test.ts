@@ -42,7 +42,7 @@ test('an installed PostgreSQL uses the same data files as the bundled one, and a
   await sql.end()
   const before = await contentOf(DATA_DIR)
   expect((await runCommand(['doctor'], { DATA_DIR, POSTGRES_BIN: programs })).stdout).toContain(
-    `PostgreSQL 18.1 runs, from POSTGRES_BIN (${programs}). Newer versions fix bugs (the newest known is 18.7): update it, and restart the server.`,
+    `PostgreSQL 18.1 runs, from POSTGRES_BIN (${programs}). It is 6 minor versions behind 18.7, the newest known, which fixes bugs: update it, and restart the server.`,
   )
   expect((await runCommand(['doctor'], { DATA_DIR })).stdout).toMatch(
     /PostgreSQL 18\.1 of .* runs, and the next start will use 18\.4 from .*: restart the server\./,
@@ -59,7 +59,7 @@ test('an installed PostgreSQL uses the same data files as the bundled one, and a
   )
   const doctor = await runCommand(['doctor'], { DATA_DIR })
   expect(doctor.stdout).toMatch(
-    /^postgresql +ok +PostgreSQL 18\.4 runs, from the binaries that npm installed/m,
+    /^postgresql +not set +PostgreSQL 18\.4 runs, from the binaries that npm installed .* 3 minor versions behind 18\.7, /m,
   )
   await server.stop()
 

@@ -12,6 +12,7 @@ export interface ScheduledBackup {
   folder: string
   createdAt: Date
   applications: number
+  bytes: number
   /** The newest migration of the database that was backed up. */
   schema: string
   /** Whether an operator asked for it. */
@@ -193,6 +194,7 @@ async function readFolder(folder: string): Promise<FoundBackup | undefined> {
     folder,
     createdAt,
     applications: manifest.files[fileOf(applications)]?.rows ?? 0,
+    bytes: Object.values(manifest.files).reduce((sum, file) => sum + (file.bytes ?? 0), 0),
     schema: manifest.schema,
     scheduled: manifest.scheduled,
     isRequested: manifest.scheduled?.requested === true,

@@ -10,10 +10,13 @@ import { runCheck, notKnown, notSet, ok, wrong, type Finding } from '../finding.
 import { checkMail } from '../mail/check.ts'
 import type { DnsResolver } from '../mail/sender-domain.ts'
 import { checkSupport } from '../runtime.ts'
+import { checkBackupDisk } from './machine/backup-disk.ts'
 import { checkBackups } from './backups.ts'
+import { checkCertificate } from './machine/certificate.ts'
 import { checkClock, checkDatabase, checkRights, checkSchemaState } from './database.ts'
 import { checkDisk } from './disk.ts'
 import { checkOpenFiles } from './open-files.ts'
+import { checkNtp } from './machine/ntp.ts'
 import { checkLetters, checkWebhook } from './outboxes.ts'
 import { checkPrograms } from './programs.ts'
 import { addressFrom } from './running-server.ts'
@@ -76,8 +79,10 @@ export function examine({ settings, environment, database, resolver }: Examined)
     checkOfDatabase('rights', checkRights),
     checkOfDatabase('schema', checkSchemaState),
     checkOfDatabase('clock', checkClock),
+    runCheck('ntp', timeout, () => checkNtp()),
     runCheck('disk', timeout, () => checkDisk(databaseUrl === undefined ? dataDir : undefined)),
     opened.then((result) => runCheck('backups', timeout, () => checkBackups(settings, result?.open))),
+    runCheck('backup disk', timeout, () => checkBackupDisk(settings)),
     settledResponses.then(() =>
       runCheck('site', timeout, async () => checkSite(await responses, settings, await identity)),
     ),
@@ -85,6 +90,7 @@ export function examine({ settings, environment, database, resolver }: Examined)
       runCheck('proxy', timeout, async () => checkProxy(await responses, settings)),
     ),
     settledResponses.then(() => runCheck('open files', timeout, async () => checkOpenFiles(await responses))),
+    runCheck('certificate', timeout, () => checkCertificate(settings.siteUrl)),
     checkOfDatabase('webhook', (open) => checkWebhook(open, settings)),
     checkOfDatabase('letters', (open) => checkLetters(open, settings)),
     ...(mailServer === undefined

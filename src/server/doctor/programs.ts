@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises'
 
 import type { ReadOnlyDatabase } from '../database/database.ts'
 import { bundledPrograms, supported, versionOf } from '../database/programs.ts'
-import { ok, wrongIf } from '../finding.ts'
+import { notSet, ok, wrongIf } from '../finding.ts'
 
 /**
  * Reports which PostgreSQL runs the embedded database, where it is from, and whether newer versions are known.
@@ -20,9 +20,11 @@ export async function checkPrograms({ read }: ReadOnlyDatabase, postgresBin: str
   const programs = postgresBin ?? bundledPrograms()
   const installed = await versionOf(programs)
   const willChange = running !== installed || (await realpath(row.folder)) !== (await realpath(programs))
+  const behind = supported.minor - minor
   const updateHint =
-    supported.minor - minor > 1 &&
-    `Newer versions fix bugs (the newest known is ${supported.major}.${supported.minor})`
+    behind > 1 &&
+    `It is ${behind} minor versions behind ${supported.major}.${supported.minor}, the newest known, which fixes bugs`
+  const fromNpm = `PostgreSQL ${running} runs, from the binaries that npm installed (${programs}).`
   return (
     wrongIf([
       willChange &&
@@ -31,10 +33,14 @@ export async function checkPrograms({ read }: ReadOnlyDatabase, postgresBin: str
         updateHint &&
         `PostgreSQL ${running} runs, from POSTGRES_BIN (${programs}). ${updateHint}: update it, and restart the server.`,
     ]) ??
-    ok(
-      postgresBin === undefined
-        ? `PostgreSQL ${running} runs, from the binaries that npm installed (${programs}).${updateHint ? ` ${updateHint}: set POSTGRES_BIN to one that your distribution keeps up to date.` : ''}`
-        : `PostgreSQL ${running} runs, from POSTGRES_BIN (${programs}).`,
-    )
+    (postgresBin === undefined && updateHint
+      ? notSet(
+          `${fromNpm} ${updateHint}: set POSTGRES_BIN to one that your distribution keeps up to date (docs/operate.md#postgresql-by-the-distribution).`,
+        )
+      : ok(
+          postgresBin === undefined
+            ? fromNpm
+            : `PostgreSQL ${running} runs, from POSTGRES_BIN (${programs}).`,
+        ))
   )
 }
