@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import pino, { type Logger } from 'pino'
+import type { Logger } from 'pino'
 
 import { createApp } from './app.ts'
 import { createScheduledBackups } from './backups/scheduled.ts'
@@ -16,7 +16,7 @@ import { outboxOf } from './deliveries/outbox.ts'
 import { startMailChecks } from './mail/requested-checks.ts'
 import { startMailSender } from './letters/mail-sender.ts'
 import { startRetention } from './retention/retention.ts'
-import { endLog, flushLog, logDestination, logOptions } from './log.ts'
+import { createLog, endLog, flushLog, logRepeats } from './log.ts'
 import { readOpenFileLimit } from './open-files.ts'
 import { migrationLine, startLines, type BackupBefore } from './start-lines.ts'
 import { exitProcess } from '../settings/exit-process.ts'
@@ -35,7 +35,7 @@ const databaseTimeout = 70_000
 /** Runs the server until a signal stops it. */
 async function main() {
   const settings = readSettings()
-  const log = pino(logOptions, logDestination)
+  const log = createLog(settings.logLevel)
   let server: { stop: () => Promise<void> } | undefined
   let stopping: Promise<void> | undefined
   let firstSignal: { signal: NodeJS.Signals; at: number } | undefined
@@ -63,6 +63,7 @@ async function main() {
 /** Stops the server, then exits the process even if something still hangs. */
 async function end(server: { stop: () => Promise<void> }, signal: NodeJS.Signals, log: Logger) {
   await server.stop()
+  logRepeats()
   log.info({ signal }, 'stopped')
   await endLog()
   await exitProcess()

@@ -27,6 +27,7 @@ export const settingNames = [
   'BACKUP_DIR',
   'BACKUP_AT',
   'BACKUP_KEEP',
+  'LOG_LEVEL',
   'VITE_SUPABASE_URL',
   'VITE_SUPABASE_ANON_KEY',
   'VITE_WEBHOOK_URL',

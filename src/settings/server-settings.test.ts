@@ -51,6 +51,7 @@ test('without variables, the settings have the defaults that the docs list', asy
     BACKUP_DIR: settings.backupDir,
     BACKUP_AT: settings.backupAt,
     BACKUP_KEEP: settings.backupKeep,
+    LOG_LEVEL: settings.logLevel,
   }
   for (const [name, value] of Object.entries(named))
     expect(`${name} ${shown(value)}`).toBe(`${name} ${defaults[name]}`)
@@ -152,6 +153,7 @@ test.each([
   ['BACKUP_AT', '03:001', '00:00 to 23:59'],
   ['BACKUP_KEEP', '0', 'at least 1'],
   ['BACKUP_KEEP', 'all', 'whole number'],
+  ['LOG_LEVEL', 'trace', 'info, warn or error'],
   ['TRUST_PROXY', 'nginx', 'ranges'],
   ['TRUST_PROXY', '10.0.0.0/33', 'ranges'],
   ['TRUST_PROXY', '0.0.0.0/0', 'ranges'],

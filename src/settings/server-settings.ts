@@ -60,7 +60,13 @@ export interface Settings {
   backupKeep: number
   /** The most letters a minute, over all servers on the database; 0 is no limit. */
   mailPerMinute: number
+  /** The lowest level of the log's lines. */
+  logLevel: LogLevel
 }
+
+const logLevels = ['info', 'warn', 'error'] as const
+/** A level of the log's lines. */
+export type LogLevel = (typeof logLevels)[number]
 
 /**
  * Reads the settings and checks each of them.
@@ -92,7 +98,14 @@ export function readSettings(environment: Environment = process.env): Settings {
     backupDir: readBackupDir(environment),
     backupAt: readBackupAt(environment['BACKUP_AT'] || '03:00'),
     backupKeep: readBackupKeep(environment),
+    logLevel: readLogLevel(environment['LOG_LEVEL'] || 'info'),
   }
+}
+
+function readLogLevel(given: string) {
+  const level = logLevels.find((each) => each === given.toLowerCase())
+  if (level !== undefined) return level
+  throw new OperatorError(`LOG_LEVEL is "${given}" but should be info, warn or error.`)
 }
 
 function readDataDir(environment: Environment) {

@@ -225,6 +225,7 @@ test('a full disk is reported to visitors and health checks, and no acknowledged
   await until('a server that is ready', async () => (await ready()).status === 200)
   await until('an accepted application', async () => (await send(server.origin, anApplication())) === 201)
   expect(await server.stop()).toBe(0)
+  expect(server.output()).toMatch(/"code":"53100","message":"The disk of the database is full\."/)
   const stored = await storedEmails(settings)
   expect(acknowledged.filter((email) => !stored.includes(email))).toEqual([])
 })
