@@ -53,7 +53,8 @@ const packTimeout = 480_000
 
 async function pack(directory: string) {
   const checkout = await copyCheckout(join(directory, 'checkout'))
-  await run('npm', ['run', 'archive', '--', directory], { cwd: checkout })
+  // The machine that makes the archive may have a strict umask.
+  await run('sh', ['-c', 'umask 077 && npm run archive -- "$0"', directory], { cwd: checkout })
   const name = (await readdir(directory)).find((file) => file.endsWith('.tgz'))
   if (name === undefined) throw new Error(`there is no archive in ${directory}`)
   return join(directory, name)
