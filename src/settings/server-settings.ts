@@ -87,7 +87,7 @@ export function readSettings(environment: Environment = process.env): Settings {
     webhookUrl: readWebhookUrl(environment, 'WEBHOOK_URL'),
     webhookDecisionsUrl: readWebhookUrl(environment, 'WEBHOOK_DECISIONS_URL'),
     webhookSecret: readWebhookSecret(environment['WEBHOOK_SECRET'] || undefined),
-    webhookPerMinute: readNumber(environment, 'WEBHOOK_PER_MINUTE', 600, 1_000_000),
+    webhookPerMinute: readNumber(environment, 'WEBHOOK_PER_MINUTE', 3_000, 1_000_000),
     rateLimitPerMinute: readNumber(environment, 'RATE_LIMIT_PER_MINUTE', 30, 1_000_000),
     trustProxy: readTrustProxy(environment['TRUST_PROXY'] || undefined),
     siteUrl: readPublicAddress(environment, 'SITE_URL') ?? readPublicAddress(environment, 'VITE_SITE_URL'),
