@@ -25,6 +25,12 @@ export interface PoolOptions extends ConnectionLimits {
   onDeadlock?: (name: string) => void
 }
 
+/**
+ * Milliseconds between a deadlock and the second try. Without a pause, that could take the lock again for which the other
+ * transaction waits.
+ */
+const deadlockPause = 50
+
 /** Connections to one database, each used by one caller at a time. */
 export interface Pool extends Sql {
   /**
@@ -179,10 +185,10 @@ export function createPool(
     try {
       const connection = takeIdle() ?? (await openNew())
       try {
-        return await work(connection).catch((error: unknown) => {
+        return await work(connection).catch(async (error: unknown) => {
           if (onDeadlock === undefined || !isDeadlock(error)) throw error
           onDeadlock(functionIn(error.where))
-          // The other transaction goes on, and its locks are free soon.
+          await wait(deadlockPause)
           return work(connection)
         })
       } finally {
