@@ -29,3 +29,14 @@ export async function write(text: AsyncIterable<string> | Iterable<string>): Pro
     if (!hasFailed) throw error
   }
 }
+
+/** Writes a line about each item to standard output, batch by batch. If the output fails, no further batch is read. */
+export async function writeLines<Item>(
+  batches: AsyncIterable<Item[]>,
+  lineOf: (item: Item) => string,
+): Promise<void> {
+  async function* texts() {
+    for await (const batch of batches) yield batch.map((item) => `${lineOf(item)}\n`).join('')
+  }
+  await write(texts())
+}

@@ -4,6 +4,7 @@ import pino, { type DestinationStream, type LogFn, type Logger, type LoggerOptio
 
 import type { LogLevel } from '../settings/server-settings.ts'
 import { isDatabaseError } from './database/connection.ts'
+import { createRepeats, type Repeats } from './repeats.ts'
 
 /** What PostgreSQL's codes mean, for those that an operator may meet. */
 const meanings: Readonly<Record<string, string>> = {
@@ -102,17 +103,15 @@ export async function flushLog(): Promise<boolean> {
   return true
 }
 
-/** Milliseconds for which an error that was logged is counted, in place of being logged again. */
-const repeatWindow = 60_000
 /** The number of errors that are counted at a time. Others are logged each time. */
 const maxCounted = 100
 
-/** Log the counts that are pending. */
-const pendingCounts = new Set<() => void>()
+/** The counters of all logs. */
+const counters = new Set<Repeats>()
 
 /** Logs how often errors were repeated that are being counted. */
 export function logRepeats(): void {
-  for (const logCount of pendingCounts) logCount()
+  for (const repeats of counters) repeats.end()
 }
 
 /**
@@ -120,27 +119,14 @@ export function logRepeats(): void {
  * every request. Lines with details besides the error, such as a letter's id, are not counted.
  */
 function countRepeats() {
-  const repeats = new Map<string, number>()
+  const repeats = createRepeats(maxCounted)
+  counters.add(repeats)
   return function (this: Logger, args: Parameters<LogFn>, method: LogFn, level: number) {
     const [details, message] = args as unknown[]
     const key = repeatKey(details, message, level)
-    const count = key === undefined ? undefined : repeats.get(key)
-    if (key !== undefined && count !== undefined) {
-      repeats.set(key, count + 1)
-      return
-    }
-    method.apply(this, args)
-    if (key === undefined || repeats.size >= maxCounted) return
-    repeats.set(key, 0)
-    const logCount = () => {
-      clearTimeout(timer)
-      pendingCounts.delete(logCount)
-      const repeated = repeats.get(key) ?? 0
-      repeats.delete(key)
-      if (repeated > 0) method.call(this, { ...(details as object), repeated }, String(message))
-    }
-    const timer = setTimeout(logCount, repeatWindow).unref()
-    pendingCounts.add(logCount)
+    const report = (repeated: number) =>
+      method.call(this, { ...(details as object), repeated }, String(message))
+    if (key === undefined || !repeats.isRepeated(key, report)) method.apply(this, args)
   }
 }
 

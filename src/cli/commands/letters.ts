@@ -12,6 +12,7 @@ import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { localTime, onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'
+import { writeLines } from '../output.ts'
 import { withDatabase } from '../with-database.ts'
 
 const usage = `Usage: ${commandLine('letters', '[option]')}
@@ -44,11 +45,7 @@ export async function run(): Promise<void> {
   await withDatabase(async ({ owner }) => {
     switch (option) {
       case 'list':
-        return owner.begin('read only', async (sql) => {
-          for await (const batch of listUndelivered(sql, batchSize)) {
-            for (const letter of batch) console.log(lineOf(letter))
-          }
-        })
+        return owner.begin('read only', (sql) => writeLines(listUndelivered(sql, batchSize), lineOf))
       case 'retry':
         return console.log(`${letters(await retryUndelivered(owner))} will be tried again.`)
       case 'stop':

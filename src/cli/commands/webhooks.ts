@@ -9,7 +9,7 @@ import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { localTime, onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'
-import { write } from '../output.ts'
+import { writeLines } from '../output.ts'
 import { withDatabase } from '../with-database.ts'
 
 const usage = `Usage: ${commandLine('webhooks', '[option]')}
@@ -37,7 +37,7 @@ export async function run(): Promise<void> {
   if (options.all && !options.retry) throw new OperatorError('--all goes with --retry.')
   await withDatabase(async ({ owner }) => {
     if (options.list) {
-      return owner.begin('read only', (sql) => write(linesOf(listUndelivered(sql, batchSize))))
+      return owner.begin('read only', (sql) => writeLines(listUndelivered(sql, batchSize), lineOf))
     }
     if (!options.retry) return print(await countDeliveries(owner))
     console.log(
@@ -56,10 +56,6 @@ export async function run(): Promise<void> {
       )
     }
   })
-}
-
-async function* linesOf(batches: AsyncIterable<Undelivered[]>) {
-  for await (const batch of batches) yield batch.map((delivery) => `${lineOf(delivery)}\n`).join('')
 }
 
 function lineOf({ id, email, at, attempts, nextAt, status, reply }: Undelivered) {

@@ -1,4 +1,3 @@
-import type { Ledger } from './migrations.ts'
 import { statementsOf } from './statements.ts'
 
 // The build inlines the files. It parses these options without running them, so they have to be literals.
@@ -13,34 +12,23 @@ const serverFiles = import.meta.glob<string>('./schemas/*.sql', {
   eager: true,
 })
 
-/** A function that the schema declares. */
-interface DeclaredFunction {
-  name: string
-  sql: string
-  /** Who applies it: `server` is only for databases of our own server. */
-  ledger: Ledger
-}
-
-const declarations = [
-  ...Object.entries(sharedFiles).map(([path, text]) => ({ path, text, ledger: 'shared' as const })),
-  ...Object.entries(serverFiles).map(([path, text]) => ({ path, text, ledger: 'server' as const })),
-]
-  .map((each) => ({ ...each, path: each.path.replace(/.*\//, '') }))
-  .toSorted((a, b) => (a.path < b.path ? -1 : 1))
-  .flatMap(({ text, ledger }) => statementsOf(text).map((sql) => ({ sql, ledger })))
+const declarations = [...Object.entries(sharedFiles), ...Object.entries(serverFiles)]
+  .map(([path, text]) => ({ name: path.replace(/.*\//, ''), text }))
+  .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  .flatMap(({ text }) => statementsOf(text))
 
 /** The name in a statement that makes a function, with its schema. */
 export const functionName = /^create (?:or replace )?function ([\w.]+)/m
 
-const declaredFunctions: readonly DeclaredFunction[] = declarations.flatMap(({ sql, ledger }) => {
+const declaredFunctions = declarations.flatMap((sql) => {
   const name = functionName.exec(sql)?.[1]
-  return name === undefined ? [] : [{ name, sql, ledger }]
+  return name === undefined ? [] : [{ name, sql }]
 })
 
 /** The statements that give rights on functions. Each can be repeated. */
-const grants = declarations
-  .map(({ sql }) => sql)
-  .filter((sql) => /^(?:grant execute on function|do \$\$\n[^]*grant execute on function)/m.test(sql))
+const grants = declarations.filter((sql) =>
+  /^(?:grant execute on function|do \$\$\n[^]*grant execute on function)/m.test(sql),
+)
 
 /** A block that makes a function, or replaces the one of this name, also if the names of its parameters or its result differ. */
 export function replaceFunction(name: string, sql: string): string {
@@ -58,16 +46,13 @@ $replacing$;`
 }
 
 /**
- * The SQL that gives a database the declared functions and their rights, whatever functions an earlier declaration made.
+ * The SQL that gives a database of our server the declared functions and their rights, whatever functions an earlier declaration
+ * made.
  *
- * @param kind `server`: our own server's database. `project`: a hosted project. `project with a server`: a hosted project whose
- *   database our own server uses.
+ * @param isHostedProject Whether the database is a hosted project's, whose schema `auth` is not ours.
  */
-export function scriptOfFunctions(kind: 'server' | 'project' | 'project with a server'): string {
-  const functions = declaredFunctions.filter(
-    ({ name, ledger }) =>
-      (kind !== 'project' || ledger === 'shared') && (kind === 'server' || !name.startsWith('auth.')),
-  )
+export function scriptOfFunctions(isHostedProject: boolean): string {
+  const functions = declaredFunctions.filter(({ name }) => !isHostedProject || !name.startsWith('auth.'))
   const names = functions.map(({ name }) => name)
   return [
     ...functions.map(({ name, sql }) => replaceFunction(name, sql)),

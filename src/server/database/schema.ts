@@ -60,9 +60,9 @@ export interface MigrateOptions {
 
 /**
  * Brings the schema up to date: applies the migrations of both ledgers that the database does not record, in the order of their
- * versions, and then the declared functions, if they changed. Servers that start together apply them once. Migrations share a transaction, up to the next one that must run outside
- * of transactions (`runsAlone`). They wait only briefly for locks and are then retried, so that applicants do not wait long
- * (docs/decisions/0041).
+ * versions, and then the declared functions, if they changed. Servers that start together apply them once. Migrations share a
+ * transaction, up to the next one that must run outside of transactions (`runsAlone`). They wait only briefly for locks and are
+ * then retried, so that applicants do not wait long (docs/decisions/0041).
  *
  * @param sql Connections, at least two, of a user who owns the schema.
  * @returns The names of the migrations that this call applied. In a hosted project also the names of released migrations that
@@ -229,7 +229,7 @@ export async function missingMigrations(
       ? continued.filter(({ version }) => version === migration.version)
       : [migration],
   )
-  const script = scriptOfFunctions(isHostedProject ? 'project with a server' : 'server')
+  const script = scriptOfFunctions(isHostedProject)
   const former = await recordedFunctions(sql)
   const functions =
     files !== migrations || former === script

@@ -1,5 +1,5 @@
 import { upkeepInterval, startPolling } from '../polling.ts'
-import { createFailureLog } from './failure-log.ts'
+import { createRepeats } from '../repeats.ts'
 import { createPace, type Pace } from './pace.ts'
 import { deliver, type DeliveryResult, type Receiver } from './webhook.ts'
 import type { Sql } from '../database/sql.ts'
@@ -20,7 +20,7 @@ export interface Outbox<Claimed extends Claim> {
   /** Claims at most `max` deliveries that are due. */
   claimDue: (sql: Sql, max: number) => Promise<Claimed[]>
   /** Records the result of a try. */
-  record: (sql: Sql, claim: Claimed, result: DeliveryResult) => Promise<keyof typeof logMessages | 'retry'>
+  record: (sql: Sql, claim: Claimed, result: DeliveryResult) => Promise<keyof typeof logMessages>
   /** Gives back a claim whose try was aborted. `isUncertain`: the receiver may have got the delivery. */
   giveBack: (sql: Sql, claim: Claimed, isUncertain: boolean | undefined) => Promise<void>
   /** Periodic upkeep, if any. */
@@ -51,6 +51,7 @@ export interface DispatcherOptions<Claimed extends Claim> {
 /** The log message for each result of a try. */
 const logMessages = {
   delivered: 'webhook delivered',
+  retry: 'webhook failed; it will be tried again',
   'given up': 'webhook given up',
   withdrawn: 'webhook withdrawn before it was accepted',
   lost: 'webhook result ignored: its lease had expired',
@@ -78,7 +79,13 @@ export function startDispatcher<Claimed extends Claim>({
 }: DispatcherOptions<Claimed>): Dispatcher {
   const cancellation = new AbortController()
   const pending = new Set<Promise<void>>()
-  const failures = createFailureLog(log)
+  const failures = createRepeats()
+
+  /** Whether another delivery failed alike on the same try within a minute. */
+  const isRepeatedFailure = ({ attempt: number, status }: { attempt: number; status: number | null }) =>
+    failures.isRepeated(`${number} ${status}`, (count) =>
+      log.warn({ attempt: number, status, count }, 'more webhooks failed; they will be tried again'),
+    )
 
   const attempt = async (claim: Claimed) => {
     const startedAt = performance.now()
@@ -95,8 +102,7 @@ export function startDispatcher<Claimed extends Claim>({
       milliseconds: Math.round(performance.now() - startedAt),
     }
     if (outcome === 'delivered') log.info(details, logMessages.delivered)
-    else if (outcome === 'retry') failures.add(details)
-    else log.warn(details, logMessages[outcome])
+    else if (outcome !== 'retry' || !isRepeatedFailure(details)) log.warn(details, logMessages[outcome])
   }
 
   let lastUpkeep = Number.NEGATIVE_INFINITY
