@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cp } from 'node:fs/promises'
+import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
@@ -9,6 +9,7 @@ import { anApplication } from '../support/form.ts'
 import { newProject } from '../support/hosted-project.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { startServer, temporaryDirectory } from '../support/server.ts'
+import { connectTo } from '../support/sql.ts'
 
 /** The version that docs/hosted.md names, because earlier versions have other options. */
 const cli = 'supabase@3.1.0'
@@ -35,5 +36,18 @@ test('"supabase db push" gives a new project its schema, and finds it up to date
   expect(server.output()).not.toContain('edited')
   await server.stop()
   expect(await run('db', 'push', '--yes')).toMatch(/up to date/i)
+
+  // A migration that begins as `npm run schema` begins one gives up on a lock, so nobody waits behind it.
+  await writeFile(
+    join(directory.path, 'supabase/migrations/29990101000000_a_column.sql'),
+    `set local lock_timeout = '1s';\nalter table public.retreat_applications add column probe text;\n`,
+  )
+  const reader = connectTo(url, 1)
+  await reader.begin(async (transaction) => {
+    await transaction`select from public.retreat_applications`
+    await expect(run('db', 'push', '--yes')).rejects.toThrow('lock timeout')
+  })
+  await reader.end()
+  expect(await run('db', 'push', '--yes')).not.toMatch(/up to date/i)
   await end()
 })
