@@ -166,6 +166,7 @@ test('a search is in the part of the address that no browser sends to a server',
   await user.type(screen.getByLabelText('Search'), 'emile@naturalisme.example')
   await shown(['Émile Zola'])
   expect(filters.at(-1)).toMatchObject({ search: 'emile@naturalisme.example' })
+  expect(network.addresses.filter((address) => address.includes('emile'))).toEqual([])
   expect(location.pathname + location.search).toBe('/desk')
   expect(location.hash).toBe('#/?search=emile%40naturalisme.example')
 })

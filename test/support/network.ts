@@ -2,6 +2,8 @@
 export interface Network {
   /** The functions and sign-in requests that the desk has called, in order, such as `desk_list` or `token`. */
   readonly calls: string[]
+  /** The paths and queries of these requests. */
+  readonly addresses: string[]
   /**
    * Handles all further calls with this name, or all calls that have no handler with their own name.
    *
@@ -55,13 +57,15 @@ const nodeFetch = globalThis.fetch
  */
 export function interceptCalls(): { network: Network; restore: () => void } {
   const calls: string[] = []
+  const addresses: string[] = []
   const handlers = new Map<string | undefined, Handler>()
   let isOffline = false
   const pending = new Set<Promise<unknown>>()
   const fetchThrough: typeof fetch = async (input, init = {}) => {
-    const { pathname } = new URL(input instanceof Request ? input.url : input)
+    const { pathname, search } = new URL(input instanceof Request ? input.url : input)
     const name = pathname.split('/').at(-1) ?? ''
     calls.push(name)
+    addresses.push(pathname + search)
     if (isOffline) return disconnect()
     const signal = init.signal ?? new AbortController().signal
     const send = () => nodeFetch(input, init)
@@ -88,6 +92,7 @@ export function interceptCalls(): { network: Network; restore: () => void } {
   return {
     network: {
       calls,
+      addresses,
       route,
       hold(name) {
         let resolve = () => {}

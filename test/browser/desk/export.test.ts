@@ -5,6 +5,7 @@ import { beforeAll, expect } from 'vitest'
 
 import { csvHeader, deskColumns } from '../../../src/application/csv.ts'
 import { readCsv } from '../../support/csv.ts'
+import { beginEdition, removeEditions } from '../../support/editions.ts'
 import { signPageIn, startDesk, type DeskServer } from '../../support/desk.ts'
 import { anApplication } from '../../support/form.ts'
 import { disableBackOff } from '../../support/back-off.ts'
@@ -82,12 +83,20 @@ test('a filtered list downloads completely, with the values of the database', as
   expect(rows.filter(({ company }) => company === "'=1+1")).toHaveLength(1)
 })
 
-test('the file of a retreat that was chosen is named after it', async ({ visitor }) => {
+test('the file of an earlier retreat is named after it, and has its applications alone', async ({
+  visitor,
+}) => {
+  const { sql } = server
+  await beginEdition(sql, 'Spring')
+  const later = anApplication({ first_name: 'Grace', company: 'Xylophones' })
+  await sql`insert into public.retreat_applications ${valuesOf(later)}`
   const path = '/?edition=1&status=all&search=Xylophones'
   const page = await visitor.open(`${server.origin}/desk#${path}`, {}, signPageIn(ada))
   const { name, text } = await download(page)
   expect(name).toMatch(/^applications-of-retreat-1-\d{4}-\d\d-\d\d\.csv$/)
-  expect(readCsv(text).rows).toMatchObject([{ company: 'Xylophones' }])
+  expect(readCsv(text).rows).toMatchObject([{ first_name: 'Ada 6', company: 'Xylophones' }])
+  await sql`delete from public.retreat_applications where edition > 1`
+  await removeEditions(sql)
 })
 
 test('a download that fails or is stopped saves nothing, and says so', async ({ visitor }) => {

@@ -76,7 +76,7 @@ test('the result of stopping a letter is announced, even after the minute in whi
   expect(await letterStates(desk.sql)).toEqual([])
 })
 
-test('text typed into templates and drafts survives Back and a reload', async ({ visitor }) => {
+test('text typed into templates, drafts and new letters survives Back and a reload', async ({ visitor }) => {
   const [stored] = await desk.store([zoe])
   await desk.setStatus(stored ? [stored] : [], 'accepted')
   const page = await desk.open(visitor, '/letters/templates/declined')
@@ -102,6 +102,14 @@ test('text typed into templates and drafts survives Back and a reload', async ({
   await page.reload()
   await drafts(page).getByText('Dear Zoë,').waitFor()
   await expect.poll(() => text.count()).toBe(0)
+
+  await page.goto(`${desk.origin}/desk#/applications/${stored?.id}`)
+  await button('Write from scratch').click()
+  await page.getByLabel('Subject', { exact: true }).fill('Bees')
+  await text.fill('Bring bees.')
+  await page.reload()
+  await expect.poll(() => text.inputValue()).toBe('Bring bees.')
+  expect(await page.getByLabel('Subject', { exact: true }).inputValue()).toBe('Bees')
 })
 
 test('typed text is kept when another organiser sends the letter, and typing never makes a decision', async ({

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 import type { AllAbout } from '../../../src/client/desk/person.ts'
-import { deskForTestFile, getDesk } from '../../support/desk-page.ts'
+import { deskForTestFile, focused, getDesk } from '../../support/desk-page.ts'
 import { anApplication } from '../../support/form.ts'
 import { overflow } from '../../support/overflow.ts'
 import { storeGuest } from '../../support/person.ts'
@@ -73,6 +73,26 @@ test('the printed page has everything, nothing to press, and each application on
     .locator('.person-screen > section')
     .evaluateAll((sections) => sections.map((section) => getComputedStyle(section).breakBefore))
   expect(breaks).toEqual(['auto', 'page'])
+})
+
+test('Tab goes from the way back to Print, Download JSON and the applications of the address', async ({
+  visitor,
+}) => {
+  const id = await storeGuest(desk)
+  await storeMistyped()
+  const page = await desk.open(visitor, `/applications/${id}/all`)
+  await getDesk(page).button('Print').waitFor()
+  await getDesk(page).link('Back').focus()
+  const stops: string[] = []
+  for (let press = 0; press < 3; press += 1) {
+    await page.keyboard.press('Tab')
+    stops.push(await focused(page))
+  }
+  expect(stops).toEqual([
+    'BUTTON: Print',
+    'BUTTON: Download JSON',
+    expect.stringMatching(/^A: Grace Lovelace/) as string,
+  ])
 })
 
 test('nothing is wider than a phone of 360 pixels', async ({ visitor }) => {
