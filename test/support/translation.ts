@@ -17,3 +17,22 @@ export function changeAsOthersDo(): void {
   for (const field of document.querySelectorAll('input, textarea'))
     field.after(document.createElement('extension-button'))
 }
+
+/** Translates the page as Chrome does, now and whenever its texts change: elements with other texts replace them. It runs in the page. */
+export function keepTranslated(): void {
+  const translate = (root: Node) => {
+    const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
+    const found: Text[] = []
+    while (texts.nextNode()) found.push(texts.currentNode as Text)
+    for (const text of found) {
+      if (text.data.trim() === '' || text.parentElement?.closest('textarea, script, style, font')) continue
+      const font = document.createElement('font')
+      font.textContent = text.data.toUpperCase()
+      text.replaceWith(font)
+    }
+  }
+  translate(document.body)
+  new MutationObserver((records) => {
+    for (const { target } of records) if (target.isConnected) translate(target)
+  }).observe(document.body, { childList: true, subtree: true, characterData: true })
+}

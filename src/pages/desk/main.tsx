@@ -8,6 +8,7 @@ import { createDeskPage } from './desk-page.tsx'
 import { hydrateSignIn } from './hydrate-sign-in.ts'
 import { routeOf } from './kit/route.ts'
 import { loadScreens } from './kit/Screen.tsx'
+import { followTranslation } from './kit/translation.ts'
 
 /** Milliseconds before the other scripts are preloaded, so that they do not delay the list. */
 const preloadAfter = 3_000
@@ -15,6 +16,7 @@ const preloadAfter = 3_000
 const data = readPageData() as DeskData
 const root = document.getElementById('page')
 if (root) {
+  followTranslation()
   const { auth, session, desk } = createDeskPage(data)
   addEventListener('storage', ({ key }) => key === sessionKey && session.changedElsewhere())
   const preload = () => {

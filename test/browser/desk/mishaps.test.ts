@@ -6,6 +6,7 @@ import { people } from '../../support/applicants.ts'
 import { deskForTestFile, getDesk } from '../../support/desk-page.ts'
 import { anApplication, getForm } from '../../support/form.ts'
 import { clientOf } from '../../support/organiser.ts'
+import { keepTranslated } from '../../support/translation.ts'
 import { test } from '../../support/visitor.ts'
 
 const desk = deskForTestFile()
@@ -175,6 +176,28 @@ test('typed text survives Back and a reload, and is gone after its author signs 
       [],
       ['unplugged-desk-welcome'],
     ])
+})
+
+test('a desk that a browser translates shows what is true through decisions and Undo', async ({
+  visitor,
+}) => {
+  await desk.store(people(3))
+  const page = await desk.open(visitor)
+  const { link } = getDesk(page)
+  const undo = page.getByRole('button', { name: /^undo/i })
+  const tab = (name: string) => page.getByRole('link', { name, exact: true })
+  await tab('New 3').waitFor()
+  await page.evaluate(keepTranslated)
+  await link('PERSON 1').click()
+  await page.getByRole('heading', { name: 'PERSON 1' }).waitFor()
+  await page.keyboard.press('a')
+  await undo.waitFor()
+  await page.keyboard.press('j')
+  await page.getByRole('heading', { name: 'PERSON 2' }).waitFor()
+  await link('APPLICATIONS').click()
+  await tab('NEW 2').waitFor()
+  await page.keyboard.press('z')
+  await tab('NEW 3').waitFor()
 })
 
 test('an announcement disappears from the page completely', async ({ visitor }) => {
