@@ -12,7 +12,7 @@ import { Back, Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { Facts } from './Facts.tsx'
 import { PersonByAddress } from './PersonByAddress.tsx'
-import { backupWords, commandFor } from './person.ts'
+import { backupWords } from './person.ts'
 import { PersonApplication } from './PersonApplication.tsx'
 
 interface PersonShowProps {
@@ -73,12 +73,7 @@ function Person({ about }: { about: Omit<AllAbout, 'by_address'> & { at: string 
         <Button onPress={() => print()}>Print</Button>
         <Button onPress={download}>Download JSON</Button>
       </form>
-      <p>
-        {backupWords}{' '}
-        <span className="person-command">
-          This command on the server names those that have it: <code>{commandFor(email)}</code>
-        </span>
-      </p>
+      <p>{backupWords}</p>
       {applications.map((application) => (
         <PersonApplication key={application.id} about={application} />
       ))}

@@ -3,13 +3,7 @@ import { countOf, dayOf, momentOf } from '../kit/format.ts'
 
 /** The sentences about backups. They are files on a server or a project's own, which the desk cannot read. */
 export const backupWords =
-  'If your server makes backups (BACKUP_DIR), they have this too: the newest 14, unless BACKUP_KEEP says otherwise. A hosted project’s own backups depend on its plan.'
-
-/** The operator's command that names the backups with data about this person. */
-export function commandFor(email: string): string {
-  // Quoted for a shell, because an email may have any character.
-  return `npm run -s applications -- --all-about '${email.replaceAll("'", `'\\''`)}'`
-}
+  'If your server makes backups (BACKUP_DIR), they have this too: the newest 14, unless BACKUP_KEEP says otherwise. A hosted project’s own backups depend on its plan. Your operator can name those that have it.'
 
 const kinds: Record<DeliveryAbout['kind'], string> = {
   application: 'Application',
