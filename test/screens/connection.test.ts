@@ -77,10 +77,12 @@ test('without a connection the desk says that data may be out of date, and then 
 test('a note is added once if its screen is left before the response, and its text is not restored', async () => {
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const { network, press, follow, fill } = await desk.open(`/applications/${id}`)
+  let respond = () => {}
+  const responded = new Promise<void>((resolve) => (respond = resolve))
   network.route('desk_note', async ({ send }) => {
     await send()
-    // The desk never gets a response.
-    return new Promise(() => {})
+    await responded
+    return refusal()
   })
   await fill(await noteField(), 'Ask her.')
   await press('Add note')
@@ -91,6 +93,8 @@ test('a note is added once if its screen is left before the response, and its te
   await waitFor(() => expect(timeline().at(-1)).toContain('Ask her.'))
   expect((await noteField()).value).toBe('')
   expect(await storedNotes()).toHaveLength(1)
+  respond()
+  await network.settled()
 })
 
 test('with an expired token an act without a connection is reported as not sent, and works as soon as the connection is back', async () => {

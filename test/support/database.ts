@@ -3,10 +3,16 @@ import { atTestEnd } from './cleanup.ts'
 import { createTestDatabase } from './worker-postgres.ts'
 import { dataDirectory } from './server.ts'
 
-/** Opens a new database with the current schema, on the PostgreSQL that all files of a Vitest worker share. */
+/**
+ * Opens a new database with the current schema, on the PostgreSQL that all files of a Vitest worker share. A call that meets a
+ * deadlock fails, since tests could not see that it was tried once more.
+ */
 export async function openTestDatabase(): Promise<Database> {
   const databaseUrl = await createTestDatabase()
-  const database = await openDatabase({ dataDir: '', databaseUrl }, { schema: 'check' })
+  const onEvent = (event: string) => {
+    throw new Error(event)
+  }
+  const database = await openDatabase({ dataDir: '', databaseUrl }, { schema: 'check', onEvent })
   atTestEnd(() => database.close())
   return database
 }

@@ -6,6 +6,7 @@ import { afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { createDeskPage } from '../../src/pages/desk/desk-page.tsx'
 import { announce } from '../../src/pages/desk/kit/announce.tsx'
 import { loadScreens } from '../../src/pages/desk/kit/Screen.tsx'
+import { isActing } from '../../src/pages/desk/kit/useAct.ts'
 import { forgetUnsentText } from '../../src/pages/desk/kit/useUnsentText.ts'
 import { actRetryDelays } from '../../src/client/session.ts'
 import { sessionKey } from '../../src/client/stored-session.ts'
@@ -150,6 +151,7 @@ function openWindow(): OpenedDesk {
   let unmount = mount()
   atTestEnd(() => {
     network.setOffline(false)
+    const isLeft = isActing()
     unmount()
     restoreIntervals()
     restoreBackOff()
@@ -158,6 +160,8 @@ function openWindow(): OpenedDesk {
     sessionStorage.clear()
     forgetUnsentText()
     announce('')
+    // All desks of a worker have the same set of pending acts.
+    expect(isLeft, 'an act is still pending').toBe(false)
   })
   const user = userEvent.setup({ document, delay: null, pointerEventsCheck: 0 })
   return {
