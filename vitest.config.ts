@@ -14,7 +14,6 @@ const sourceTests = 'src/**/*.test.{ts,tsx}'
 const installationTests = [
   'src/server/database/{cluster,dry-run,minor-version,pool}.test.ts',
   'src/server/doctor/*.test.ts',
-  'src/server/database/upgrade/*.test.ts',
   'src/server/backups/*.test.ts',
 ]
 const databaseTests = [

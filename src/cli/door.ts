@@ -1,7 +1,8 @@
 import { closedSentence } from '../application/limits.ts'
 import type { Door } from '../server/database/door.ts'
 import { OperatorError } from '../settings/operator-error.ts'
-import { countOf, localTime, onOneLine } from './formats.ts'
+import { countOf } from '../application/count.ts'
+import { localTime, onOneLine } from './formats.ts'
 
 /** The largest number that the column for a number of applications can store. */
 const maxNumber = 2_147_483_647
@@ -52,11 +53,11 @@ function stateOf({ is_open: isOpen, closed, closes_at: at, closes_after: after, 
     const parts = [
       opened_at ? `The door is open since ${localTime(opened_at)}` : 'The door is open',
       at ? `until ${localTime(at)}` : '',
-      after ? `for ${after - received} more of ${countOf(after)}` : '',
+      after ? `for ${after - received} more of ${countOf(after, 'application')}` : '',
     ]
     return parts.filter(Boolean).join(', ')
   }
   if (!closed && at && at.getTime() <= Date.now()) return `The door has been closed since ${localTime(at)}`
-  if (!closed && after) return `The door is closed: it reached its limit of ${countOf(after)}`
+  if (!closed && after) return `The door is closed: it reached its limit of ${countOf(after, 'application')}`
   return 'The door is closed'
 }

@@ -5,7 +5,6 @@ import { anApplication } from '../../test/support/form.ts'
 import type { ApplicationRow, StoredApplication } from '../server/database/applications.ts'
 import {
   accountsText,
-  countOf,
   localTime,
   onOneLine,
   toCsv,
@@ -184,12 +183,7 @@ test("an applicant's text cannot forge a line, and terminal control characters a
   expect(onOneLine('a\u001bb\u202ec')).toBe('a\ufffdb\ufffdc')
 })
 
-test('a count is followed by its noun, in the singular or plural', () => {
-  expect([countOf(1), countOf(2), countOf(2, 'two')]).toEqual([
-    '1 application',
-    '2 applications',
-    'two applications',
-  ])
+test('the phrase with the number of accounts is in the singular or plural, and blank without any', () => {
   expect([0, 1, 2].map(accountsText)).toEqual([
     '',
     ' and the account of 1 organiser',

@@ -2,6 +2,7 @@ import { styleText } from 'node:util'
 
 import { paidSolutions, teamSizes } from '../application/application.ts'
 import { isBlank } from '../application/blank.ts'
+import { countOf } from '../application/count.ts'
 import { control, csvHeader, csvLines, storedColumns, operatorColumns } from '../application/csv.ts'
 import { textFields } from '../application/fields.ts'
 import { statuses, type Status } from '../application/statuses.ts'
@@ -10,15 +11,10 @@ import { wrap } from './wrap.ts'
 
 type Batches = AsyncIterable<ApplicationRow[]>
 
-/** Formats a number of applications. `digits` is the number as it is shown, such as with separators. */
-export function countOf(count: number, digits = String(count)): string {
-  return `${digits} ${count === 1 ? 'application' : 'applications'}`
-}
-
 /** The phrase with the number of organisers' accounts, which follows a count of applications. */
 export function accountsText(count: number): string {
   if (count === 0) return ''
-  return ` and the ${count === 1 ? 'account of 1 organiser' : `accounts of ${count} organisers`}`
+  return ` and the ${count === 1 ? 'account' : 'accounts'} of ${countOf(count, 'organiser')}`
 }
 
 /** A table in the format of RFC 4180, with a header of column names. */
@@ -72,7 +68,7 @@ export async function* toText(batches: Batches): AsyncGenerator<string> {
     count += batch.length
     yield batch.map((row) => `${paragraph(row, style)}\n\n`).join('')
   }
-  yield count === 0 ? 'No applications yet.\n' : `${countOf(count)}.\n`
+  yield count === 0 ? 'No applications yet.\n' : `${countOf(count, 'application')}.\n`
 }
 
 /** Swedish formats a date and a time like ISO 8601. */
@@ -98,7 +94,7 @@ export async function* toScreen(batches: Batches, count: number, width: number):
     time: (time) => minuteFormat.format(time),
     lines: (value) => value.split('\n').flatMap((line) => wrap(line, valueWidth)),
   }
-  yield count === 0 ? 'No applications yet.\n' : `${countOf(count, count.toLocaleString('en'))}.\n`
+  yield count === 0 ? 'No applications yet.\n' : `${countOf(count, 'application')}.\n`
   for await (const batch of batches) for (const row of batch) yield `\n${paragraph(row, style)}\n`
 }
 
@@ -130,7 +126,7 @@ function deliveryState(
 ) {
   if (attempts === null) return 'not queued'
   if (delivered_at) return `delivered ${time(delivered_at)}`
-  const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`
+  const tries = countOf(attempts, 'try', 'tries')
   const last = attempts > 0 ? `, last response ${last_status ?? 'none'}` : ''
   if (!next_attempt_at) return `given up after ${tries}${last}`
   return attempts === 0 ? 'waiting' : `${tries}, next ${time(next_attempt_at)}${last}`

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 
+import { countOf } from '../../application/count.ts'
 import { byteOrderMark } from '../../application/csv.ts'
 import {
   applicationsForPager,
@@ -15,7 +16,7 @@ import { isUuid } from '../../server/database/uuid.ts'
 import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
-import { countOf, onOneLine, toCsv, toJson, toJsonLines, toScreen, toText } from '../formats.ts'
+import { onOneLine, toCsv, toJson, toJsonLines, toScreen, toText } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { write } from '../output.ts'
 import { showInPager } from '../pager.ts'
@@ -114,7 +115,7 @@ async function allAbout(sql: Sql, email: string) {
   console.error(
     search === undefined
       ? 'BACKUP_DIR is not set: no backup was searched.'
-      : `Searched ${search.count} ${search.count === 1 ? 'backup' : 'backups'} in ${backupDir}. Copies in other places were not searched.`,
+      : `Searched ${countOf(search.count, 'backup')} in ${backupDir}. Copies in other places were not searched.`,
   )
   for (const { id, email: otherEmail, address } of byAddress) {
     console.error(
@@ -153,7 +154,7 @@ async function erase(sql: Sql, ids: string[], yes: boolean) {
       select 'operator', 'erased', jsonb_build_object('applications', count) from counted where count > 0
     )
     select count from counted`
-  console.log(`Erased ${countOf(count)}.`)
+  console.log(`Erased ${countOf(count, 'application')}.`)
   // Adds to the list of erasures in BACKUP_DIR. A running server does that, too, but perhaps no server ever runs here again.
   const { backupDir } = readSettings()
   if (backupDir === undefined) return

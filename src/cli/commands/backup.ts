@@ -2,15 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
+import { countOf } from '../../application/count.ts'
 import { backUp } from '../../server/backups/backup.ts'
-import { checkRestore, type CheckResult } from '../../server/backups/check.ts'
+import { checkRestore } from '../../server/backups/check.ts'
 import { listBackups } from '../../server/backups/folder.ts'
 import { checkBackup } from '../../server/backups/restore.ts'
 import { createScheduledBackups } from '../../server/backups/scheduled.ts'
 import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
-import { accountsText, countOf, localTime, onOneLine } from '../formats.ts'
+import { accountsText, localTime, onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
 
@@ -48,7 +49,7 @@ export async function run(): Promise<void> {
   const folder = resolve(to)
   await withDatabase(async ({ owner }) => {
     const { applications, accounts } = await backUp(owner, folder)
-    console.log(`Wrote ${countOf(applications)}${accountsText(accounts)} into ${folder}.`)
+    console.log(`Wrote ${countOf(applications, 'application')}${accountsText(accounts)} into ${folder}.`)
   })
 }
 
@@ -62,7 +63,7 @@ function settingsWithFolder() {
 async function makeAsServer() {
   const log = {
     info: ({ folder, applications }: { folder?: string; applications?: number }) =>
-      console.log(`Wrote ${countOf(applications ?? 0)} into ${folder}.`),
+      console.log(`Wrote ${countOf(applications ?? 0, 'application')} into ${folder}.`),
     error: () => {},
   }
   const backups = createScheduledBackups({ ...settingsWithFolder(), log })
@@ -76,16 +77,10 @@ async function printList() {
   if (backups.length === 0) console.error(`There are no backups in ${dir}.`)
   for (const { folder, createdAt, applications, isWhole } of backups) {
     const note = isWhole ? '' : '  not whole'
-    console.log(`${onOneLine(folder)}  ${localTime(createdAt)}  ${countOf(applications)}${note}`)
+    console.log(
+      `${onOneLine(folder)}  ${localTime(createdAt)}  ${countOf(applications, 'application')}${note}`,
+    )
   }
-}
-
-/** The end of the sentence about a checked backup, by the way in which its rows were compared. */
-const comparisons: Record<CheckResult['compared'], string> = {
-  rows: 'and compared row by row with what was written',
-  counts: 'and counted; the version that made it wrote no row checksums',
-  nothing:
-    'but not compared: the version that made it wrote no manifest, and nothing shows whether it is whole',
 }
 
 async function checkInTemporaryDatabase(folder: string) {
@@ -98,10 +93,9 @@ async function checkInTemporaryDatabase(folder: string) {
   }
   await withDatabase(
     async ({ owner }) => {
-      const { applications, accounts, tables, compared } = await checkRestore(owner, backup)
-      const date = backup.manifest === undefined ? '' : ` of ${backup.manifest.createdAt}`
+      const { applications, accounts, tables } = await checkRestore(owner, backup)
       console.log(
-        `The backup${date} can be restored: ${countOf(applications)}${accountsText(accounts)}, in ${tables} tables, restored in a temporary database ${comparisons[compared]}.`,
+        `The backup of ${backup.manifest.createdAt} can be restored: ${countOf(applications, 'application')}${accountsText(accounts)}, in ${tables} tables, restored in a temporary database and compared row by row with what was written.`,
       )
     },
     'migrate',

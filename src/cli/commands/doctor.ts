@@ -1,10 +1,9 @@
 import { constants } from 'node:os'
 
-import { trimmed } from '../../application/blank.ts'
 import { openForReading } from '../../server/database/database.ts'
 import { examine } from '../../server/doctor/doctor.ts'
+import { typedEmail } from '../../server/auth/organisers.ts'
 import { sendTests } from '../../server/doctor/send-tests.ts'
-import { emailOf } from '../../server/auth/fields.ts'
 import { exitProcess } from '../../settings/exit-process.ts'
 import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
@@ -34,7 +33,7 @@ export async function run(): Promise<void> {
     usage,
   )
   if (options === undefined) return
-  const to = options.send === undefined ? undefined : checkedEmail(options.send)
+  const to = options.send === undefined ? undefined : typedEmail(options.send)
   const { add, end } = beginReport(options)
   let settings: Settings
   try {
@@ -91,12 +90,4 @@ function beginReport({ json = false, quiet = false }: { json?: boolean; quiet?: 
     if (json) console.log(JSON.stringify({ version, findings }))
   }
   return { add, end }
-}
-
-function checkedEmail(text: string) {
-  try {
-    return emailOf(trimmed(text))
-  } catch (cause) {
-    throw new OperatorError(`"${text}" is not an email address.`, { cause })
-  }
 }

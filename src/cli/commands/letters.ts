@@ -1,11 +1,12 @@
+import { countOf } from '../../application/count.ts'
 import {
   countLetters,
-  listUndelivered,
+  listUndeliveredLetters,
   mailSenderState,
   retryUndelivered,
   type LetterCounts,
   type MailSenderState,
-  type Undelivered,
+  type UndeliveredLetter,
 } from '../../server/letters/overview.ts'
 import { setStopped } from '../../server/letters/mail-sender-state.ts'
 import { commandLine } from '../../settings/command-line.ts'
@@ -26,8 +27,6 @@ const usage = `Usage: ${commandLine('letters', '[option]')}
 /** Letters that are read from the database at a time. */
 const batchSize = 500
 
-const letters = (count: number) => `${count} ${count === 1 ? 'letter' : 'letters'}`
-
 /** Runs `npm run letters`, by its options in `usage`. */
 export async function run(): Promise<void> {
   const options = readOptions(
@@ -45,9 +44,9 @@ export async function run(): Promise<void> {
   await withDatabase(async ({ owner }) => {
     switch (option) {
       case 'list':
-        return owner.begin('read only', (sql) => writeLines(listUndelivered(sql, batchSize), lineOf))
+        return owner.begin('read only', (sql) => writeLines(listUndeliveredLetters(sql, batchSize), lineOf))
       case 'retry':
-        return console.log(`${letters(await retryUndelivered(owner))} will be tried again.`)
+        return console.log(`${countOf(await retryUndelivered(owner), 'letter')} will be tried again.`)
       case 'stop':
         await setStopped(owner, true)
         return console.log('Letters are stopped.')
@@ -60,7 +59,7 @@ export async function run(): Promise<void> {
   })
 }
 
-function lineOf({ state, way, occasion, email, at, nextAt, reply }: Undelivered) {
+function lineOf({ state, way, occasion, email, at, nextAt, reply }: UndeliveredLetter) {
   const next = nextAt === null ? state : `next try ${localTime(nextAt)}`
   return [localTime(at), next, way, occasion || 'to one person', email, reply].map(onOneLine).join('  ')
 }

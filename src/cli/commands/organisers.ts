@@ -1,7 +1,5 @@
 import { domainToUnicode } from 'node:url'
 
-import { trimmed } from '../../application/blank.ts'
-import { emailOf } from '../../server/auth/fields.ts'
 import { replaceKey } from '../../server/auth/sessions/keys.ts'
 import {
   addOrganiser,
@@ -12,6 +10,7 @@ import {
   removeOrganiser,
   removeProjectOrganiser,
   resetFactors,
+  typedEmail,
 } from '../../server/auth/organisers.ts'
 import { deskLink } from '../../server/auth/mail/links.ts'
 import { findListener, readServerAddress } from '../../server/doctor/running-server.ts'
@@ -51,7 +50,7 @@ export async function run(): Promise<void> {
   if (second !== undefined) throw new OperatorError(`Use either --${option} or --${second[0]}.`)
   if (Array.isArray(value) && value.length > 1)
     throw new OperatorError(`--${option} takes one email address.`)
-  const email = Array.isArray(value) ? checkedEmail(value[0] ?? '') : ''
+  const email = Array.isArray(value) ? typedEmail(value[0] ?? '') : ''
   await withDatabase(async ({ owner, ownerOfAuth }) => {
     const isHostedProject = ownerOfAuth === 'supabase'
     const runOption = isHostedProject ? changeProjectAccounts : changeOwnAccounts
@@ -150,12 +149,4 @@ async function localAddress(sql: Sql, settings: Settings, email: string) {
 function readable(email: string) {
   const [name, domain = ''] = email.split('@')
   return `${name}@${domainToUnicode(domain) || domain}`
-}
-
-function checkedEmail(text: string) {
-  try {
-    return emailOf(trimmed(text))
-  } catch (cause) {
-    throw new OperatorError(`"${text}" is not an email address.`, { cause })
-  }
 }

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path'
 
+import { countOf } from '../../application/count.ts'
 import { readErasures } from '../../server/backups/erasures.ts'
 import { checkBackup, restore } from '../../server/backups/restore.ts'
 import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
-import { accountsText, countOf } from '../formats.ts'
+import { accountsText } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
 
@@ -29,15 +30,13 @@ export async function run(): Promise<void> {
   const backup = await checkBackup(resolve(from))
   const { backupDir } = readSettings()
   const listed = keepErased ? undefined : await readErasures(backup.folder, backupDir)
-  if (backup.manifest === undefined) {
-    console.error(
-      'This backup was made by a version that wrote no manifest: nothing shows whether it is whole. Compare how many applications come back.',
-    )
-  }
   await withDatabase(async ({ owner, description }) => {
     const { applications, accounts, erased, erasedAnswers } = await restore(owner, backup, { erased: listed })
-    console.log(`Restored ${countOf(applications)}${accountsText(accounts)} to ${description}.`)
-    if (listed !== undefined) console.log(`Erased ${countOf(erased)} again, by the list of erasures.`)
+    console.log(
+      `Restored ${countOf(applications, 'application')}${accountsText(accounts)} to ${description}.`,
+    )
+    if (listed !== undefined)
+      console.log(`Erased ${countOf(erased, 'application')} again, by the list of erasures.`)
     else if (keepErased) {
       console.log(
         'Erased applications were restored, too. A later restore erases them again, unless it has --keep-erased.',

@@ -1,9 +1,10 @@
+import { countOf } from '../../application/count.ts'
 import {
   countDeliveries,
-  listUndelivered,
+  listUndeliveredApplications,
   retryFailingApplications,
   retryGivenUpApplications,
-  type Undelivered,
+  type UndeliveredApplication,
 } from '../../server/deliveries/overview.ts'
 import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
@@ -22,7 +23,7 @@ const usage = `Usage: ${commandLine('webhooks', '[option]')}
 /** Deliveries that are read from the database at a time. */
 const batchSize = 500
 
-const deliveries = (count: number) => `${count} ${count === 1 ? 'delivery' : 'deliveries'}`
+const deliveries = (count: number) => countOf(count, 'delivery', 'deliveries')
 
 /** Runs `npm run webhooks`, by its options in `usage`. */
 export async function run(): Promise<void> {
@@ -37,7 +38,9 @@ export async function run(): Promise<void> {
   if (options.all && !options.retry) throw new OperatorError('--all goes with --retry.')
   await withDatabase(async ({ owner }) => {
     if (options.list) {
-      return owner.begin('read only', (sql) => writeLines(listUndelivered(sql, batchSize), lineOf))
+      return owner.begin('read only', (sql) =>
+        writeLines(listUndeliveredApplications(sql, batchSize), lineOf),
+      )
     }
     if (!options.retry) return print(await countDeliveries(owner))
     console.log(
@@ -58,8 +61,8 @@ export async function run(): Promise<void> {
   })
 }
 
-function lineOf({ id, email, at, attempts, nextAt, status, reply }: Undelivered) {
-  const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`
+function lineOf({ id, email, at, attempts, nextAt, status, reply }: UndeliveredApplication) {
+  const tries = countOf(attempts, 'try', 'tries')
   const next = nextAt === null ? `given up after ${tries}` : `${tries}, next ${localTime(nextAt)}`
   const response = [status ?? 'no answer', reply].filter((part) => part !== '').join(': ')
   return [localTime(at), next, id, email, response].map(onOneLine).join('  ')

@@ -1,7 +1,9 @@
+import { trimmed } from '../../application/blank.ts'
 import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { lockAccount } from './accounts/accounts.ts'
 import { resetCount } from './counts.ts'
+import { emailOf } from './fields.ts'
 import { removeFactor } from './proofs/second-factor.ts'
 import { issue, lifetimes } from './proofs/one-time.ts'
 import type { Sql } from '../database/sql.ts'
@@ -11,6 +13,19 @@ export interface Organiser {
   email: string
   last_sign_in_at: Date | null
   has_second_factor: boolean
+}
+
+/**
+ * An email address that an operator typed, as accounts store it.
+ *
+ * @throws {OperatorError} if it is no address.
+ */
+export function typedEmail(text: string): string {
+  try {
+    return emailOf(trimmed(text))
+  } catch (cause) {
+    throw new OperatorError(`"${text}" is not an email address.`, { cause })
+  }
 }
 
 /** Lists all organisers, in the order of their email addresses. */

@@ -11,11 +11,6 @@ import type { Sql } from '../database/sql.ts'
 export interface CheckResult extends BackupCounts {
   /** The number of restored tables. */
   tables: number
-  /**
-   * `rows`: each restored row equals the written one. `counts`: only the numbers of rows were compared, since older versions
-   * wrote times in several formats. `nothing`: the first versions did not record what they wrote.
-   */
-  compared: 'rows' | 'counts' | 'nothing'
 }
 
 /** Rows that are compared at a time. */
@@ -29,26 +24,24 @@ const batchSize = 100
  */
 export async function checkRestore(sql: Sql, backup: Backup): Promise<CheckResult> {
   const { folder, manifest } = backup
-  const compared = manifest === undefined ? 'nothing' : manifest.timeZone === 'UTC' ? 'rows' : 'counts'
   let tables = 0
   const afterRows = async (transaction: Sql, restored: readonly string[]) => {
     tables = restored.length
-    if (compared === 'nothing') return
     await transaction`set local time zone 'UTC'`
     for (const name of restored) {
       const [written, inTable] = await summarise(transaction, name, join(folder, fileOf(name)))
-      const rows = manifest?.files[fileOf(name)]?.rows
+      const rows = manifest.files[fileOf(name)]?.rows
       if (inTable.rows !== rows) {
         throw new OperatorError(
           `The backup in "${folder}" is not restored completely: ${name} has ${inTable.rows} rows then, and the manifest says ${rows}.`,
         )
       }
-      if (compared === 'counts' || inTable.sum === written.sum) continue
+      if (inTable.sum === written.sum) continue
       throw new OperatorError(`The backup in "${folder}" cannot be restored exactly: rows of ${name} differ.`)
     }
   }
   const counts = await restore(sql, backup, { afterRows })
-  return { ...counts, tables, compared }
+  return { ...counts, tables }
 }
 
 /** Returns the digests of a backup's file and of the restored table, in this order. Only the file's columns are read. */

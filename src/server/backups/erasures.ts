@@ -3,12 +3,10 @@ import { lstat, open, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 import { OperatorError } from '../../settings/operator-error.ts'
+import { advisoryLocks } from '../database/advisory-locks.ts'
 import { syncDirectory } from '../database/disk.ts'
 import type { Sql } from '../database/sql.ts'
 import { runDirectly } from './file-work.ts'
-
-/** An arbitrary number that is unlikely to collide with another program's advisory lock. */
-const erasuresLock = 5_610_745
 
 /** The file with the erasures that a restore repeats. Each line is the digest of an application's id. */
 const erasuresFile = (dir: string) => join(dir, 'erasures')
@@ -25,7 +23,7 @@ export async function appendErasures(sql: Sql, dir: string, runFileWork = runDir
   const path = erasuresFile(dir)
   return sql.begin(async (transaction) => {
     // One server at a time: concurrent appends are not safe on every file system.
-    await transaction`select pg_advisory_xact_lock(${erasuresLock})`
+    await transaction`select pg_advisory_xact_lock(${advisoryLocks.erasures})`
     const known = await transaction<
       { digest: string }[]
     >`select digest from private.erasures order by erased_at`

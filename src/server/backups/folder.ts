@@ -194,7 +194,7 @@ async function readFolder(folder: string): Promise<FoundBackup | undefined> {
     folder,
     createdAt,
     applications: manifest.files[fileOf(applications)]?.rows ?? 0,
-    bytes: Object.values(manifest.files).reduce((sum, file) => sum + (file.bytes ?? 0), 0),
+    bytes: Object.values(manifest.files).reduce((sum, file) => sum + file.bytes, 0),
     schema: manifest.schema,
     scheduled: manifest.scheduled,
     isRequested: manifest.scheduled?.requested === true,

@@ -10,9 +10,8 @@ export const applications = `public.${table}`
 /** Tables of the desk and of letters, which older databases and backups lack. */
 export const statuses = 'private.statuses'
 export const history = 'private.history'
-export const letters = 'private.letters'
+const letters = 'private.letters'
 export const addresses = 'private.addresses'
-const invitations = 'private.invitations'
 export const deliveries = 'private.deliveries'
 const editions = 'private.editions'
 /**
@@ -43,7 +42,7 @@ export const deskTables = [
   history,
   ...Object.keys(seededTables),
   letters,
-  invitations,
+  'private.invitations',
   addresses,
   'private.holds',
   deliveries,
@@ -58,13 +57,12 @@ export const deskTables = [
 export const accounts = 'auth.users'
 export const accountTables = [accounts, 'auth.identities', 'private.organisers']
 
-/** The tables in a backup of the first versions. */
-export const firstTables = [applications, 'private.webhook_outbox']
-const acceptances = 'private.acceptances'
 /** Tables of older versions, which deliveries and invitations have replaced. */
-export const olderTables: readonly string[] = ['private.webhook_outbox', 'private.answer_outbox', acceptances]
-/** The older and the current table of invitations. The first backups have neither table. */
-export const invitationTables: readonly string[] = [acceptances, invitations]
+export const olderTables: readonly string[] = [
+  'private.webhook_outbox',
+  'private.answer_outbox',
+  'private.acceptances',
+]
 
 /** Conditions on the rows that are backed up. Notices and test emails are left out: a restore must not send them again. */
 export const backupRows: Record<string, string> = {
@@ -80,15 +78,15 @@ export interface Manifest {
   createdAt: string
   /** The newest migration of the database that was backed up. */
   schema: string
-  /** The time zone of the times in the files. Missing in older backups, whose times are in their database's zone. */
-  timeZone?: 'UTC'
+  /** The time zone of the times in the files. */
+  timeZone: 'UTC'
   /**
    * Set if a server made the backup automatically. `installation` is the id of the database whose servers may remove the
    * backup; null if the database was too old to have an id. `requested` is set if an operator asked for it.
    */
   scheduled?: { installation: string | null; requested?: boolean }
-  /** The files by name. Older versions did not record the bytes. */
-  files: Record<string, { rows: number; sha256: string; bytes?: number }>
+  /** The files by name. */
+  files: Record<string, { rows: number; sha256: string; bytes: number }>
 }
 
 /** The name of the manifest, and of the file of a table. */
@@ -98,20 +96,14 @@ export const fileOf = (name: string) => `${name}.jsonl`
 /**
  * Reads a folder's manifest.
  *
- * @returns Undefined for a backup of the first versions: two files without a manifest.
  * @throws {OperatorError} if the folder is not a backup that this version can read.
  */
-export async function readManifest(folder: string): Promise<Manifest | undefined> {
+export async function readManifest(folder: string): Promise<Manifest> {
   const names = await readdir(folder)
   if (!names.includes(manifestName)) {
-    const isFirstFormat = names.toSorted().join() === firstTables.map(fileOf).toSorted().join()
-    if (!isFirstFormat) {
-      throw new OperatorError(
-        `The folder "${folder}" is not a whole backup: it has no ${manifestName}, which is written last.`,
-      )
-    }
-    for (const name of names) await checkRegular(join(folder, name))
-    return undefined
+    throw new OperatorError(
+      `The folder "${folder}" is not a whole backup: it has no ${manifestName}, which is written last.`,
+    )
   }
   await checkRegular(join(folder, manifestName))
   const manifest: unknown = JSON.parse(await readFile(join(folder, manifestName), 'utf8'))
@@ -129,13 +121,14 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-/** Whether a value has the keys that every version of the format wrote. */
+/** Whether a value has the keys that every release writes. */
 function isManifest(value: unknown): value is Manifest {
   return (
     isObject(value) &&
     value['format'] === 1 &&
     typeof value['createdAt'] === 'string' &&
     typeof value['schema'] === 'string' &&
+    value['timeZone'] === 'UTC' &&
     isObject(value['files']) &&
     Object.values(value['files']).every(isObject)
   )

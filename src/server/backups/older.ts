@@ -57,26 +57,3 @@ export async function writeDomainsInAscii(transaction: Sql): Promise<void> {
   const migration = migrations.find(({ name }) => name === 'accounts_with_ascii_domains')
   await transaction.unsafe(migration?.sql ?? '')
 }
-
-/**
- * Creates invitations for the accepted people of a backup older than invitations, so that their next letter has a link. The
- * time of each decision is in the history, and the letters say who was told.
- */
-export async function inviteAccepted(transaction: Sql): Promise<void> {
-  await transaction`
-    update private.statuses set set_at = decided.at
-    from (select application_id, max(at) as at from private.history where kind = 'status' group by 1) as decided
-    where decided.application_id = statuses.application_id`
-  await transaction`
-    insert into private.invitations (application_id, is_accepted, told_at)
-    select application_id, coalesce(status = 'accepted', false), case when told.template = 'accepted' then told.at end
-    from private.statuses full join (
-      select distinct on (delivery.application_id) delivery.application_id, template,
-        coalesce(done_at, recalled_at, queued_at) as at
-      from private.deliveries as delivery join private.letters on letters.id = letter_id
-      where private.has_told(delivery) and private.is_decision(template)
-      order by 1, 3 desc
-    ) as told using (application_id)
-    where status = 'accepted' or told.template = 'accepted'
-    on conflict do nothing`
-}

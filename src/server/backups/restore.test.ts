@@ -15,7 +15,7 @@ import { outboxOf } from '../deliveries/outbox.ts'
 import type { Database } from '../database/database.ts'
 import { backUp } from './backup.ts'
 import { checkRestore } from './check.ts'
-import { deliveries, fileOf, letters, manifestName, type Manifest } from './manifest.ts'
+import { deliveries, fileOf, manifestName, type Manifest } from './manifest.ts'
 import { checkBackup, restore } from './restore.ts'
 import { triggers } from './triggers.ts'
 
@@ -92,35 +92,6 @@ test('after a restore an automation gets each waiting RSVP once, with its id, an
   await restore(older.owner, await checkBackup(folder))
   expect(await older.owner`select from private.history where kind = 'answer'`).toHaveLength(2)
   expect(await older.owner`select from private.deliveries`).toEqual([])
-})
-
-test('a restore of a backup without invitations creates invitations for the accepted people', async () => {
-  const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
-  const folder = join((await temporaryDirectory()).path, 'backup')
-  const { id } = await storeAcceptedApplicant(from.owner)
-  await backUp(from.owner, folder)
-  await removeTable(folder, 'private.invitations')
-  await removeTable(folder, deliveries)
-  // A letter in the format of the first versions.
-  const sent = {
-    occasion: 'accepted',
-    edition: 1,
-    state: 'sent',
-    subject: '',
-    body: '',
-    attempts: 1,
-    uncertain: 0,
-  }
-  const times = { created_at: '2026-12-13', released_at: '2026-12-13', sent_at: '2026-12-14' }
-  await replaceRows(folder, letters, [
-    { id: crypto.randomUUID(), application_id: id, ...sent, ...times, answer: '' },
-  ])
-  await restore(to.owner, await checkBackup(folder))
-  const invited = await to.owner`
-    select application_id, is_accepted, told_at, deadline, rsvp from private.invitations`
-  expect(invited).toEqual([
-    { application_id: id, is_accepted: true, told_at: new Date('2026-12-14'), deadline: null, rsvp: null },
-  ])
 })
 
 // break: restored-account-without-code

@@ -10,11 +10,8 @@ import {
   checkRegular,
   deskTables,
   fileOf,
-  firstTables,
   seededTables,
   history,
-  invitationTables,
-  letters,
   olderTables,
   readManifest,
   backupFailure,
@@ -22,7 +19,7 @@ import {
 } from './manifest.ts'
 import type { BackupCounts } from './backup.ts'
 import { listBackups } from './folder.ts'
-import { moveOlderRows, inviteAccepted, createOlderTables, tableFor, writeDomainsInAscii } from './older.ts'
+import { moveOlderRows, createOlderTables, tableFor, writeDomainsInAscii } from './older.ts'
 import { triggers } from './triggers.ts'
 import { defaultToNewestEdition } from '../database/edition.ts'
 import { newestVersion } from '../database/migrations.ts'
@@ -37,8 +34,7 @@ export interface Backup {
   folder: string
   /** The tables in the folder. */
   tables: string[]
-  /** The folder's manifest. The first versions wrote none. */
-  manifest: Manifest | undefined
+  manifest: Manifest
 }
 
 /** The options of a restore. */
@@ -71,10 +67,7 @@ export async function restore(
       await refuseRows(transaction, applications, 'applications')
       if (tables.includes(history)) await refuseRows(transaction, history, 'a history of the desk')
       if (hasAccounts) await refuseRows(transaction, accounts, 'accounts of organisers')
-      const disabledTriggers = triggers.filter(
-        ({ firesOnRestore }) =>
-          !firesOnRestore || (firesOnRestore === 'without letters' && tables.includes(letters)),
-      )
+      const disabledTriggers = triggers.filter(({ firesOnRestore }) => !firesOnRestore)
       for (const { table, name } of disabledTriggers)
         await transaction.unsafe(`alter table ${table} disable trigger ${name}`)
       await createOlderTables(transaction)
@@ -92,7 +85,6 @@ export async function restore(
       )
       await transaction`select private.settle_restored()`
       const erasedAnswers = await eraseAnswersAgain(transaction, erased)
-      if (!invitationTables.some((name) => tables.includes(name))) await inviteAccepted(transaction)
       for (const { table, name } of disabledTriggers)
         await transaction.unsafe(`alter table ${table} enable trigger ${name}`)
       return {
@@ -116,13 +108,12 @@ export async function checkBackup(folder: string): Promise<Backup> {
   await refuseFolderOfBackups(folder)
   try {
     const manifest = await readManifest(folder)
-    if (manifest === undefined) return { folder, tables: firstTables, manifest }
     if (manifest.schema > newestVersion) {
       throw new OperatorError(
         `The backup in "${folder}" was made by a newer version of this program: restore it with that version or a later one, or use a backup from before the update (docs/operate.md#go-back).`,
       )
     }
-    // Older backups have no accounts and no tables of the desk. Backups of hosted projects have no accounts.
+    // Older backups lack tables of today. Backups of hosted projects have no accounts.
     const optional = [...olderTables, ...deskTables, ...accountTables]
     const tables = [applications, ...optional.filter((name) => manifest.files[fileOf(name)] !== undefined)]
     for (const name of tables.map(fileOf)) {

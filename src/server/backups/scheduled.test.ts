@@ -13,7 +13,8 @@ import { checkBackup } from './restore.ts'
 import { insertApplications, rowsOf } from '../database/insert.ts'
 import { visitor } from '../database/pools.ts'
 import { anApplication } from '../../../test/support/form.ts'
-import { backupLock, createScheduledBackups, lastOccurrence } from './scheduled.ts'
+import { advisoryLocks } from '../database/advisory-locks.ts'
+import { createScheduledBackups, lastOccurrence } from './scheduled.ts'
 
 let database: Database
 
@@ -282,7 +283,7 @@ test('a missing folder is reported once, and a backup is made when the folder is
 // break: backup-blocks-applicants
 test('applications are stored while a server holds the lock of backups', async () => {
   await database.owner.begin(async (sql) => {
-    await sql`select pg_advisory_xact_lock(${backupLock})`
+    await sql`select pg_advisory_xact_lock(${advisoryLocks.backup})`
     expect(await insertApplications(database.as(visitor), rowsOf(anApplication()))).toBe(1)
   })
 })

@@ -15,6 +15,7 @@ import {
 import { snapshotMode, writeBackup, type BackupOptions } from './backup.ts'
 import { appendErasures } from './erasures.ts'
 import { createFileWork, FileTimeoutError } from './file-work.ts'
+import { advisoryLocks } from '../database/advisory-locks.ts'
 import type { Pools } from '../database/pools.ts'
 import { schemaVersion } from '../database/schema-state.ts'
 import type { Sql } from '../database/sql.ts'
@@ -72,8 +73,6 @@ type BackupKind = Pick<BackupOptions, 'share'> & { requested?: boolean }
 /** Decides in a backup's transaction whether the backup is due. */
 type IsDue = (databaseId: string | null, transaction: Sql) => Promise<boolean>
 
-/** An arbitrary number that is unlikely to collide with another program's advisory lock. */
-export const backupLock = 5_610_744
 const day = 24 * 3_600_000
 /** Milliseconds before a failed backup is retried. */
 const retryDelay = 10 * 60_000
@@ -155,7 +154,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
     const createdAt = now()
     return sql.begin(snapshotMode, async (transaction) => {
       const [lock] = await transaction<{ is_taken: boolean }[]>`
-        select pg_try_advisory_xact_lock(${backupLock}) as is_taken`
+        select pg_try_advisory_xact_lock(${advisoryLocks.backup}) as is_taken`
       if (!lock?.is_taken) return false
       const databaseId = await readIdForBackups(transaction)
       if (!(await isDue(databaseId, transaction))) return true

@@ -4,8 +4,8 @@ import { applications, deliveries, history, statuses } from './manifest.ts'
 export interface Trigger {
   table: string
   name: string
-  /** Whether the trigger fires during a restore. `without letters`: only if the backup is older than letters. */
-  firesOnRestore: boolean | 'without letters'
+  /** Whether the trigger fires during a restore. */
+  firesOnRestore: boolean
 }
 
 /** The rule of a restore for each trigger of the schema, with its reason. A new trigger gets a line here. */
@@ -23,11 +23,11 @@ export const triggers: readonly Trigger[] = [
   { table: applications, name: 'remember_erasures', firesOnRestore: true },
   // Deletes the deliveries of an erased application.
   { table: applications, name: 'erase_deliveries', firesOnRestore: true },
-  // The backup has the letters and the invitations. For a backup older than both, these triggers create them.
-  { table: statuses, name: 'draft_first', firesOnRestore: 'without letters' },
-  { table: statuses, name: 'redraft', firesOnRestore: 'without letters' },
-  { table: statuses, name: 'then_accept_first', firesOnRestore: 'without letters' },
-  { table: statuses, name: 'then_accept', firesOnRestore: 'without letters' },
+  // The backup has the letters and the invitations.
+  { table: statuses, name: 'draft_first', firesOnRestore: false },
+  { table: statuses, name: 'redraft', firesOnRestore: false },
+  { table: statuses, name: 'then_accept_first', firesOnRestore: false },
+  { table: statuses, name: 'then_accept', firesOnRestore: false },
   // The backup says which marks were already shown by a decision.
   { table: statuses, name: 'show_marks', firesOnRestore: false },
   // The backup has the number of applications that the door has counted.

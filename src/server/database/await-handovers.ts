@@ -1,12 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
+import { advisoryLocks } from './advisory-locks.ts'
 import type { Sql } from './sql.ts'
 
 /** Milliseconds between two polls for pending handovers. */
 const pollInterval = 100
-
-/** The advisory lock that each claim of an email takes in shared mode (supabase/schemas/23_mails.sql). */
-const claimLock = 5_610_748
 
 /**
  * The tables of emails. `isSending` is the condition for an email that a server is handing over. `column` is the newest column
@@ -41,7 +39,7 @@ export async function awaitHandovers(transaction: Sql, onWait: () => void): Prom
   if (!postman?.is_present) return
   const [claimMail] = await transaction<{ is_present: boolean }[]>`
     select to_regprocedure('private.claim_mail(interval, text[])') is not null as is_present`
-  if (claimMail?.is_present) await transaction`select pg_advisory_xact_lock(${claimLock})`
+  if (claimMail?.is_present) await transaction`select pg_advisory_xact_lock(${advisoryLocks.claim})`
   // Before `claim_mail` existed, each claim locked this row.
   else await transaction`select from private.postman for update`
   const queries: string[] = []

@@ -19,7 +19,7 @@ import {
   unfinished,
   user,
 } from './files.ts'
-import { checkInstalled, codeOf, supported, lastMinorVersions, unprivileged } from './programs.ts'
+import { checkInstalled, codeOf, supported, unprivileged } from './programs.ts'
 
 /** A running embedded PostgreSQL: the directory of its Unix socket, and its superuser. */
 export interface Cluster {
@@ -195,17 +195,11 @@ async function refuseOtherVersion(dataDir: string) {
   if (filesMajor === undefined) return
   const ours = supported.major
   if (filesMajor === ours) return
-  if (filesMajor < ours && lastMinorVersions[filesMajor] === undefined) throw tooOld(dataDir, filesMajor)
   throw new OperatorError(
-    filesMajor > ours
-      ? `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${filesMajor}'s, and this version has ${ours}: use the version of this program that it was last used with or a later one, or go back (docs/operate.md#go-back).`
-      : `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${filesMajor}'s, and this version has ${ours}: start the server once, which brings it over.`,
-  )
-}
-
-/** The error about files that are too old to be upgraded. */
-export function tooOld(dataDir: string, filesMajor: number): OperatorError {
-  return new OperatorError(
-    `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${filesMajor}'s, which this version cannot upgrade: start an earlier version of this program first, which can.`,
+    `DATA_DIR is "${dataDir}", whose database is PostgreSQL ${filesMajor}'s, and this version has ${ours}: ${
+      filesMajor > ours
+        ? 'use the version of this program that it was last used with or a later one, or go back (docs/operate.md#go-back)'
+        : 'make a backup with the version of this program that it was last used with, and restore it into a new DATA_DIR (docs/operate.md#another-major-version-of-postgresql)'
+    }.`,
   )
 }

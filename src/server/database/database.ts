@@ -13,7 +13,6 @@ import { checkSchema } from './schema-state.ts'
 import { freeDisk } from './room.ts'
 import { migrate, type MigrateOptions } from './schema.ts'
 import { supervise } from './supervisor.ts'
-import { upgradeFiles } from './upgrade/upgrade.ts'
 import type { Sql } from './sql.ts'
 
 /** The settings that say where the data is. */
@@ -105,7 +104,6 @@ export async function openDatabase(location: DatabaseLocation, options: OpenOpti
   }
 
   const { onEvent = () => {} } = options
-  if (options.schema === 'migrate') await upgradeFiles(dataDir, options.holder, programs, onEvent)
   const supervision = await supervise(dataDir, {
     ...options,
     programs,

@@ -67,7 +67,7 @@ export const recordFunctions = (transaction: Sql, script: string) =>
   })
 
 /** The migrations that a database records, in order. A migration recorded without a text gets this program's text. */
-export async function recordedMigrations(sql: Sql): Promise<Migration[]> {
+async function recordedMigrations(sql: Sql): Promise<Migration[]> {
   const recorded: Migration[] = []
   for (const ledger of ['shared', 'server'] as const) {
     if (!(await isPresent(sql, ledger))) continue

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { advisoryLocks } from './advisory-locks.ts'
 import { isDatabaseError } from './connection.ts'
 
 import { OperatorError } from '../../settings/operator-error.ts'
@@ -7,12 +8,6 @@ import { openConnection } from './open-connection.ts'
 import { embedded } from './pools.ts'
 import type { Sql } from './sql.ts'
 
-/**
- * Arbitrary numbers that are unlikely to collide with another program's advisory locks. One server holds the first lock. All
- * processes that use the database, servers and commands, share the second.
- */
-const serverLock = 5_610_742
-const inUseLock = 5_610_743
 /** Timeout of waiting for a lock, in milliseconds. */
 const lockTimeout = 3_000
 /** The prefix of a holder's name when it is about to stop. */
@@ -44,8 +39,8 @@ export async function acquireLock(
   })
   const { sql } = connection
   try {
-    await sql`select pg_advisory_lock_shared(${inUseLock})`
-    if (holder !== undefined) await sql`select pg_advisory_lock(${serverLock})`
+    await sql`select pg_advisory_lock_shared(${advisoryLocks.inUse})`
+    if (holder !== undefined) await sql`select pg_advisory_lock(${advisoryLocks.server})`
     void connection.ended.then(onLost)
     return connection
   } catch (error) {
@@ -83,7 +78,7 @@ export function serverName(host: string, port: number): string {
 async function readHolder(sql: Sql): Promise<string | undefined> {
   const [row] = await sql<{ name: string }[]>`
     select application_name as name from pg_stat_activity
-    join pg_locks using (pid) where locktype = 'advisory' and objid = ${serverLock} and granted`
+    join pg_locks using (pid) where locktype = 'advisory' and objid = ${advisoryLocks.server} and granted`
   return row?.name
 }
 
@@ -100,8 +95,10 @@ export async function listeningHolder(sql: Sql): Promise<{ host: string; port: n
 /** Releases the shared lock. If nobody else has it, locks everybody else out and returns true. */
 export async function unlock({ sql }: Connection): Promise<boolean> {
   const unlockAndTry = async () => {
-    await sql`select pg_advisory_unlock_shared(${inUseLock})`
-    const [row] = await sql<{ is_alone: boolean }[]>`select pg_try_advisory_lock(${inUseLock}) as is_alone`
+    await sql`select pg_advisory_unlock_shared(${advisoryLocks.inUse})`
+    const [row] = await sql<
+      { is_alone: boolean }[]
+    >`select pg_try_advisory_lock(${advisoryLocks.inUse}) as is_alone`
     return row?.is_alone === true
   }
   // An error means that the database is gone and need not be stopped. A timeout means that it is frozen and must be stopped.

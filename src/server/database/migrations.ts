@@ -1,7 +1,4 @@
-import { createHash } from 'node:crypto'
-
 import releasedList from '../../../supabase/released.sha256?raw'
-import { editedBeforeFreeze } from './edited-migrations.ts'
 
 /**
  * The records of applied migrations. `shared` is the Supabase CLI's own record, so that the CLI and our server can continue each
@@ -96,12 +93,9 @@ export const tablesCopiedBy = ({ sql }: Pick<Migration, 'sql'>): string[] =>
  * Whether the text that a database applied differs from the migration's. Comments, white space and semicolons are ignored, since
  * the Supabase CLI records statements one by one.
  */
-export function isEdited({ version, sql }: Migration, applied: string): boolean {
+export const isEdited = ({ sql }: Migration, applied: string): boolean =>
   // Normalising all texts takes 50 ms, and most are equal.
-  if (applied === sql || normalised(applied) === normalised(sql)) return false
-  return editedBeforeFreeze[version]?.includes(digestOf(applied)) !== true
-}
+  applied !== sql && normalised(applied) !== normalised(sql)
 
 /** A text without comments, white space and semicolons. */
 export const normalised = (sql: string) => sql.replaceAll(/--.*|\/\*[^]*?\*\//g, '').replaceAll(/[\s;]/g, '')
-const digestOf = (sql: string) => createHash('sha256').update(normalised(sql)).digest('hex').slice(0, 16)

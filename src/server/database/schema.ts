@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { advisoryLocks } from './advisory-locks.ts'
 import { isDatabaseError } from './connection.ts'
 
 import { OperatorError } from '../../settings/operator-error.ts'
@@ -10,7 +11,6 @@ import {
   changedTexts,
   prepareLedgers,
   recordedFunctions,
-  recordedMigrations,
   recordFunctions,
   recordMigration,
   refuseEdited,
@@ -35,9 +35,6 @@ import { awaitHandovers } from './await-handovers.ts'
 import { createRoles } from './roles.ts'
 import { refuseFullDisk, diskSpaceFor } from './room.ts'
 import type { Sql } from './sql.ts'
-
-/** An arbitrary number that is unlikely to collide with another program's advisory lock. */
-const migrationLock = 5_610_741
 
 /** Milliseconds to wait for a table's lock. During this wait, everybody else who uses the table waits too. */
 const lockTimeout = 1_000
@@ -138,20 +135,6 @@ export async function retryWhileLocked<Result>(
 }
 
 /**
- * Gives an empty database the schema of another one: applies the migrations that the other database records, in the recorded
- * texts. So the rows of the other database fit, even if this program has a later text. The other database is only read.
- *
- * @param from A connection to the other database, which a server of this program created.
- * @param to Connections to the empty database, of a user who may create roles.
- * @throws {OperatorError} if `migrate` would refuse the other database.
- */
-export async function repeatMigrations(from: Sql, to: Sql): Promise<void> {
-  refuseNewer(await appliedMigrations(from))
-  refuseEdited((await changedTexts(from)).edited)
-  await migrate(to, { files: await recordedMigrations(from) })
-}
-
-/**
  * Applies the next step: all missing migrations before the first that runs alone, or only that one if it is next.
  *
  * @returns Undefined if another server is changing the schema. Waiting for it in a transaction would deadlock with a
@@ -193,7 +176,7 @@ async function applyNext(
 /** Locks out other servers' schema changes until the transaction ends. Returns false if another server has the lock. */
 export async function takeMigrationLock(transaction: Sql): Promise<boolean> {
   const [lock] = await transaction<[{ is_taken: boolean }]>`
-    select pg_try_advisory_xact_lock(${migrationLock}) as is_taken`
+    select pg_try_advisory_xact_lock(${advisoryLocks.migration}) as is_taken`
   return lock.is_taken
 }
 

@@ -72,7 +72,7 @@ export async function retryFailingApplications(sql: Sql): Promise<number> {
 }
 
 /** A delivery of an application that was tried and is not done. Its first try may be pending. */
-export interface Undelivered {
+export interface UndeliveredApplication {
   /** The application's id. */
   id: string
   email: string
@@ -88,7 +88,10 @@ export interface Undelivered {
 }
 
 /** Deliveries that were tried and are not done, the oldest first, in batches of `batch` rows. Needs a transaction. */
-export function listUndelivered(sql: Sql, batch: number): AsyncIterable<Undelivered[]> {
+export function listUndeliveredApplications(
+  sql: Sql,
+  batch: number,
+): AsyncIterable<UndeliveredApplication[]> {
   const text = `
     select application.id, email, queued_at as at, attempts, due_at as "nextAt",
       reply_status as status, reply

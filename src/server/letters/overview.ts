@@ -71,7 +71,7 @@ export async function countLetters(sql: Sql): Promise<LetterCounts> {
 }
 
 /** A letter or receipt that was not sent so far, or a decision or RSVP that has not reached the automation. */
-export interface Undelivered {
+export interface UndeliveredLetter {
   state: 'waiting' | 'refused' | 'given up'
   way: 'mail' | 'automation'
   /** The template's name; `received` for a receipt, `answer` for an RSVP, blank for a letter without a template. */
@@ -89,7 +89,7 @@ export interface Undelivered {
  * Letters, receipts, decisions and RSVPs that were refused or given up, or whose tries have failed so far, the oldest first, in
  * batches of `batch` rows. Needs a transaction.
  */
-export function listUndelivered(sql: Sql, batch: number): AsyncIterable<Undelivered[]> {
+export function listUndeliveredLetters(sql: Sql, batch: number): AsyncIterable<UndeliveredLetter[]> {
   const text = `
     select state, way, occasion, private.address_of(application.id, email) as email, queued_at as at,
       due_at as "nextAt", reply

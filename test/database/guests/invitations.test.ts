@@ -2,8 +2,6 @@ import { expect, test } from 'vitest'
 
 import { claimLetter } from '../../support/claims.ts'
 import type { ApplicationDetails } from '../../../src/client/desk/applications.ts'
-import type { ReminderOutcome } from '../../../src/client/desk/retreat.ts'
-import { inviteAccepted } from '../../../src/server/backups/older.ts'
 import { record } from '../../../src/server/letters/outcomes.ts'
 import { retreatDesk, site, tokenIn } from '../../support/retreat-desk.ts'
 
@@ -265,28 +263,6 @@ test('an RSVP is changed at most twenty times an hour', async () => {
   for (let time = 0; time < 20; time += 1) await sendRsvp(token, time % 2 === 0 ? 'coming' : 'not coming')
   await expect(sendRsvp(token, 'coming')).rejects.toMatchObject({ code: 'PT429' })
   expect(await visit('place_by_token', { token })).toMatchObject({ answer: 'not coming' })
-})
-
-test('a person who was accepted before there were invitations gets a link with their next letter', async () => {
-  const [toldBefore, toldOfRejection, untold] = [await invite(), await invite(), await store()]
-  await decide(untold, 'accepted')
-  await decide(toldOfRejection.id, 'declined')
-  await release(toldOfRejection.id)
-  await send()
-  // As in a restored backup from before there were invitations. The times of its decisions are in the history alone.
-  await sql()`delete from private.invitations`
-  await sql()`update private.statuses set set_at = now() + interval '1 day'`
-  await sql().begin(inviteAccepted)
-  expect(await places()).toMatchObject({ no_answer: 1, late: 0, not_told: 1, coming: 0 })
-  expect((await details(toldBefore.id)).application).toMatchObject({
-    answer_state: 'no answer',
-    kept_until: null,
-  })
-  expect(await sql()`select from private.statuses where set_at > now()`).toHaveLength(0)
-  expect(await ask<ReminderOutcome>('remind')).toMatchObject({ drafted: 1, late: 0 })
-  expect(await release(toldBefore.id)).toBe('released')
-  const token = tokenIn((await send()).body)
-  expect(await visit('place_by_token', { token })).toMatchObject({ state: 'open', until: await dayIn(10) })
 })
 
 test("a letter for an organiser's own mail program contains the link, and the history records that the organiser got it", async () => {

@@ -13,7 +13,11 @@ import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import type { Letter, LettersOverview } from '../../../src/client/desk/letters.ts'
 import type { Places } from '../../../src/client/desk/retreat.ts'
 import { record } from '../../../src/server/letters/outcomes.ts'
-import { countLetters, listUndelivered, retryUndelivered } from '../../../src/server/letters/overview.ts'
+import {
+  countLetters,
+  listUndeliveredLetters,
+  retryUndelivered,
+} from '../../../src/server/letters/overview.ts'
 import { startDispatcher } from '../../../src/server/deliveries/dispatcher.ts'
 import { outboxOf } from '../../../src/server/deliveries/outbox.ts'
 import { wrapStatements, valuesOf } from '../../support/sql.ts'
@@ -160,7 +164,7 @@ test('an automation gets the RSVP link and the deadline, and later each RSVP, in
     .poll(() =>
       sql().begin(async (transaction) => {
         const replies: string[] = []
-        for await (const batch of listUndelivered(transaction, 10))
+        for await (const batch of listUndeliveredLetters(transaction, 10))
           replies.push(...batch.map(({ reply }) => reply))
         return replies
       }),

@@ -67,9 +67,9 @@ update private.statuses set set_at = now();`,
   {
     id: 'backup-blocks-applicants',
     effect: 'Applicants wait while a backup is made',
-    declaration: 'backupLock',
-    find: '5_610_744',
-    replace: '5_610_746',
+    declaration: 'advisoryLocks',
+    find: 'backup: 5_610_744',
+    replace: 'backup: 5_610_746',
   },
   {
     id: 'decisions-deadlock',

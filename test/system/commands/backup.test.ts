@@ -296,54 +296,6 @@ test('a database of a version without desk and receipts is backed up, and restor
   expect(await send(restored.origin, anApplication())).toBe(403)
 })
 
-test('a backup without a manifest, which the first versions made, is restored with a warning', async () => {
-  const directory = await temporaryDirectory()
-  const original = await prepareDatabase(join(directory.path, 'original'))
-  const copy = await prepareDatabase(join(directory.path, 'copy'))
-  const folder = join(directory.path, 'backup')
-  const server = await startServer(original)
-  const application = anApplication()
-  await send(server.origin, application)
-  await server.stop()
-  expect((await runCommand(['backup', '--to', folder], original)).code).toBe(0)
-  // Makes a backup like those of the first versions, which had two files and older columns of deliveries.
-  const delivery = JSON.parse(await readFile(join(folder, 'private.deliveries.jsonl'), 'utf8')) as Record<
-    string,
-    unknown
-  >
-  for (const name of await readdir(folder)) {
-    if (name !== 'public.retreat_applications.jsonl') await rm(join(folder, name))
-  }
-  const { id, attempts, due_at } = delivery
-  const outboxRow = {
-    application_id: id,
-    attempts,
-    next_attempt_at: due_at,
-    delivered_at: null,
-    last_status: null,
-  }
-  await writeFile(join(folder, 'private.webhook_outbox.jsonl'), `${JSON.stringify(outboxRow)}\n`)
-  const restored = await runCommand(['restore', '--from', folder], copy)
-  expect(restored).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('Restored 1 application ') as string,
-  })
-  expect(restored.stderr).toMatch(
-    /^This backup was made by a version that wrote no manifest: .*\nUsing .*\n$/,
-  )
-  const rows = idsOf((await runCommand(['applications', '--json'], copy)).stdout)
-  expect(rows).toEqual(idsOf((await runCommand(['applications', '--json'], original)).stdout))
-  const restoredServer = await startServer(copy)
-  expect(await send(restoredServer.origin, application)).toBe(409)
-  await restoredServer.stop()
-  const database = await openDatabase({ dataDir: copy.DATA_DIR, databaseUrl: undefined }, { schema: 'check' })
-  expect(
-    await database.owner`
-      select queued_at = created_at as is_queued_at_creation from private.deliveries
-      join public.retreat_applications as application using (id)`,
-  ).toEqual([{ is_queued_at_creation: true }])
-})
-
 test('applications of the longest form answers are backed up, checked, restored and listed in little memory', async () => {
   // All of them as JSON are 250 MB. A batch of them takes up to 100.
   const count = 150
@@ -704,19 +656,6 @@ test('a check restores a backup into a temporary database, compares it row by ro
     code: 1,
     stderr: expect.stringMatching(/rows of public\.retreat_applications differ\.\n$/) as string,
   })
-
-  // Manifests of earlier versions have fewer fields, and the first versions wrote no manifest.
-  await rewrite(rows ?? '')
-  const currentManifest = await readFile(path('manifest.json'), 'utf8')
-  await writeFile(path('manifest.json'), currentManifest.replace('"timeZone":"UTC",', ''))
-  expect((await check()).stdout).toMatch(
-    /restored in a temporary database and counted; the version that made it/,
-  )
-  for (const name of await readdir(folder)) {
-    if (!name.includes('applications')) await rm(path(name))
-  }
-  await writeFile(path('private.webhook_outbox.jsonl'), '')
-  expect((await check()).stdout).toMatch(/^The backup can be restored: 2 applications, .* but not compared: /)
 })
 
 test('a full or read-only disk for backups is reported, applications are still stored, and no erasure is lost', async ({

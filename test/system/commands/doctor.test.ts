@@ -153,7 +153,7 @@ test('the doctor does not change files of another PostgreSQL version, and says i
   const settings = { DATA_DIR: outdated.path, PORT: String(await freePort()) }
   const advice = {
     16: 'which this version cannot upgrade: start an earlier version of this program first, which can.',
-    17: 'and this version has 18: start the server once, which brings it over.',
+    17: 'and this version has 18: make a backup with the version of this program that it was last used with, and restore it into a new DATA_DIR (docs/operate.md#another-major-version-of-postgresql).',
     19: 'and this version has 18: use the version of this program that it was last used with or a later one, or go back (docs/operate.md#go-back).',
   }
   for (const [major, sentence] of Object.entries(advice)) {

@@ -25,7 +25,6 @@ import type { Database } from '../../../src/server/database/database.ts'
 import { insertApplications, rowsOf } from '../../../src/server/database/insert.ts'
 import { migrate } from '../../../src/server/database/schema.ts'
 import type { Sql } from '../../../src/server/database/sql.ts'
-import { copyDatabase } from '../../../src/server/database/upgrade/copy.ts'
 
 /** Begins the next edition, as in docs/decisions/0062. */
 const beginEdition = (sql: Sql, id: number) =>
@@ -128,15 +127,6 @@ test('a backup of 1.0.0 is restored into the first edition', async () => {
   expect(await owner`select id, name, began_at::text from private.editions`).toEqual([
     { id: 1, name: '', began_at: '-infinity' },
   ])
-})
-
-test('in a copy for another PostgreSQL, new applications belong to the newest edition', async () => {
-  const [from, to] = [await openTestDatabase(), await openTestDatabase()]
-  await beginEdition(from.owner, 2)
-  await from.owner.begin((transaction) => copyDatabase(transaction, to.owner))
-  const later = anApplication()
-  await to.owner`insert into public.retreat_applications ${valuesOf({ ...later })}`
-  expect(await editionsOf(to.owner, later)).toEqual([2])
 })
 
 test('while a migration adds editions, each application is stored once, and duplicates are refused', async () => {

@@ -253,7 +253,7 @@ async function changeLetters(folder: string, change: (row: Record<string, unknow
   await writeFile(file, text)
   const manifest = JSON.parse(await readFile(join(folder, manifestName), 'utf8')) as Manifest
   const sha256 = createHash('sha256').update(text).digest('hex')
-  manifest.files[fileOf('private.letters')] = { rows: rows.length, sha256 }
+  manifest.files[fileOf('private.letters')] = { rows: rows.length, sha256, bytes: text.length }
   await writeFile(join(folder, manifestName), JSON.stringify(manifest))
 }
 

@@ -13,8 +13,8 @@ import { applicationsWithDeliveries, withDeskColumns } from '../../../src/server
 import { visitor } from '../../../src/server/database/pools.ts'
 import { openDatabase } from '../../../src/server/database/database.ts'
 import { insertApplications, rowsOf } from '../../../src/server/database/insert.ts'
-import { migrations, nameOf } from '../../../src/server/database/migrations.ts'
-import { migrate, repeatMigrations } from '../../../src/server/database/schema.ts'
+import { migrations } from '../../../src/server/database/migrations.ts'
+import { migrate } from '../../../src/server/database/schema.ts'
 import type { Sql } from '../../../src/server/database/sql.ts'
 import { dataDirectory } from '../../support/server.ts'
 import { connectTo, valuesOf } from '../../support/sql.ts'
@@ -232,38 +232,6 @@ test('a start fails if a migration was edited since it was applied, and the erro
     await putBack()
   }
   await (await open(url)).close()
-})
-
-test('a migration counts as unedited if the database applied one of its known earlier texts', async () => {
-  const url = await newCurrentDatabase('landed')
-  const sql = connectTo(url)
-  await sql`
-    update supabase_migrations.schema_migrations set statements = array[
-      'alter index public.retreat_applications_search set (gin_pending_list_limit = 1024);']
-    where name = 'search_index_in_smaller_steps'`
-  const database = await open(url)
-  expect(database.isUpToDate).toBe(true)
-})
-
-test('a new database gets the migration texts that another database applied, unless one of them is unknown', async () => {
-  const from = connectTo(await newCurrentDatabase('recorded'), 2)
-  const setRecord = (text: string) => from`
-    update supabase_migrations.schema_migrations set statements = array[${text}]
-    where name = 'search_index_in_smaller_steps'`
-  await setRecord('alter index public.retreat_applications_search set (gin_pending_list_limit = 1024);')
-  // Later migrations replace that index.
-  await from`delete from supabase_migrations.schema_migrations where version >= '20261129110000'`
-  const to = connectTo(await newDatabase('repeated'), 2)
-  await from.begin('read only', (transaction) => repeatMigrations(transaction, to))
-  const [index] = await to`
-    select reloptions from pg_class where oid = 'public.retreat_applications_search'::regclass`
-  expect(index?.['reloptions']).toContain('gin_pending_list_limit=1024')
-  const later = migrations.filter(({ version }) => version >= '20261129110000')
-  expect(await migrate(to)).toEqual({ applied: later.map(nameOf), edited: [] })
-
-  await setRecord('select 1')
-  const empty = connectTo(await newDatabase('unrepeated'), 2)
-  await expect(repeatMigrations(from, empty)).rejects.toThrow(/^Edited since .*search_index_in_smaller_steps/)
 })
 
 test.each(['our server', 'a hosted project'])(

@@ -105,10 +105,10 @@ function redeem(context: AuthContext, request: FastifyRequest): ReturnType<typeo
     checkPhone(phone)
     throw codeExpired()
   }
-  return signInByCode(context.sql, checkedEmail(email), type, token)
+  return signInByCode(context.sql, emailOrInvalid(email), type, token)
 }
 
-function checkedEmail(text: string) {
+function emailOrInvalid(text: string) {
   try {
     return emailOf(text)
   } catch {

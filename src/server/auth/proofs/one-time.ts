@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto
 
 import { codeOf } from '../../../application/digits.ts'
 import { lockAccount } from '../accounts/accounts.ts'
+import { advisoryLocks } from '../../database/advisory-locks.ts'
 import { identifier, type Sql } from '../../database/sql.ts'
 
 /**
@@ -20,8 +21,6 @@ export const lifetimes = { mail: 600, operator: 3600 }
 
 /** The number of digits of a code. */
 const digits = 6
-/** An arbitrary number that is unlikely to collide with another program's advisory locks. */
-const guessLock = 5_610_742
 /** The number of rows in `private.decoys`, see `redeemCode`. Their `relates_to` are numbers from 0. */
 const decoyCount = 64
 /** Wrong tries after which a code is invalid. */
@@ -100,7 +99,7 @@ export async function redeemCode(
   code: string,
 ): Promise<RedeemedToken | undefined> {
   // Serialises guesses for one address.
-  await transaction`select pg_advisory_xact_lock(${guessLock}, hashtext(${address}))`
+  await transaction`select pg_advisory_xact_lock(${advisoryLocks.guess}, hashtext(${address}))`
   const isValid = transaction`
     relates_to = ${address} and code_hash is not null and wrong_codes < ${maxTries} and expires_at > now()
       and token_type = any(${types})`
