@@ -98,14 +98,12 @@ begin
   then
     return;
   end if;
-  -- Separate statements, so that they see what was committed before the lock was taken. Future times were stored before the
-  -- clock was set back.
+  -- Separate statements, so that they see what was committed before the lock was taken.
   perform from private.deliveries
-    where mailbox = recipient and queued_at > now() - interval '1 day' and queued_at <= clock_timestamp();
+    where mailbox = recipient and private.happened_within(queued_at, '1 day');
   if found then return; end if;
   perform from private.deliveries
-    where domain = company
-      and queued_at > now() - interval '1 day' and queued_at <= clock_timestamp()
+    where domain = company and private.happened_within(queued_at, '1 day')
     offset case when is_provider then 999 else 19 end limit 1;
   if found then return; end if;
   select * into template from private.templates where kind = 'receipt';

@@ -9,7 +9,7 @@ create function private.write_notices(application uuid, event bigint default nul
       where notices = 'each' and (
         select count(*) from private.deliveries as notice
         where organiser_id = account_id and kind = 'notice' and application_id is not null
-          and queued_at > now() - interval '1 hour' and queued_at <= clock_timestamp()
+          and private.happened_within(queued_at, '1 hour')
       ) < 10;
   end;
 
@@ -103,7 +103,7 @@ begin
     claimed.attempts = 0 and (
       select count(*) from private.deliveries as other
       where organiser_id = claimed.organiser_id and kind = 'notice' and application_id is not null
-        and tried_at > now() - interval '1 hour' and tried_at <= clock_timestamp()
+        and private.happened_within(tried_at, '1 hour')
         and queued_at > now() - interval '1 day'
     ) >= 10
     or claimed.queued_at <= organiser.told_until and organiser.told_until <= clock_timestamp()
@@ -255,7 +255,7 @@ begin
   if (
     select count(*) from private.deliveries
     where organiser_id = me.id and kind = 'test'
-      and queued_at > now() - interval '1 hour' and queued_at <= clock_timestamp()
+      and private.happened_within(queued_at, '1 hour')
   ) >= 20 then
     raise exception 'At most twenty test emails an hour.' using errcode = 'PT429';
   end if;

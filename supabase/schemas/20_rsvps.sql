@@ -86,7 +86,7 @@ begin
   if (
     select count(*) from private.history
     where application_id = application and kind in ('answer', 'questions') and author = 'applicant'
-      and at > now() - interval '1 hour' and at <= clock_timestamp()
+      and private.happened_within(at, '1 hour')
   ) >= 20 and not exists (select from private.acts where acts.act = refuse_too_many_changes.act) then
     raise exception 'There were too many changes. Please try again in an hour.' using errcode = 'PT429';
   end if;

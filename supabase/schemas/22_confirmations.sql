@@ -17,7 +17,7 @@ begin
   ) or exists (
     select from private.deliveries as delivery
     where delivery.application_id = application and private.is_confirmation(letter_id) and private.has_told(delivery)
-      and queued_at > now() - interval '1 hour' and queued_at <= clock_timestamp()
+      and private.happened_within(queued_at, '1 hour')
   ) then
     return;
   end if;

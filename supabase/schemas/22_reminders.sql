@@ -1,11 +1,10 @@
 -- Reminders: drafts to people without an RSVP, and to guests with open questions.
 
--- Whether a reminder was sent in the last three days, so that it is too early for another. A future time does not count: the
--- clock was set back.
+-- Whether a reminder was sent in the last three days, so that it is too early for another.
 create function private.is_reminder_recent(sent_at timestamptz) returns boolean
   -- Strict, so that it costs nothing for people who got no reminder.
   language sql stable strict
-  return sent_at > now() - interval '3 days' and sent_at <= clock_timestamp();
+  return private.happened_within(sent_at, '3 days');
 
 -- Whether somebody still has to do what a reminder asks for: give an RSVP, or as a guest answer questions. It sets no search
 -- path, so that PostgreSQL can inline it.

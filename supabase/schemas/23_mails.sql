@@ -21,7 +21,7 @@ $$;
 create function private.has_room(postman private.postman) returns boolean
   language sql stable
 as $$
-  select postman.in_hour < 100 or postman.hour_began_at not between now() - interval '1 hour' and clock_timestamp()
+  select postman.in_hour < 100 or not private.happened_within(postman.hour_began_at, '1 hour')
 $$;
 
 -- Clears the problem that delays all emails, and the suspects: the mail server has accepted an email. One whose try began before
@@ -66,7 +66,7 @@ create function private.suspects() returns uuid[]
 as $$
 begin
   return (
-    select case when refused_at between now() - interval '1 hour' and clock_timestamp() then suspects else '{}' end
+    select case when private.happened_within(refused_at, '1 hour') then suspects else '{}' end
     from private.postman
   );
 end
@@ -253,7 +253,7 @@ begin
         case when not counts then row.in_hour when is_new then 1 else row.in_hour + 1 end
       from (
         select due.kind in ('notice', 'receipt') as counts,
-          row.hour_began_at not between now() - interval '1 hour' and clock_timestamp() as is_new
+          not private.happened_within(row.hour_began_at, '1 hour') as is_new
       ) as hour
     );
   return mail || jsonb_build_object('kind', due.kind);

@@ -22,8 +22,7 @@ export async function countWithinLimit(
   times = 1,
 ): Promise<boolean> {
   const { max, seconds } = limits[what]
-  // A count that begins later is from before the clock was set back.
-  const isOver = transaction`counts.began not between now() - make_interval(secs => ${seconds}) and clock_timestamp()`
+  const isOver = transaction`not private.happened_within(counts.began, make_interval(secs => ${seconds}))`
   const [row] = await transaction<{ count: number }[]>`
     insert into private.account_counts as counts (user_id, what, count) values (${accountId}, ${what}, ${times})
     on conflict (user_id, what) do update set

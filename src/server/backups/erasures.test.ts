@@ -7,7 +7,7 @@ import { anApplication } from '../../../test/support/form.ts'
 import { temporaryDirectory } from '../../../test/support/server.ts'
 import { visitor } from '../database/pools.ts'
 import type { Database } from '../database/database.ts'
-import { insertApplications, rowsOf } from '../database/insert.ts'
+import { insertApplications, sentRowsOf } from '../database/insert.ts'
 import { appendErasures, readErasures } from './erasures.ts'
 
 let database: Database
@@ -25,7 +25,7 @@ async function createFolder() {
 test('each erasure is listed once, even if two servers write at once, or a full disk has cut off a line', async () => {
   const { dir, list } = await createFolder()
   for (let count = 0; count < 3; count += 1) {
-    await insertApplications(database.as(visitor), rowsOf(anApplication()))
+    await insertApplications(database.as(visitor), sentRowsOf(anApplication()))
   }
   await writeFile(list, 'cut o')
   await database.owner`delete from public.retreat_applications where id = (select id from public.retreat_applications limit 1)`

@@ -10,7 +10,7 @@ import { backUp } from './backup.ts'
 import { backupName, listBackups, newestBackup } from './folder.ts'
 import type { Manifest } from './manifest.ts'
 import { checkBackup } from './restore.ts'
-import { insertApplications, rowsOf } from '../database/insert.ts'
+import { insertApplications, sentRowsOf } from '../database/insert.ts'
 import { visitor } from '../database/pools.ts'
 import { anApplication } from '../../../test/support/form.ts'
 import { advisoryLocks } from '../database/advisory-locks.ts'
@@ -284,6 +284,6 @@ test('a missing folder is reported once, and a backup is made when the folder is
 test('applications are stored while a server holds the lock of backups', async () => {
   await database.owner.begin(async (sql) => {
     await sql`select pg_advisory_xact_lock(${advisoryLocks.backup})`
-    expect(await insertApplications(database.as(visitor), rowsOf(anApplication()))).toBe(1)
+    expect(await insertApplications(database.as(visitor), sentRowsOf(anApplication()))).toBe(1)
   })
 })

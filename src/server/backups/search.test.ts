@@ -7,7 +7,7 @@ import { anApplication } from '../../../test/support/form.ts'
 import { temporaryDirectory } from '../../../test/support/server.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import type { Database } from '../database/database.ts'
-import { insertApplications, rowsOf } from '../database/insert.ts'
+import { insertApplications, sentRowsOf } from '../database/insert.ts'
 import { visitor } from '../database/pools.ts'
 import { backUp } from './backup.ts'
 import { searchBackups } from './search.ts'
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 
 const store = (email: string, reason = 'To think.') =>
-  insertApplications(database.as(visitor), rowsOf(anApplication({ email, reason })))
+  insertApplications(database.as(visitor), sentRowsOf(anApplication({ email, reason })))
 const person = (email: string, ids: readonly string[] = []) => ({ email, ids: new Set(ids) })
 
 test('each backup with applications of a person is named with its time, even if they were erased from the database', async () => {

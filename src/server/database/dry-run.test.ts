@@ -6,7 +6,7 @@ import { connectTo } from '../../../test/support/sql.ts'
 import { until } from '../../../test/support/until.ts'
 import { migrationsOf } from '../../../test/support/releases.ts'
 import { dryRun } from './dry-run.ts'
-import { insertApplications, rowsOf } from './insert.ts'
+import { insertApplications, sentRowsOf } from './insert.ts'
 import { migrations, nameOf, type Migration } from './migrations.ts'
 import { migrate } from './schema.ts'
 
@@ -57,7 +57,7 @@ test('an update needs more disk space the more rows it copies, and no space if i
   const few = await readNeeded()
   await sql`insert into private.templates (occasion, subject, body) select 'a' || n, '', '' from generate_series(1, 5000) as n`
   expect(await readNeeded()).toBe(few)
-  await insertApplications(sql, rowsOf(anApplication()))
+  await insertApplications(sql, sentRowsOf(anApplication()))
   await sql`
     insert into private.letters (application_id, occasion, edition, state, subject, body, released_at, sent_at)
     select id, 'a', n, 'sent', 'Hello', repeat('a', 100), now(), now()
@@ -83,7 +83,7 @@ test('a dry run ends when an applicant has waited too long for its lock, and the
         and relation = 'public.retreat_applications'::regclass`
       ).length > 0,
   )
-  await insertApplications(sql, rowsOf(anApplication()))
+  await insertApplications(sql, sentRowsOf(anApplication()))
   expect(await failure).toMatch(/was ended since others waited for it, and nothing was changed: run it again/)
   expect(await sql`select from public.retreat_applications`).toHaveLength(1)
   expect(await sql`select from pg_class where relname = 'new'`).toEqual([])

@@ -8,7 +8,7 @@ import { columns } from '../../application/application.ts'
 import { visitor } from './pools.ts'
 import type { Database } from './database.ts'
 import { createBatchedInserts } from './insert-together.ts'
-import { insertApplications, rowsOf, type SentRows } from './insert.ts'
+import { insertApplications, sentRowsOf, type SentRows } from './insert.ts'
 import { wrapStatements } from '../../../test/support/sql.ts'
 
 let database: Database
@@ -17,7 +17,7 @@ beforeAll(async () => {
   database = await openTestDatabase()
   // Opens all connections before the timers are faked, since the driver needs real ones.
   await Promise.all(
-    many(20).map((each) => insertApplications(database.as(visitor), rowsOf(each)).then(stored)),
+    many(20).map((each) => insertApplications(database.as(visitor), sentRowsOf(each)).then(stored)),
   )
 })
 
@@ -71,7 +71,7 @@ const many = (count: number) => Array.from({ length: count }, () => anApplicatio
 test('a row is sent at once and alone while nothing is pending', async () => {
   const { connection, sizes } = createRecorder()
   const insert = createBatchedInserts(connection)
-  for (const application of many(5)) expect(await insert(rowsOf(application))).toBe(1)
+  for (const application of many(5)) expect(await insert(sentRowsOf(application))).toBe(1)
   expect(sizes).toEqual([1, 1, 1, 1, 1])
 })
 
@@ -83,7 +83,7 @@ test('waiting rows are sent together, and each gets its result when all are stor
   const inserts = []
   for (const [index, application] of applications.entries()) {
     inserts.push(
-      insert(rowsOf(application)).then(async () => {
+      insert(sentRowsOf(application)).then(async () => {
         resolved.push(index)
         expect(await stored()).toContain(application.last_name)
       }),
@@ -105,7 +105,7 @@ test('waiting rows are sent together, and each gets its result when all are stor
 test('one statement has at most 64 rows, and the more rows wait, the more statements run concurrently', async () => {
   const { connection, sizes, letGo } = createRecorder({ isHeld: true })
   const insert = createBatchedInserts(connection)
-  const inserts = many(3 * 64 + 7).map((application) => insert(rowsOf(application)))
+  const inserts = many(3 * 64 + 7).map((application) => insert(sentRowsOf(application)))
   await new Promise((resolve) => setImmediate(resolve))
   expect(sizes).toEqual([64, 64, 64])
   letGo()
@@ -116,9 +116,9 @@ test('one statement has at most 64 rows, and the more rows wait, the more statem
 test('while one statement is pending, the next begins at once if 32 rows wait', async () => {
   const { connection, sizes, letGo } = createRecorder({ isHeld: true })
   const insert = createBatchedInserts(connection)
-  const inserts = [insert(rowsOf(anApplication()))]
+  const inserts = [insert(sentRowsOf(anApplication()))]
   await new Promise((resolve) => setImmediate(resolve))
-  inserts.push(...many(32).map((application) => insert(rowsOf(application))))
+  inserts.push(...many(32).map((application) => insert(sentRowsOf(application))))
   await new Promise((resolve) => setImmediate(resolve))
   expect(sizes).toEqual([1, 32])
   letGo()
@@ -128,7 +128,7 @@ test('while one statement is pending, the next begins at once if 32 rows wait', 
 test('one statement has up to 256 KiB, and longer rows are sent alone', async () => {
   const { connection, sizes, letGo } = createRecorder({ isHeld: true })
   const insert = createBatchedInserts(connection)
-  const insertWith = (reason: string) => insert(rowsOf(anApplication({ reason })))
+  const insertWith = (reason: string) => insert(sentRowsOf(anApplication({ reason })))
   const long = 'ü'.repeat(60_000)
   const inserts = [
     insertWith('x'),
@@ -147,13 +147,13 @@ test('one statement has up to 256 KiB, and longer rows are sent alone', async ()
 test('if a statement has a row that is stored already, each row gets its own result, and so does a row that is sent twice', async () => {
   const [first, ...others] = many(30)
   if (first === undefined) throw new Error('there is none')
-  await createBatchedInserts(database.as(visitor))(rowsOf(first))
+  await createBatchedInserts(database.as(visitor))(sentRowsOf(first))
   const { connection, sizes, letGo } = createRecorder({ isHeld: true })
   const insert = createBatchedInserts(connection)
   const repeated = others[20]
   if (repeated === undefined) throw new Error('there is none')
   const results = [...others, first, repeated].map((application) =>
-    insert(rowsOf(application)).catch((error: unknown) => error),
+    insert(sentRowsOf(application)).catch((error: unknown) => error),
   )
   letGo()
   const outcomes = await Promise.all(results)
@@ -166,7 +166,7 @@ test('if a statement has a row that is stored already, each row gets its own res
   // For a while, no rows are batched.
   const sizesOfNext = async () => {
     const before = sizes.length
-    await Promise.all(many(20).map((application) => insert(rowsOf(application))))
+    await Promise.all(many(20).map((application) => insert(sentRowsOf(application))))
     return sizes.slice(before)
   }
   vi.advanceTimersByTime(99)
@@ -188,7 +188,7 @@ test.each([
 ])('a row that would be refused is never batched with others: %s', async (_what, change, code) => {
   const { connection, sizes, letGo } = createRecorder({ isHeld: true })
   const insert = createBatchedInserts(connection)
-  const inserts = many(10).map((application) => insert(rowsOf(application)))
+  const inserts = many(10).map((application) => insert(sentRowsOf(application)))
   const refused = insert(rowFrom({ ...anApplication(), ...change })).catch((error: unknown) => error)
   letGo()
   expect(await refused).toMatchObject({ code })
@@ -204,7 +204,7 @@ test('a failure of the database is the result of every row, and no row is retrie
     throw Object.assign(new DatabaseError('no space left', 0, 'error'), { code: '53100' })
   })
   const insert = createBatchedInserts(full)
-  const results = await Promise.allSettled(many(22).map((application) => insert(rowsOf(application))))
+  const results = await Promise.allSettled(many(22).map((application) => insert(sentRowsOf(application))))
   for (const result of results)
     expect(result).toMatchObject({ status: 'rejected', reason: { code: '53100' } })
   expect(statements).toBe(1)
@@ -213,9 +213,9 @@ test('a failure of the database is the result of every row, and no row is retrie
 test('a row that waits too long fails, and is not stored later', async () => {
   const { connection, sizes, letGo } = createRecorder({ isHeld: true })
   const insert = createBatchedInserts(connection, 10)
-  const first = insert(rowsOf(anApplication())).catch((error: unknown) => error)
+  const first = insert(sentRowsOf(anApplication())).catch((error: unknown) => error)
   await expect.poll(() => sizes).toEqual([1])
-  const others = many(4).map((application) => insert(rowsOf(application)))
+  const others = many(4).map((application) => insert(sentRowsOf(application)))
   vi.advanceTimersByTime(10)
   for (const result of await Promise.allSettled(others))
     expect(result).toMatchObject({ status: 'rejected', reason: { code: 'DEADLINE' } })
@@ -230,11 +230,11 @@ test('a row that times out does not remove a waiting row with the same content',
   const { connection, sizes, letGo } = createRecorder({ isHeld: true })
   const insert = createBatchedInserts(connection, 10)
   const application = anApplication()
-  const first = insert(rowsOf(application)).catch((error: unknown) => error)
+  const first = insert(sentRowsOf(application)).catch((error: unknown) => error)
   await new Promise((resolve) => setImmediate(resolve))
   expect(sizes).toEqual([1])
   vi.advanceTimersByTime(5)
-  const second = insert(rowsOf(application)).catch((error: unknown) => error)
+  const second = insert(sentRowsOf(application)).catch((error: unknown) => error)
   vi.advanceTimersByTime(5)
   expect(await first).toMatchObject({ code: 'DEADLINE' })
   letGo()
@@ -247,7 +247,7 @@ test('rows are sent in the same order, regardless of the order in which they arr
   for (const arrivals of [applications, applications.toReversed()]) {
     const { connection, statements, letGo } = createRecorder({ isHeld: true })
     const insert = createBatchedInserts(connection)
-    const settled = Promise.allSettled(arrivals.map((application) => insert(rowsOf(application))))
+    const settled = Promise.allSettled(arrivals.map((application) => insert(sentRowsOf(application))))
     letGo()
     await settled
     orders.push(statements[0])
@@ -263,8 +263,8 @@ test('two statements do not deadlock if the same rows arrived in different order
   const insertWithOne = createBatchedInserts(one.connection)
   const insertWithOther = createBatchedInserts(other.connection)
   const results = [
-    ...applications.map((application) => insertWithOne(rowsOf(application))),
-    ...applications.toReversed().map((application) => insertWithOther(rowsOf(application))),
+    ...applications.map((application) => insertWithOne(sentRowsOf(application))),
+    ...applications.toReversed().map((application) => insertWithOther(sentRowsOf(application))),
   ].map((result) => result.catch((error: unknown) => error))
   one.letGo()
   other.letGo()

@@ -32,7 +32,7 @@ export interface SentRows {
 }
 
 /** One complete application as rows to insert. */
-export function rowsOf(application: Application): SentRows {
+export function sentRowsOf(application: Application): SentRows {
   const json = JSON.stringify(application)
   return { json, isArray: false, count: 1, columns, formAnswers: { ...application }, usesDefaults: false }
 }

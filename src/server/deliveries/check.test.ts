@@ -4,7 +4,7 @@ import { openTestDatabase } from '../../../test/support/database.ts'
 import { anApplication } from '../../../test/support/form.ts'
 import { valuesOf } from '../../../test/support/sql.ts'
 import { visitor } from '../database/pools.ts'
-import { insertApplications, rowsOf } from '../database/insert.ts'
+import { insertApplications, sentRowsOf } from '../database/insert.ts'
 import type { Database } from '../database/database.ts'
 import type { Sql } from '../database/sql.ts'
 
@@ -15,7 +15,7 @@ let ids: { application_id: string; letter_id: string; event_id: string; organise
 beforeAll(async () => {
   database = await openTestDatabase()
   owner = database.owner
-  await insertApplications(database.as(visitor), rowsOf(anApplication()))
+  await insertApplications(database.as(visitor), sentRowsOf(anApplication()))
   ;[ids] = await owner<[typeof ids]>`
     with account as (
       insert into auth.users (id, email) values (gen_random_uuid(), 'ada@example.com') returning id

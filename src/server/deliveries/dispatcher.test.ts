@@ -8,7 +8,7 @@ import { resetDatabase } from '../../../test/support/reset.ts'
 import { startReceiver } from '../../../test/support/receiver.ts'
 import { visitor } from '../database/pools.ts'
 import type { Database } from '../database/database.ts'
-import { insertApplications, rowsOf } from '../database/insert.ts'
+import { insertApplications, sentRowsOf } from '../database/insert.ts'
 import { deliver } from './webhook.ts'
 import { startDispatcher as start, type DispatcherOptions } from './dispatcher.ts'
 import { outboxOf, type Claim } from './outbox.ts'
@@ -50,7 +50,7 @@ function collectLog() {
   return { log, lines, written }
 }
 
-const store = () => insertApplications(database.as(visitor), rowsOf(anApplication()))
+const store = () => insertApplications(database.as(visitor), sentRowsOf(anApplication()))
 /** Lets this many seconds pass for the deliveries. */
 const advanceTime = (seconds: number) => database.owner`
   update private.deliveries set due_at = due_at - ${seconds} * interval '1 second'`

@@ -15,7 +15,7 @@ import { version } from '../../settings/version.ts'
 import { createApp } from '../app.ts'
 import { visitor } from '../database/pools.ts'
 import { openForReading, openDatabase, type ReadOnlyDatabase } from '../database/database.ts'
-import { insertApplications, rowsOf } from '../database/insert.ts'
+import { insertApplications, sentRowsOf } from '../database/insert.ts'
 import { backOffAll } from '../letters/mail-sender-state.ts'
 import { createScheduledBackups } from '../backups/scheduled.ts'
 import { checkBackups } from './backups.ts'
@@ -128,7 +128,7 @@ test('letters and deliveries that failed, or wait, are reported with a command t
   const DATABASE_URL = await newDatabase('stuck')
   const database = await openDatabase({ dataDir: '/nowhere', databaseUrl: DATABASE_URL }, { schema: 'check' })
   for (let index = 0; index < 3; index += 1) {
-    await insertApplications(database.as(visitor), rowsOf(anApplication()))
+    await insertApplications(database.as(visitor), sentRowsOf(anApplication()))
   }
   const { owner } = database
   await owner`
@@ -156,7 +156,7 @@ test('letters and deliveries that failed, or wait, are reported with a command t
 test('a delivery and a letter that failed once are reported, with the last response but no address', async () => {
   const DATABASE_URL = await newDatabase('failing')
   await change(DATABASE_URL, async (sql) => {
-    for (let count = 0; count < 2; count += 1) await insertApplications(sql, rowsOf(anApplication()))
+    for (let count = 0; count < 2; count += 1) await insertApplications(sql, sentRowsOf(anApplication()))
     await storeDueLetters(sql, 1)
     // A first try that is pending has not failed.
     await sql`

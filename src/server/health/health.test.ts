@@ -10,7 +10,7 @@ import { resetDatabase } from '../../../test/support/reset.ts'
 import { createApp } from '../app.ts'
 import { visitor } from '../database/pools.ts'
 import type { Database } from '../database/database.ts'
-import { insertApplications, rowsOf } from '../database/insert.ts'
+import { insertApplications, sentRowsOf } from '../database/insert.ts'
 import { version } from '../../settings/version.ts'
 import { DeadlineError } from '../database/connection.ts'
 import { backOffAll } from '../letters/mail-sender-state.ts'
@@ -57,7 +57,7 @@ const healthy = {
 }
 /** Stores an application. Its delivery has waited for this many seconds, was given up, or was made. */
 async function store(delivery: { waitsFor: number } | 'given up' | 'delivered') {
-  await insertApplications(database.as(visitor), rowsOf(anApplication()))
+  await insertApplications(database.as(visitor), sentRowsOf(anApplication()))
   const waitsFor = typeof delivery === 'string' ? 0 : delivery.waitsFor
   await database.owner`
     update private.deliveries set queued_at = now() - ${waitsFor} * interval '1 second',

@@ -7,7 +7,7 @@ import { renderApply, type ApplyData } from '../../pages/apply/render.tsx'
 import { assetHeaders } from '../../pages/headers.ts'
 import type { Settings } from '../../settings/server-settings.ts'
 import { visitor, type Caller } from '../database/pools.ts'
-import { rowsOf, type SentRows } from '../database/insert.ts'
+import { sentRowsOf, type SentRows } from '../database/insert.ts'
 import { HttpError, httpError } from '../http/errors.ts'
 import type { ParseQueue } from '../http/large-requests.ts'
 import type { Allowance } from '../http/rate-limiter.ts'
@@ -134,7 +134,7 @@ export async function formPage(
       try {
         const refusal = request.getDecorator('refusal')
         if (refusal !== undefined) throw refusal
-        await insert(visitor, rowsOf(application))
+        await insert(visitor, sentRowsOf(application))
       } catch (error) {
         const refusal = httpError(error)
         if (!isDuplicate(refusal)) return refuse(request, reply, refusal, application)

@@ -11,7 +11,7 @@ import { anonKey, codeOf, startSignIn, type SignInServer } from '../../support/s
 import type { DeskFunction } from '../../../src/client/desk/calls.ts'
 import { operatorSecret, removeOrganiser } from '../../../src/server/auth/organisers.ts'
 import { visitor } from '../../../src/server/database/pools.ts'
-import { insertApplications, rowsOf } from '../../../src/server/database/insert.ts'
+import { insertApplications, sentRowsOf } from '../../../src/server/database/insert.ts'
 import type { Sql } from '../../../src/server/database/sql.ts'
 import { valuesOf } from '../../support/sql.ts'
 
@@ -22,7 +22,7 @@ let project: Awaited<ReturnType<typeof newProject>>
 // `server` has our own database. `project` is a hosted Supabase project, whose database is as after `supabase db push`.
 beforeAll(async () => {
   ;[server, postgres] = await Promise.all([startSignIn(), startPostgres()])
-  await insertApplications(server.database.as(visitor), rowsOf(anApplication()))
+  await insertApplications(server.database.as(visitor), sentRowsOf(anApplication()))
   project = await newProject(postgres)
   for (const file of (await readdir('supabase/migrations')).toSorted()) {
     await project.owner.unsafe(await readFile(`supabase/migrations/${file}`, 'utf8'))

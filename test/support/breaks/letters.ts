@@ -197,7 +197,7 @@ export const letters: readonly Break[] = [
     promise: 'confirmations flood nobody',
     effect: 'Each change to “coming” sends another confirmation',
     declaration: 'private.write_confirmation',
-    find: "queued_at > now() - interval '1 hour'",
-    replace: "queued_at > now() + interval '1 hour'",
+    find: "private.happened_within(queued_at, '1 hour')",
+    replace: "private.happened_within(queued_at, '-1 hour')",
   },
 ]

@@ -152,7 +152,6 @@ test('the doctor does not change files of another PostgreSQL version, and says i
   await mkdir(join(outdated.path, 'pgdata'))
   const settings = { DATA_DIR: outdated.path, PORT: String(await freePort()) }
   const advice = {
-    16: 'which this version cannot upgrade: start an earlier version of this program first, which can.',
     17: 'and this version has 18: make a backup with the version of this program that it was last used with, and restore it into a new DATA_DIR (docs/operate.md#another-major-version-of-postgresql).',
     19: 'and this version has 18: use the version of this program that it was last used with or a later one, or go back (docs/operate.md#go-back).',
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { ensureCluster } from '../../../src/server/database/cluster.ts'
-import { insertApplications, rowsOf } from '../../../src/server/database/insert.ts'
+import { insertApplications, sentRowsOf } from '../../../src/server/database/insert.ts'
 import { migrate } from '../../../src/server/database/schema.ts'
 import { anApplication } from '../../support/form.ts'
 import { runCommand, startServer, temporaryDirectory } from '../../support/server.ts'
@@ -23,7 +23,7 @@ test('an update that fails on a full disk is undone, a start without enough room
   await ensureCluster(dataDir, true)
   const sql = connectToEmbedded(dataDir, 4)
   await migrate(sql, { files: migrationsOf('1.0.1') })
-  await insertApplications(sql, rowsOf(anApplication()))
+  await insertApplications(sql, sentRowsOf(anApplication()))
   await sql`
     insert into private.letters (application_id, occasion, edition, state, subject, body, released_at, sent_at)
     select id, 'accepted', n, 'sent', 'Hello', repeat('a', 200), now(), now()

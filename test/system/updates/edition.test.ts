@@ -22,7 +22,7 @@ import { backUp } from '../../../src/server/backups/backup.ts'
 import { checkBackup, restore } from '../../../src/server/backups/restore.ts'
 import { isDatabaseError } from '../../../src/server/database/connection.ts'
 import type { Database } from '../../../src/server/database/database.ts'
-import { insertApplications, rowsOf } from '../../../src/server/database/insert.ts'
+import { insertApplications, sentRowsOf } from '../../../src/server/database/insert.ts'
 import { migrate } from '../../../src/server/database/schema.ts'
 import type { Sql } from '../../../src/server/database/sql.ts'
 
@@ -139,7 +139,7 @@ test('while a migration adds editions, each application is stored once, and dupl
   let stored = 0
   const otherErrors: unknown[] = []
   const applyTwice = async () => {
-    const rows = rowsOf(anApplication())
+    const rows = sentRowsOf(anApplication())
     await insertApplications(applicants, rows).then(() => (stored += 1))
     await insertApplications(applicants, rows).catch((error: unknown) => {
       if (!isDatabaseError(error) || !isDuplicate(error)) otherErrors.push(error)

@@ -6,7 +6,7 @@ import { newProject } from '../../support/hosted-project.ts'
 import { startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { connectTo } from '../../support/sql.ts'
 import type { Database } from '../../../src/server/database/database.ts'
-import { insertApplications, rowsOf } from '../../../src/server/database/insert.ts'
+import { insertApplications, sentRowsOf } from '../../../src/server/database/insert.ts'
 import { migrations, type Migration } from '../../../src/server/database/migrations.ts'
 import { ownerRole } from '../../../src/server/database/owner.ts'
 import { visitor } from '../../../src/server/database/pools.ts'
@@ -126,7 +126,7 @@ test("an update gives a superuser's objects to the owner, including new ones, an
   await migrate(sql, { files: withFictional })
   expect([...(await ownersIn(sql)).keys()]).toEqual([ownerRole])
   const asVisitor = connectTo(`${server.url('former')}?options=-c%20role%3Danon`)
-  await insertApplications(asVisitor, rowsOf(anApplication()))
+  await insertApplications(asVisitor, sentRowsOf(anApplication()))
   expect(await sql`select kind from private.deliveries`).toEqual([{ kind: 'application' }])
 })
 

@@ -12,7 +12,7 @@ import { record as recordLetter } from '../../../src/server/letters/outcomes.ts'
 import { applicationsWithDeliveries, withDeskColumns } from '../../../src/server/database/applications.ts'
 import { visitor } from '../../../src/server/database/pools.ts'
 import { openDatabase } from '../../../src/server/database/database.ts'
-import { insertApplications, rowsOf } from '../../../src/server/database/insert.ts'
+import { insertApplications, sentRowsOf } from '../../../src/server/database/insert.ts'
 import { migrations } from '../../../src/server/database/migrations.ts'
 import { migrate } from '../../../src/server/database/schema.ts'
 import type { Sql } from '../../../src/server/database/sql.ts'
@@ -61,7 +61,7 @@ test('a user who may not create roles gets the SQL for an administrator, which t
   )
   await another.admin.unsafe(message.slice(message.indexOf('once: ') + 'once: '.length))
   const database = await open(url)
-  await insertApplications(database.as(visitor), rowsOf(anApplication()))
+  await insertApplications(database.as(visitor), sentRowsOf(anApplication()))
   expect(await count(database.owner)).toBe(1)
 })
 
@@ -102,13 +102,13 @@ test('a user who may create roles needs no administrator', async () => {
   await another.admin.unsafe('create role organiser login createrole')
   await another.admin.unsafe('create database organised owner organiser')
   const database = await open(another.url('organised', 'organiser'))
-  await insertApplications(database.as(visitor), rowsOf(anApplication()))
+  await insertApplications(database.as(visitor), sentRowsOf(anApplication()))
   expect(await count(database.owner)).toBe(1)
 })
 
 test('an empty database at DATABASE_URL gets the schema, and records migrations as the Supabase CLI does', async () => {
   const database = await open(await newCurrentDatabase('fresh'))
-  await insertApplications(database.as(visitor), rowsOf(anApplication()))
+  await insertApplications(database.as(visitor), sentRowsOf(anApplication()))
   expect(await count(database.owner)).toBe(1)
   expect(database.description).toMatch(/^PostgreSQL at 127\.0\.0\.1:\d+\/fresh$/)
   const recorded = await database.owner<
@@ -192,10 +192,12 @@ test('applications and their deliveries are stored together or not at all, even 
   const database = await open(await newCurrentDatabase('outbox'))
   const { owner } = database
   const anon = database.as(visitor)
-  await insertApplications(anon, rowsOf(anApplication()))
-  await expect(insertApplications(anon, rowsOf(anApplication({ consent: false })))).rejects.toMatchObject({
-    code: '23514',
-  })
+  await insertApplications(anon, sentRowsOf(anApplication()))
+  await expect(insertApplications(anon, sentRowsOf(anApplication({ consent: false })))).rejects.toMatchObject(
+    {
+      code: '23514',
+    },
+  )
   const two = [anApplication(), anApplication()].map((row) => ({ ...row }))
   await owner`insert into public.retreat_applications ${valuesOf(two)}`
   expect(await owner`select state, attempts from private.deliveries`).toEqual(
@@ -332,7 +334,7 @@ test('an update keeps every delivery of an existing self-hosted database, and it
   expect(due.map(({ id }) => id as string).toSorted()).toEqual([waiting, failing].toSorted())
 
   // A new application is queued once, as before the update.
-  await insertApplications(database.as(visitor), rowsOf(anApplication()))
+  await insertApplications(database.as(visitor), sentRowsOf(anApplication()))
   expect(await deliveriesOf(sql)).toHaveLength(5)
 })
 

@@ -11,9 +11,9 @@ const maxAddresses = 20_000
 /** The hash of an address. It is stored in place of the address, which may belong to anybody. */
 const hashOf = (sql: Sql, address: string) => sql`sha256(convert_to(${address}, 'UTF8'))`
 
-/** Whether a count has expired, or began in the future because the clock was set back. */
+/** Whether a count has expired. */
 const isExpired = (sql: Sql) =>
-  sql`tries.began not between now() - make_interval(secs => ${limit.seconds}) and clock_timestamp()`
+  sql`not private.happened_within(tries.began, make_interval(secs => ${limit.seconds}))`
 
 /**
  * Counts a try of a password, whether the account exists or not. Call it before the comparison, so that concurrent tries

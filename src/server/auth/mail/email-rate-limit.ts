@@ -8,9 +8,9 @@ import type { Sql } from '../../database/sql.ts'
 /** The most addresses whose last request is stored. Beyond that, the oldest requests are deleted early. */
 const maxAddresses = 20_000
 
-/** Whether a request is over a minute old, or from before the clock was set back. */
+/** Whether a request is over a minute old. */
 const isOld = (sql: Sql) =>
-  sql`requests.requested_at not between now() - make_interval(secs => ${secondsBetweenEmails}) and clock_timestamp()`
+  sql`not private.happened_within(requests.requested_at, make_interval(secs => ${secondsBetweenEmails}))`
 
 /** The limit of one sign-in email a minute for each address, with or without an account. */
 export interface EmailRateLimit {

@@ -20,7 +20,7 @@ export async function beginFlow(
   occasion: Method,
 ): Promise<void> {
   await transaction`
-    delete from auth.flow_state where created_at not between now() - interval '1 day' and clock_timestamp()`
+    delete from auth.flow_state where not private.happened_within(created_at, '1 day')`
   await transaction`
     insert into auth.flow_state (user_id, code_challenge_method, code_challenge, authentication_method)
     values (${accountId}, ${method}, ${challenge}, ${occasion})`
@@ -62,8 +62,7 @@ export async function exchange(sql: Sql, code: string, verifier: string): Promis
     await transaction`
         select from auth.users where id = (select user_id from auth.flow_state where auth_code = ${code}) for update`
     const [flow] = await transaction<Flow[]>`
-        select *, auth_code_issued_at not between now() - make_interval(secs => ${codeLifetime}) and clock_timestamp()
-          as is_expired
+        select *, not private.happened_within(auth_code_issued_at, make_interval(secs => ${codeLifetime})) as is_expired
         from auth.flow_state where auth_code = ${code}`
     if (flow === undefined) throw notFound()
     if (flow.is_expired) {

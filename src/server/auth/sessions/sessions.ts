@@ -144,8 +144,8 @@ export async function refresh(sql: Sql, text: string): Promise<Grant> {
     // Concurrent refreshes of a session wait for each other.
     await transaction`set local lock_timeout = '5s'`
     const [row] = await transaction<(SessionRow & { is_recent: boolean })[]>`
-        select *, coalesce(refreshed_at, created_at) between now() - make_interval(secs => ${reuseInterval})
-          and clock_timestamp() as is_recent
+        select *, private.happened_within(coalesce(refreshed_at, created_at), make_interval(secs => ${reuseInterval}))
+          as is_recent
         from auth.sessions where id = ${token.sessionId} for update`
     if (row === undefined || !token.isSignedWith(row.refresh_token_hmac_key)) return 'not found'
     const behind = row.refresh_token_counter - token.counter
