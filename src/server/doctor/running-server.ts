@@ -1,5 +1,5 @@
 import type { Settings } from '../../settings/server-settings.ts'
-import { addressOf } from '../auth/mail/links.ts'
+import { addressOf } from '../site.ts'
 import { listeningHolder } from '../database/lock.ts'
 import { readDatabaseId } from '../database/database-id.ts'
 import type { Sql } from '../database/sql.ts'

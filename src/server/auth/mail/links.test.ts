@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { addressOf, deskLink, issuerOf, mailLink, redirectTarget, siteOf } from './links.ts'
+import { deskLink, issuerOf, mailLink, redirectTarget } from './links.ts'
 
 const site = new URL('https://example.org/retreat')
 const desk = 'https://example.org/retreat/desk'
@@ -118,13 +118,4 @@ test('a request with a redirect target, or with PKCE, gets a link to GET verify'
     'https://example.org/retreat/auth/v1/verify?token=abc&type=magiclink' +
       '&redirect_to=https%3A%2F%2Fexample.org%2Fretreat%2Fdesk%2Fme%3Fa%3D1%26b%3D2%23c',
   )
-})
-
-test('the site is the configured address, or otherwise the address at which the server listens', () => {
-  const listening = { address: '127.0.0.1', port: 3000, family: 'IPv4' }
-  expect(siteOf('https://example.org/retreat', listening).href).toBe('https://example.org/retreat')
-  expect(siteOf(undefined, listening).href).toBe('http://127.0.0.1:3000/')
-  expect(addressOf('0.0.0.0', 3000).href).toBe('http://localhost:3000/')
-  expect(addressOf('::', 3000).href).toBe('http://localhost:3000/')
-  expect(addressOf('::1', 3000).href).toBe('http://[::1]:3000/')
 })
