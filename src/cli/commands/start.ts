@@ -1,5 +1,5 @@
 import { dryRun, type DryRun } from '../../server/database/dry-run.ts'
-import { freeDisk, megabytes } from '../../server/database/room.ts'
+import { freeDisk, megabytes } from '../../server/database/disk-space.ts'
 import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
@@ -51,16 +51,16 @@ export async function run(): Promise<void> {
   )
 }
 
-function linesOf({ applied, untried, milliseconds, room, tables }: DryRun): string[] {
+function linesOf({ applied, untried, milliseconds, disk, tables }: DryRun): string[] {
   if (applied.length + untried.length === 0) return [`Version ${version} changes nothing of the schema.`]
-  const free = room.free === undefined ? '' : `, of ${megabytes(room.free)} that are free`
+  const free = disk.free === undefined ? '' : `, of ${megabytes(disk.free)} that are free`
   const rows = tables.map(({ name, before, after }) => [name, shown(before), shown(after)])
   return [
     `Version ${version} would apply these migrations:`,
     ...applied.map((name) => `  ${name}`),
     ...untried.map((name) => `  ${name} (not tried: while people apply)`),
     `They took ${(milliseconds / 1000).toFixed(1)} s. Nobody can apply for that long during the update. Everything was undone.`,
-    ...(room.needed > 0 ? [`The update needs ${megabytes(room.needed)} of disk for a while${free}.`] : []),
+    ...(disk.needed > 0 ? [`The update needs ${megabytes(disk.needed)} of disk for a while${free}.`] : []),
     ...(rows.length > 0 ? ['', ...table(['Rows', 'now', 'afterwards'], rows)] : []),
   ]
 }

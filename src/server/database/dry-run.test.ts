@@ -52,8 +52,8 @@ test('an update is refused before its backup if the disk is too full, and runs i
 })
 
 test('an update needs more disk space the more rows it copies, and no space if it copies no table', async () => {
-  const sql = await createOlderDatabase('room')
-  const readNeeded = async (files = migrations) => (await dryRun(sql, { files })).room.needed
+  const sql = await createOlderDatabase('disk')
+  const readNeeded = async (files = migrations) => (await dryRun(sql, { files })).disk.needed
   const few = await readNeeded()
   await sql`insert into private.templates (occasion, subject, body) select 'a' || n, '', '' from generate_series(1, 5000) as n`
   expect(await readNeeded()).toBe(few)

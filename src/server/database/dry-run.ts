@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { isDatabaseError } from './connection.ts'
 import { nameOf, hasOwnFile } from './migrations.ts'
-import { refuseFullDisk, diskSpaceFor, type DiskSpace } from './room.ts'
+import { refuseFullDisk, diskSpaceFor, type DiskSpace } from './disk-space.ts'
 import {
   applyTogether,
   missingMigrations,
@@ -27,7 +27,7 @@ export interface DryRun {
   untried: string[]
   /** Milliseconds that the migrations took. During the update, nobody can apply for about that long. */
   milliseconds: number
-  room: DiskSpace
+  disk: DiskSpace
   /** The tables whose number of rows would change. Null before or after means that the table does not exist. */
   tables: { name: string; before: number | null; after: number | null }[]
 }
@@ -53,11 +53,11 @@ export async function dryRun(
   { files, freeDisk, onEvent }: Pick<MigrateOptions, 'files' | 'freeDisk' | 'onEvent'> = {},
 ): Promise<DryRun> {
   const { found, missing, functions } = await missingMigrations(sql, files)
-  const room = await diskSpaceFor(sql, missing, freeDisk)
-  refuseFullDisk(room)
+  const disk = await diskSpaceFor(sql, missing, freeDisk)
+  refuseFullDisk(disk)
   const together = missing.filter((migration) => !hasOwnFile(migration))
   const names = { applied: together.map(nameOf), untried: missing.filter(hasOwnFile).map(nameOf) }
-  if (together.length === 0 && functions === undefined) return { ...names, milliseconds: 0, room, tables: [] }
+  if (together.length === 0 && functions === undefined) return { ...names, milliseconds: 0, disk, tables: [] }
   const before = await countRows(sql)
   const attempt = () =>
     sql.begin(async (transaction): Promise<never> => {
@@ -76,7 +76,7 @@ export async function dryRun(
   try {
     return await explainMissingRights(sql, () => retryWhileLocked(attempt, onEvent))
   } catch (error) {
-    if (error instanceof RolledBack) return { ...names, ...error.result, room }
+    if (error instanceof RolledBack) return { ...names, ...error.result, disk }
     throw (isDatabaseError(error) && error.code === '57014' && blockingError(error)) || error
   }
 }

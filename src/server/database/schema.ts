@@ -33,7 +33,7 @@ import { ownerOfAuth } from './owner-of-auth.ts'
 import { giveToOwner } from './owner.ts'
 import { awaitHandovers } from './await-handovers.ts'
 import { createRoles } from './roles.ts'
-import { refuseFullDisk, diskSpaceFor } from './room.ts'
+import { refuseFullDisk, diskSpaceFor } from './disk-space.ts'
 import type { Sql } from './sql.ts'
 
 /** Milliseconds to wait for a table's lock. During this wait, everybody else who uses the table waits too. */
