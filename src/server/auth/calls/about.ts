@@ -10,7 +10,10 @@ import { requireSignedIn } from '../sessions/signed-in.ts'
 const otherProviders =
   'anonymous_users apple azure bitbucket discord facebook snapchat figma fly github gitlab google keycloak kakao linkedin linkedin_oidc notion spotify slack slack_oidc workos twitch twitter phone zoom'
 
-/** Registers the calls that describe the sign-in, and those that it always refuses: signing up, SAML and linking identities. */
+/**
+ * Registers the calls that describe the sign-in, and those that it always refuses: signing up, SAML and linking identities. The desk
+ * makes none of them: they are for other clients of GoTrue.
+ */
 export function aboutCalls(app: FastifyInstance, { sql, keys, outgoing }: AuthContext): void {
   app.get('/health', () => ({
     version: 'v2',

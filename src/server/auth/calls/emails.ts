@@ -17,7 +17,10 @@ import {
 
 const pkce = { code_challenge: 'text', code_challenge_method: 'text' } as const
 
-/** Registers the calls that send an email: otp, recover, resend, reauthenticate. */
+/**
+ * Registers the calls that send an email: otp, recover, resend, reauthenticate. The desk makes the first and the last. The others are
+ * for other clients of GoTrue.
+ */
 export function emailCalls(app: FastifyInstance, context: AuthContext): void {
   const { sql, backgroundSql, keys, site, emailRateLimit, outgoing } = context
 

@@ -23,7 +23,7 @@ import { newSecret } from '../proofs/totp.ts'
 /** The most characters of a factor's name and of its issuer. The QR code has no room for a longer issuer. */
 const maxNameLength = 200
 
-/** Registers the calls for the second factor, a time-based code (TOTP): factors, challenge, verify. */
+/** Registers the calls for the second factor, a time-based code (TOTP): factors, challenge, verify. The desk makes all of them. */
 export function factorCalls(app: FastifyInstance, context: AuthContext): void {
   const { sql, keys, site, outgoing } = context
 

@@ -13,7 +13,10 @@ import { invalid, phoneIsOff, tooManyRequests } from '../refusals.ts'
 import { openSession, refresh, tokensOf, type Grant } from '../sessions/sessions.ts'
 import { changeAs, requireSignedIn } from '../sessions/signed-in.ts'
 
-/** Registers the calls that begin, prolong and end a session: token, logout. */
+/**
+ * Registers the calls that begin, prolong and end a session: token, logout. The desk makes them. Only the grant `pkce` is for other
+ * clients of GoTrue.
+ */
 export function tokenCalls(app: FastifyInstance, context: AuthContext): void {
   const { sql, keys, site } = context
   const respond = (grant: Grant) => tokensOf(grant, keys, issuerOf(site()))

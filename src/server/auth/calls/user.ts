@@ -20,7 +20,10 @@ const maxLevels = 20
 /** The age of a session, in milliseconds, from which a new password needs a reauthentication code. */
 const reauthenticationAge = 24 * 3600 * 1000
 
-/** Registers the calls of a signed-in person about their account: GET user and PUT user. */
+/**
+ * Registers the calls of a signed-in person about their account: GET user and PUT user. The desk changes a password. Another email
+ * address and data of one's own are for other clients of GoTrue.
+ */
 export function userCalls(app: FastifyInstance, context: AuthContext): void {
   const { sql, keys, site, outgoing } = context
 

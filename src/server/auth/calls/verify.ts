@@ -22,8 +22,8 @@ const oauthErrors: Record<number, string> = {
 }
 
 /**
- * Registers the calls that redeem a code or a link: POST verify, and GET verify. The latter redirects to the page that the link
- * names, or otherwise to the desk.
+ * Registers the calls that redeem a code or a link: POST verify, and GET verify. The desk makes the former. The latter is for other
+ * clients of GoTrue: it redirects to the page that the link names, or otherwise to the desk.
  */
 export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
   const { keys, site, outgoing } = context
