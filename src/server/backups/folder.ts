@@ -35,7 +35,7 @@ export interface FolderOptions {
    * Finds only the backups of the database with this id and those without an id; by default all. Null: the database is older
    * than these ids, so only backups without an id are its own.
    */
-  databaseId?: string | null
+  installation?: string | null
   now?: Date
 }
 
@@ -88,7 +88,7 @@ export async function newestBackup(
 export async function removeOldBackups(
   dir: string,
   keep: number,
-  options: FolderOptions & { databaseId: string | null },
+  options: FolderOptions & { installation: string | null },
 ): Promise<string[]> {
   const found = await findBackups(dir, options)
   const lastKept = found.filter(({ isWhole }) => isWhole)[keep - 1]
@@ -109,14 +109,14 @@ export async function removeOldBackups(
  * Removes folders that a killed server was writing or removing. Call it only while no other server of the same database writes
  * there.
  */
-export async function removeLeftovers(dir: string, databaseId: string | null, now: Date): Promise<void> {
+export async function removeLeftovers(dir: string, installation: string | null, now: Date): Promise<void> {
   for (const name of (await readdir(dir)).filter((each) => temporaryPattern.test(each))) {
     // A folder that cannot be removed does not prevent a backup.
-    await removeLeftover(join(dir, name), databaseId, now).catch(() => {})
+    await removeLeftover(join(dir, name), installation, now).catch(() => {})
   }
 }
 
-async function removeLeftover(folder: string, databaseId: string | null, now: Date) {
+async function removeLeftover(folder: string, installation: string | null, now: Date) {
   const stats = await lstat(folder)
   if (!stats.isDirectory()) return
   const entries = await readdir(folder)
@@ -127,7 +127,7 @@ async function removeLeftover(folder: string, databaseId: string | null, now: Da
   const scheduled =
     (await readJson<NonNullable<Manifest['scheduled']>>(join(folder, unfinishedName))) ??
     (await readJson<Manifest>(join(folder, manifestName)))?.scheduled
-  if (scheduled === undefined || !belongsTo(scheduled, databaseId)) return
+  if (scheduled === undefined || !belongsTo(scheduled, installation)) return
   if (entries.every((each) => ourFiles.has(each))) await removeFiles(folder, entries)
 }
 
@@ -142,11 +142,11 @@ async function namesIn(dir: string) {
 }
 
 /** Finds backups, the newest first. Files are read one at a time, so that a hanging disk blocks only one thread. */
-async function findBackups(dir: string, { databaseId, now }: FolderOptions): Promise<FoundBackup[]> {
+async function findBackups(dir: string, { installation, now }: FolderOptions): Promise<FoundBackup[]> {
   const found: FoundBackup[] = []
   for (const name of (await namesIn(dir)).filter((each) => namePattern.test(each))) {
     // A folder that cannot be read is skipped: another server may be removing it.
-    const backup = await readBackup(dir, name, databaseId).catch(() => undefined)
+    const backup = await readBackup(dir, name, installation).catch(() => undefined)
     if (backup !== undefined) found.push(backup)
   }
   // Backups dated in the future come last: they were made with a wrong clock.
@@ -172,10 +172,10 @@ export async function listBackups(dir: string): Promise<(ScheduledBackup & { isW
  * Reads a backup that a server made. Returns undefined for any other folder, and for a renamed or copied backup, whose name
  * does not match its time: somebody wants to keep it.
  */
-async function readBackup(dir: string, name: string, databaseId: string | null | undefined) {
+async function readBackup(dir: string, name: string, installation: string | null | undefined) {
   const backup = await readFolder(join(dir, name))
   if (backup?.scheduled === undefined || backupName(backup.createdAt) !== name) return undefined
-  return databaseId === undefined || belongsTo(backup.scheduled, databaseId) ? backup : undefined
+  return installation === undefined || belongsTo(backup.scheduled, installation) ? backup : undefined
 }
 
 /** Reads a backup. Returns undefined for any other folder, and for a backup without a manifest. */
@@ -204,8 +204,8 @@ async function readFolder(folder: string): Promise<FoundBackup | undefined> {
 }
 
 /** Whether a backup belongs to a database: its `installation` is the database's id, or it has no id. */
-function belongsTo(scheduled: NonNullable<Manifest['scheduled']>, databaseId: string | null) {
-  return scheduled.installation === null || scheduled.installation === databaseId
+function belongsTo(scheduled: NonNullable<Manifest['scheduled']>, installation: string | null) {
+  return scheduled.installation === null || scheduled.installation === installation
 }
 
 function isInFuture(createdAt: Date, now = new Date()) {

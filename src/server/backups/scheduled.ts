@@ -71,7 +71,7 @@ export const overdueAfter = 25 * 3600
 type BackupKind = Pick<BackupOptions, 'share'> & { requested?: boolean }
 
 /** Decides in a backup's transaction whether the backup is due. */
-type IsDue = (databaseId: string | null, transaction: Sql) => Promise<boolean>
+type IsDue = (installation: string | null, transaction: Sql) => Promise<boolean>
 
 const day = 24 * 3_600_000
 /** Milliseconds before a failed backup is retried. */
@@ -156,18 +156,18 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       const [lock] = await transaction<{ is_taken: boolean }[]>`
         select pg_try_advisory_xact_lock(${advisoryLocks.backup}) as is_taken`
       if (!lock?.is_taken) return false
-      const databaseId = await readIdForBackups(transaction)
-      if (!(await isDue(databaseId, transaction))) return true
-      await runFileWork(() => removeLeftovers(dir, databaseId, now()))
+      const installation = await readInstallation(transaction)
+      if (!(await isDue(installation, transaction))) return true
+      await runFileWork(() => removeLeftovers(dir, installation, now()))
       const folder = join(dir, backupName(createdAt))
       const { applications } = await writeBackup(transaction, folder, {
-        scheduled: { installation: databaseId, ...(requested && { requested }) },
+        scheduled: { installation, ...(requested && { requested }) },
         runFileWork,
         signal: abortController.signal,
         now: () => createdAt,
         ...(share !== undefined && { share }),
       })
-      const removed = await runFileWork(() => removeOldBackups(dir, keep, { databaseId, now: now() }))
+      const removed = await runFileWork(() => removeOldBackups(dir, keep, { installation, now: now() }))
       state.newestAt = createdAt
       listedErasures = undefined
       log.info({ folder, applications, removed: removed.length }, 'backup made')
@@ -186,15 +186,15 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
 
   let lastFailure: { error: unknown; retryAt: number } | undefined
   const makeIfDue = async (sql: Sql) => {
-    const isDue = async (databaseId: string | null) => {
+    const isDue = async (installation: string | null) => {
       const newest = await runFileWork(async () => {
         await refuseFolderWritableByOthers(dir)
-        return newestBackup(dir, { databaseId, now: now() })
+        return newestBackup(dir, { installation, now: now() })
       })
       state.newestAt = newest?.createdAt
       return newest === undefined || newest.createdAt < dueSince()
     }
-    if (!(await isDue(await readIdForBackups(sql)))) return
+    if (!(await isDue(await readInstallation(sql)))) return
     if (lastFailure !== undefined && performance.now() < lastFailure.retryAt) throw lastFailure.error
     try {
       await makeBackup(sql, isDue, { share: servingShare })
@@ -224,21 +224,21 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
         select not exists (select from public.retreat_applications)
           and not exists (select from private.organisers) as is_empty`
       if (!row.is_empty) return
-      const databaseId = await readIdForBackups(sql)
+      const installation = await readInstallation(sql)
       // A folder that cannot be read is reported later.
       const find = (options: FolderOptions) =>
         runFileWork(() => newestBackup(dir, { ...options, now: now() })).catch(() => undefined)
       const newest = await find({})
-      if (newest === undefined || (await find({ databaseId })) !== undefined) return
+      if (newest === undefined || (await find({ installation })) !== undefined) return
       throw new OperatorError(
         `The database in DATA_DIR is empty, but BACKUP_DIR ("${dir}") has backups of another, so a restore may have been interrupted: restore the newest (${commandLine('restore', `--from "${newest.folder}"`)}), or name another BACKUP_DIR to begin with an empty database.`,
       )
     },
     async beforeMigration(sql) {
       await attempt('the backup that precedes an update', () =>
-        makeInTurn(sql, async (databaseId, transaction) => {
+        makeInTurn(sql, async (installation, transaction) => {
           // Throws a sentence for the operator if the folder cannot be read.
-          const newest = await runFileWork(() => newestBackup(dir, { databaseId, now: now() }))
+          const newest = await runFileWork(() => newestBackup(dir, { installation, now: now() }))
           const age = newest && now().getTime() - newest.createdAt.getTime()
           const isRecent = age !== undefined && age >= 0 && age < recentFor
           // The former version could not restore a backup of another schema.
@@ -290,11 +290,11 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
  * Reads the id by which a database's servers recognise its backups; null if its schema is older than such ids. A restore
  * replaces this id with the backup's, unlike the id in `database-id.ts`.
  */
-export async function readIdForBackups(sql: Sql): Promise<string | null> {
-  const [row] = await sql<
+export async function readInstallation(sql: Sql): Promise<string | null> {
+  const [table] = await sql<
     { is_present: boolean }[]
   >`select to_regclass('private.installation') is not null as is_present`
-  if (!row?.is_present) return null
-  const [installation] = await sql<{ id: string }[]>`select id from private.installation`
-  return installation?.id ?? null
+  if (!table?.is_present) return null
+  const [row] = await sql<{ id: string }[]>`select id from private.installation`
+  return row?.id ?? null
 }

@@ -4,7 +4,7 @@ import { access, constants, stat } from 'node:fs/promises'
 import type { Settings } from '../../settings/server-settings.ts'
 import { createFileWork } from '../backups/file-work.ts'
 import { newestBackup, refuseFolderWritableByOthers } from '../backups/folder.ts'
-import { overdueAfter, readIdForBackups } from '../backups/scheduled.ts'
+import { overdueAfter, readInstallation } from '../backups/scheduled.ts'
 import type { ReadOnlyDatabase } from '../database/database.ts'
 import { codeOf } from '../database/programs.ts'
 import { notSet, ok, wrongIf } from '../finding.ts'
@@ -27,10 +27,10 @@ export async function checkBackups(
     return notSet(
       `BACKUP_DIR is not set, so no backup is made automatically: ${commandLine('backup', '--to <folder>')} makes one.`,
     )
-  const databaseId = await database?.read(readIdForBackups)
+  const installation = await database?.read(readInstallation)
   const runFileWork = createFileWork(dir, folderTimeout)
   const { newest, stats, writeError } = await runFileWork(async () => {
-    const options = { now, ...(databaseId !== undefined && { databaseId }) }
+    const options = { now, ...(installation !== undefined && { installation }) }
     const found = { newest: await newestBackup(dir, options), stats: await stat(dir) }
     await refuseFolderWritableByOthers(dir)
     return { ...found, writeError: await access(dir, constants.W_OK).catch(codeOf) }
