@@ -73,7 +73,9 @@ function Person({ about }: { about: Omit<AllAbout, 'by_address'> & { at: string 
         <Button onPress={() => print()}>Print</Button>
         <Button onPress={download}>Download JSON</Button>
       </form>
-      <p>{backupWords}</p>
+      <p>
+        {backupWords} <span className="person-operator">Your operator can name those that have it.</span>
+      </p>
       {applications.map((application) => (
         <PersonApplication key={application.id} about={application} />
       ))}

@@ -3,7 +3,7 @@ import { countOf, dayOf, momentOf } from '../kit/format.ts'
 
 /** The sentences about backups. They are files on a server or a project's own, which the desk cannot read. */
 export const backupWords =
-  'If your server makes backups (BACKUP_DIR), they have this too: the newest 14, unless BACKUP_KEEP says otherwise. A hosted project’s own backups depend on its plan. Your operator can name those that have it.'
+  'If your server makes backups (BACKUP_DIR), they have this too: the newest 14, unless BACKUP_KEEP says otherwise. A hosted project’s own backups depend on its plan.'
 
 const kinds: Record<DeliveryAbout['kind'], string> = {
   application: 'Application',
