@@ -10,11 +10,14 @@ import { versionOf } from './tools/version.js'
 const version = versionOf('.')
 
 const sourceTests = 'src/**/*.test.{ts,tsx}'
-/** Tests beside their source that start or freeze databases of their own: updates, backups, the doctor, and PostgreSQL itself. */
-const installationTests = [
+/**
+ * Tests beside their source that take much of the time, and that few changes concern. Some start or freeze databases of their own.
+ * The others are about the mail sender, and about GoTrue's calls.
+ */
+const slowSourceTests = [
   'src/server/database/{cluster,dry-run,minor-version,pool}.test.ts',
-  'src/server/doctor/*.test.ts',
-  'src/server/backups/*.test.ts',
+  'src/server/{auth/calls,backups,doctor}/*.test.ts',
+  'src/server/letters/{mail-sender,refusals}.test.ts',
 ]
 const databaseTests = [
   'src/server/{auth/{calls,mail},backups,database,deliveries,doctor,health,letters,mail,rest,retention}/**/*.test.ts',
@@ -84,14 +87,14 @@ export default defineConfig({
         // A run of test:mutation has a copy of all tests there.
         exclude: [...databaseTests, 'tools/proofs/.sandbox/**'],
       }),
-      tier('database', databaseTests, [runSetup, databasesSetup], { exclude: installationTests }),
+      tier('database', databaseTests, [runSetup, databasesSetup], { exclude: slowSourceTests }),
       // The desk's screens without a browser, against a server in the same process.
       tier('screens', ['test/screens/**/*.test.ts'], [runSetup, databasesSetup], {
         setupFiles: ['test/support/setup/dom.ts'],
       }),
       // Commands, each as a separate program; freezes, kills and full disks; attacks; load; updates of the schema; axe, focus
       // and keyboard in every state; rare screens, windows and hosts. `npm test` runs the tiers above.
-      tier('slow', ['test/{browser,system}/*/*.test.ts', ...installationTests], wholeSetup, whole),
+      tier('slow', ['test/{browser,system}/*/*.test.ts', ...slowSourceTests], wholeSetup, whole),
       // The product with other software, such as nginx, pgbouncer and the Supabase CLI.
       tier('deployment', ['test/deployment/*.test.ts'], wholeSetup, whole),
     ],
