@@ -3,9 +3,10 @@
  * release contains it. Names all other differences between migrations and declared schema: tables, columns and rows are changed
  * by migrations that are written by hand. `npm run schema -- <words>` begins one.
  */
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { declaredFunctions } from '../src/server/database/declared-functions.ts'
 import {
   generatedMark,
   isGenerated,
@@ -16,30 +17,17 @@ import {
 } from '../src/server/database/migrations.ts'
 import { giveToOwner } from '../src/server/database/owner.ts'
 import { migrate } from '../src/server/database/schema.ts'
-import { compare, declareSchema, readCatalogue, schemaFolders } from '../test/support/catalogue.ts'
+import { compare, declareSchema, readCatalogue } from '../test/support/catalogue.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import type { Sql } from '../src/server/database/sql.ts'
 import { connectTo } from '../test/support/sql.ts'
-import { statementsOf } from '../src/server/database/statements.ts'
 
-/** The folder of migrations for each folder of declarations. */
-const migrationsOf: Record<string, string> = {
-  'supabase/schemas': 'supabase/migrations',
-  'src/server/database/schemas': 'src/server/database/migrations',
-}
+type Part = 'shared' | 'server'
 
-/** Reads the declared functions, by schema and name. */
-async function declaredFunctions() {
-  const functions = new Map<string, { folder: string; text: string }>()
-  for (const folder of schemaFolders) {
-    for (const file of await readdir(folder)) {
-      for (const text of statementsOf(await readFile(join(folder, file), 'utf8'))) {
-        const name = /^create function ([\w.]+)/m.exec(text)?.[1]
-        if (name !== undefined) functions.set(name, { folder, text })
-      }
-    }
-  }
-  return functions
+/** The folder of migrations for each part of the schema. */
+const folders: Record<Part, string> = {
+  shared: 'supabase/migrations',
+  server: 'src/server/database/migrations',
 }
 
 /** Returns the statements that give the declared rights on a function. */
@@ -63,38 +51,35 @@ const nameOf = (what: string) => signatureOf(what).replace(/\(.*/, '')
 /**
  * Changes the functions of a migrated database to the declared ones.
  *
- * @returns The statements that it ran, by the folder of migrations that they belong to.
+ * @returns The statements that it ran, by the part of the schema that they belong to.
  */
-async function updateFunctions(migrated: Sql, declared: Sql): Promise<Map<string, string[]>> {
+async function updateFunctions(migrated: Sql, declared: Sql): Promise<Record<Part, string[]>> {
   const [actual, expected] = await Promise.all([readCatalogue(migrated), readCatalogue(declared)])
-  const texts = await declaredFunctions()
-  const statements = new Map<string, string[]>()
-  const run = async (folder: string, statement: string) => {
+  const statements: Record<Part, string[]> = { shared: [], server: [] }
+  const run = async (part: Part, statement: string) => {
     await migrated.unsafe(statement)
-    const target = migrationsOf[folder] ?? folder
-    statements.set(target, [...(statements.get(target) ?? []), statement])
+    statements[part].push(statement)
   }
-  const tryStatement = (folder: string, statement: string) =>
-    run(folder, statement).then(
+  const tryStatement = (part: Part, statement: string) =>
+    run(part, statement).then(
       () => true,
       () => false,
     )
-  // Functions change in the order of the files, because one function may need another.
   const changed = [...expected.keys()].filter(
     (what) => isFunction(what) && actual.get(what) !== expected.get(what),
   )
-  for (const [name, { folder, text }] of texts) {
+  for (const { name, part, sql } of declaredFunctions) {
     for (const what of changed.filter((each) => nameOf(each) === name)) {
       const signature = signatureOf(what)
-      const replacement = text.replace(/^create function/m, 'create or replace function')
-      if (actual.has(what) && (await tryStatement(folder, replacement))) continue
+      const replacement = sql.replace(/^create function/m, 'create or replace function')
+      if (actual.has(what) && (await tryStatement(part, replacement))) continue
       const former = [...actual.keys()].filter((each) => isFunction(each) && nameOf(each) === name)
       const drops = former
         .filter((each) => !expected.has(each) || each === what)
         .map((each) => `drop function if exists ${signatureOf(each)};`)
       // One run drops and creates, so that no function is dropped without a successor.
-      if (await tryStatement(folder, [...drops, replacement].join('\n\n')))
-        await run(folder, await rightsOn(declared, signature))
+      if (await tryStatement(part, [...drops, replacement].join('\n\n')))
+        await run(part, await rightsOn(declared, signature))
     }
   }
   // A server also sets the owner after its migrations.
@@ -103,7 +88,7 @@ async function updateFunctions(migrated: Sql, declared: Sql): Promise<Map<string
   for (const what of [...remaining.keys()]
     .filter((each) => isFunction(each) && !expected.has(each))
     .toSorted()) {
-    await tryStatement('supabase/schemas', `drop function if exists ${signatureOf(what)};`)
+    await tryStatement('shared', `drop function if exists ${signatureOf(what)};`)
   }
   return statements
 }
@@ -134,14 +119,14 @@ async function writeMigration(folder: string, name: string, text: string) {
 }
 
 /**
- * Writes the functions of a folder, in place of the ones that it has. A file whose functions changed gets a later version, so that
+ * Writes the functions of a part, in place of the ones that it has. A file whose functions changed gets a later version, so that
  * it follows the migrations that were written meanwhile, and so that the Supabase CLI pushes it.
  */
-async function writeFunctions(folder: string, statements: readonly string[]) {
-  const ledger = folder === migrationsOf['supabase/schemas'] ? 'shared' : 'server'
-  const former = openFunctions.find((each) => each.ledger === ledger)
+async function writeFunctions(part: Part, statements: readonly string[]) {
+  const folder = folders[part]
+  const former = openFunctions.find((each) => each.ledger === part)
   const text = statements.length === 0 ? '' : `${generatedMark}\n${statements.join('\n\n')}\n`
-  const last = migrations.findLast((each) => each.ledger === ledger)
+  const last = migrations.findLast((each) => each.ledger === part)
   const isLast = former === undefined || (former === last && words === '')
   if (text === (former?.sql ?? '') && isLast) return
   if (former !== undefined) await rm(join(folder, `${migrationNameOf(former)}.sql`))
@@ -162,8 +147,8 @@ try {
   await declareSchema(declared, 'server')
   const statements = await updateFunctions(migrated, declared)
   // A migration waits only briefly for a table's lock, also when the Supabase CLI applies it.
-  if (words !== '') await writeMigration('supabase/migrations', words, `set local lock_timeout = '1s';\n`)
-  for (const folder of Object.values(migrationsOf)) await writeFunctions(folder, statements.get(folder) ?? [])
+  if (words !== '') await writeMigration(folders.shared, words, `set local lock_timeout = '1s';\n`)
+  for (const part of ['shared', 'server'] as const) await writeFunctions(part, statements[part])
   const differences = await describeDifferences(migrated, declared)
   for (const sentence of differences) console.error(sentence)
   if (differences.length === 0) console.log('The migrations produce the declared schema.')

@@ -24,7 +24,7 @@ test('`npm run schema` writes the changed functions into the last migration, and
     await writeFile(path, declared.replace(text, replacement))
   }
 
-  await declare('23_mails.sql', 'postman.in_hour < 100', 'postman.in_hour < 200')
+  await declare('letters/mails.sql', 'postman.in_hour < 100', 'postman.in_hour < 200')
   await schema()
   const [functions = '', ...others] = await written()
   expect([functions, others]).toEqual([expect.stringMatching(/^\d{14}_functions\.sql$/), []])
@@ -43,8 +43,12 @@ test('`npm run schema` writes the changed functions into the last migration, and
   const text = await readFile(join(folder, byHand), 'utf8')
   expect(text).toBe("set local lock_timeout = '1s';\n")
   await writeFile(join(folder, byHand), `${text}alter table private.door add column reason text;\n`)
-  await declare('08_door.sql', 'create table private.door (', 'create table private.door (\n  reason text,')
-  await declare('23_mails.sql', 'postman.in_hour < 200', 'postman.in_hour < 100')
+  await declare(
+    'retreat/tables.sql',
+    'create table private.door (',
+    'create table private.door (\n  reason text,',
+  )
+  await declare('letters/mails.sql', 'postman.in_hour < 200', 'postman.in_hour < 100')
   // The column is not at its declared place, which the command names.
   expect((await schema()).stderr).toContain('the column reason of private.door')
   expect(await written()).toEqual([byHand])

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 
+import { declaredFiles, signInFile } from '../../src/server/database/declared-files.ts'
 import { giveToOwner } from '../../src/server/database/owner.ts'
 import { migrate } from '../../src/server/database/schema.ts'
 import { newProject } from './hosted-project.ts'
@@ -8,29 +9,19 @@ import type { Sql } from '../../src/server/database/sql.ts'
 import { connectTo } from './sql.ts'
 import type { Pool } from '../../src/server/database/pool.ts'
 
-/** The folder of the schema that every database has, and the folder of the part that only our own server has. */
-export const schemaFolders = ['supabase/schemas', 'src/server/database/schemas']
-
-/** The file with the tables of accounts, which a hosted project already has. */
-const accountsFile = '02_sign_in.sql'
-
 /**
- * Makes the schema in an empty database from the files that declare it, in the order of their numbers.
+ * Makes the schema in an empty database from the files that declare it.
  *
  * @param sql A connection of the database's owner. The roles of the data interface must exist.
  * @param kind `server`: our own server's database. `project`: a hosted project. `project with a server`: a hosted project whose
  * database our own server uses.
  */
 export async function declareSchema(sql: Sql, kind: 'server' | 'project' | 'project with a server') {
-  const folders = kind === 'project' ? schemaFolders.slice(0, 1) : schemaFolders
-  const files = await Promise.all(
-    folders.map(async (folder) => (await readdir(folder)).map((name) => ({ folder, name }))),
-  )
-  const inOrder = files.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1))
   await sql.begin(async (transaction) => {
-    for (const { folder, name } of inOrder) {
-      if (name === accountsFile && kind !== 'server') continue
-      await transaction.unsafe(await readFile(`${folder}/${name}`, 'utf8'))
+    for (const { path, part, text } of declaredFiles) {
+      if (kind === 'project' && part === 'server') continue
+      if (kind === 'project with a server' && path === signInFile) continue
+      await transaction.unsafe(text)
     }
     await giveToOwner(transaction)
   })

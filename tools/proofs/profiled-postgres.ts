@@ -103,7 +103,7 @@ async function profileOf(url: ProfiledPostgres['url']) {
 export async function declarations(): Promise<Map<string, { file: string; line: number }>> {
   const functions = new Map<string, { file: string; line: number }>()
   for (const folder of schemas) {
-    for (const name of await readdir(folder)) {
+    for (const name of (await readdir(folder, { recursive: true })).filter((each) => each.endsWith('.sql'))) {
       const file = join(folder, name)
       const lines = (await readFile(file, 'utf8')).split('\n')
       for (const [index, text] of lines.entries()) {

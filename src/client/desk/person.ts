@@ -3,7 +3,7 @@ import type { Rsvp, Status } from '../../application/statuses.ts'
 import type { HistoryEntry } from './applications.ts'
 import type { MarkValue } from './marks.ts'
 
-/** One delivery about an application. `supabase/schemas/11_deliveries.sql` documents its columns. */
+/** One delivery about an application. `supabase/schemas/letters/tables.sql` documents its columns. */
 export interface DeliveryAbout {
   id: string
   /** `decision`: an automation is told of a decision. `rsvp`: it is told of an RSVP. */

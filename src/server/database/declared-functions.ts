@@ -1,34 +1,23 @@
+import { declaredFiles } from './declared-files.ts'
 import { statementsOf } from './statements.ts'
 
-// The build inlines the files. It parses these options without running them, so they have to be literals.
-const sharedFiles = import.meta.glob<string>('/supabase/schemas/*.sql', {
-  query: '?raw',
-  import: 'default',
-  eager: true,
-})
-const serverFiles = import.meta.glob<string>('./schemas/*.sql', {
-  query: '?raw',
-  import: 'default',
-  eager: true,
-})
-
-const declarations = [...Object.entries(sharedFiles), ...Object.entries(serverFiles)]
-  .map(([path, text]) => ({ name: path.replace(/.*\//, ''), text }))
-  .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  .flatMap(({ text }) => statementsOf(text))
+const declarations = declaredFiles.flatMap(({ part, text }) =>
+  statementsOf(text).map((sql) => ({ part, sql })),
+)
 
 /** The name in a statement that makes a function, with its schema. */
 export const functionName = /^create (?:or replace )?function ([\w.]+)/m
 
-const declaredFunctions = declarations.flatMap((sql) => {
+/** The declared functions, by schema and name, in the order of their files: one may need another. */
+export const declaredFunctions = declarations.flatMap(({ part, sql }) => {
   const name = functionName.exec(sql)?.[1]
-  return name === undefined ? [] : [{ name, sql }]
+  return name === undefined ? [] : [{ name, part, sql }]
 })
 
 /** The statements that give rights on functions. Each can be repeated. */
-const grants = declarations.filter((sql) =>
-  /^(?:grant execute on function|do \$\$\n[^]*grant execute on function)/m.test(sql),
-)
+const grants = declarations
+  .map(({ sql }) => sql)
+  .filter((sql) => /^(?:grant execute on function|do \$\$\n[^]*grant execute on function)/m.test(sql))
 
 /** A block that makes a function, or replaces the one of this name, also if the names of its parameters or its result differ. */
 export function replaceFunction(name: string, sql: string): string {

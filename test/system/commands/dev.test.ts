@@ -156,7 +156,7 @@ describe.sequential('a development server', { shuffle: false }, () => {
   })
 
   test('a declared function is replaced', async () => {
-    const file = 'supabase/schemas/03_organisers.sql'
+    const file = 'supabase/schemas/desk/calls/me.sql'
     await edit(
       file,
       "jsonb_build_object('email', me.email)",

@@ -1,0 +1,191 @@
+-- Lists: what the calls that show many applications have in common.
+
+-- A count of up to a thousand: {count, more}.
+create function private.up_to_thousand(counted bigint) returns jsonb
+  language sql immutable parallel safe
+  return jsonb_build_object('count', least(counted, 1000), 'more', counted > 1000);
+
+-- The changes of a list that is shown. `shown` has its rows, {id, version}, at most the first thousand. `oldest` is the position
+-- of the last row, whatever the order, and null if the list was read to its end. The result has the changed statuses, the ids of
+-- erased applications, the state of all letters, and the RSVPs by id. It also counts the applications that pass the filter and
+-- are not shown: those `newer` than all rows, and the others (`older`). `more`: there may be more such applications. `unseen`,
+-- their ids and times, is for desks that were opened before an update.
+create function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, blind boolean, account uuid) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
+  -- In these orders, a row's time says nothing of its position. So unseen applications are counted only if the list was read to
+  -- its end.
+  is_by_marks boolean := coalesce(filter ->> 'order', '') in ('most yes', 'shuffled');
+  -- If the list was read to its end, only new applications are missing, so the newest are searched in every order.
+  found record := private.find(
+    case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, blind, account);
+  last record;
+  list_end record;
+begin
+  if jsonb_array_length(shown) > 1000 then
+    raise exception 'At most 1,000 applications can be refreshed at once.' using errcode = '22023';
+  end if;
+  select (oldest ->> 'created_at')::timestamptz as created_at, (oldest ->> 'id')::uuid as id into last;
+  select (found.next ->> 'created_at')::timestamptz as created_at, (found.next ->> 'id')::uuid as id into list_end;
+  return (
+    with of_list as materialized (
+      select id, version from jsonb_to_recordset(shown) as of_list (id uuid, version integer)
+    ), unseen as materialized (
+      select id, created_at from public.retreat_applications
+      where id = any (found.ids) and id not in (select id from of_list) and (oldest is null or not is_by_marks and case
+        when is_oldest_first then (created_at, id) <= (last.created_at, last.id)
+        else (created_at, id) >= (last.created_at, last.id)
+      end)
+    ), newest as materialized (
+      select application.created_at, id from of_list join public.retreat_applications as application using (id)
+      order by 1 desc, 2 desc limit 1
+    )
+    select jsonb_build_object(
+      'changed', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'id', id, 'status', standing.status, 'version', standing.version)), '[]')
+        from of_list join private.statuses as standing on application_id = id
+        where standing.version <> of_list.version
+      ),
+      'gone', (
+        select coalesce(jsonb_agg(id), '[]') from of_list
+        where not exists (select from public.retreat_applications as application where application.id = of_list.id)
+      ),
+      'letters', private.letter_states(array(select id from of_list)),
+      'marks', private.mark_counts(array(select id from of_list), account),
+      'answers', (
+        select coalesce(jsonb_object_agg(application_id, jsonb_build_object('answer_state', answer_state, 'answer', answer,
+          'answered_at', answered_at, 'kept_until', kept_until)), '{}')
+        from of_list join private.invitations on invitations.application_id = id join private.standings using (application_id)
+      ),
+      'newer', (
+        select count(*) from unseen where not exists (
+          select from newest where (newest.created_at, newest.id) >= (unseen.created_at, unseen.id)
+        )
+      ),
+      'older', (
+        select count(*) from unseen, newest where (newest.created_at, newest.id) >= (unseen.created_at, unseen.id)
+      ),
+      'unseen', (select coalesce(jsonb_agg(to_jsonb(unseen) order by created_at desc, id desc), '[]') from unseen),
+      'more', found.next is not null and (oldest is null or case
+        when is_oldest_first then list_end < last else list_end > last end)
+    )
+  );
+end
+$$;
+
+-- The number of applications of an edition that have a status, at most `most`. Most are counted by their time alone. Only where
+-- the times of two editions overlap, the application itself is read.
+create function private.count_with_status(status text, edition integer, most integer) returns integer
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  shown private.editions;
+  alone_from timestamptz;
+  alone_until timestamptz;
+begin
+  select * into shown from private.editions where id = count_with_status.edition;
+  select coalesce(max(before) filter (where id < shown.id), '-infinity'), coalesce(min(since) filter (where id > shown.id), 'infinity')
+    into alone_from, alone_until from private.editions;
+  return (
+    select count(*) from (
+      select from private.statuses as decided
+      where decided.status = count_with_status.status and created_at >= shown.since and created_at < shown.before
+        and (created_at >= alone_from and created_at < alone_until or private.edition_of(application_id) = shown.id)
+      limit most
+    ) as having_it
+  );
+end
+$$;
+
+-- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day in
+-- the given time zone, by team size and by paid solution. `more`: there are more than were counted. A filter by RSVP applies only
+-- to `accepted` and `all`: no other list of the desk has this filter.
+create function private.overview(filter jsonb, zone text, blind boolean, account uuid) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  sample record := private.find(filter - 'order', null, 1000, 1000, blind, account);
+  in_any_status record := sample;
+  statuses constant text[] := array['new', 'shortlisted', 'accepted', 'waitlisted', 'declined', 'aside'];
+  counts jsonb := jsonb_build_object();
+  each_status text;
+  counted integer;
+  decided integer := 0;
+  aside_count integer;
+  edition record := private.edition_in(filter);
+  new_ones record;
+  put_aside record;
+begin
+  if filter - '{edition,status,order,answer}'::text[] <> '{}' then
+    if filter ?| '{status,answer}'::text[] then
+      in_any_status := private.find(filter - '{status,order,answer}'::text[], null, 1000, 1000, blind, account);
+    end if;
+    select jsonb_object_agg(name, jsonb_build_object('count', coalesce(count, 0), 'more', in_any_status.next is not null))
+      into counts
+      from unnest(statuses || 'all'::text) as name left join (
+        select coalesce(status, 'new') as name, count(*)
+          from unnest(in_any_status.ids) as hit (id) left join private.statuses on application_id = id group by 1
+        union all select 'all', cardinality(in_any_status.ids)
+      ) as counted using (name);
+    if exists (select from private.statuses where status = 'aside') then
+      put_aside := private.find(
+        filter - '{order,answer}'::text[] || '{"status": "aside"}', null, 1000, 1000, blind, account);
+      counts := counts || jsonb_build_object('aside', jsonb_build_object(
+        'count', cardinality(put_aside.ids), 'more', put_aside.next is not null));
+    end if;
+  else
+    foreach each_status in array statuses[2:] loop
+      counted := private.count_with_status(each_status, edition.id, 20001);
+      decided := decided + counted;
+      -- The last status is `aside`. `all` does not include it.
+      aside_count := counted;
+      counts := counts || jsonb_build_object(each_status, private.up_to_thousand(counted));
+    end loop;
+    if edition.is_only then
+      select count(*) into counted
+        from (select from public.retreat_applications limit decided + 1001) as application;
+    else
+      select count(*) into counted from (
+        select from public.retreat_applications as application
+        where created_at >= edition.since and created_at < edition.before and application.edition = edition.id
+        limit decided + 1001
+      ) as application;
+    end if;
+    counts := counts || jsonb_build_object('all', private.up_to_thousand(counted - aside_count));
+    if decided <= 20000 then
+      counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
+    else
+      -- There are too many decisions to count. So new applications are searched: at least this many are new.
+      new_ones := private.find(
+        jsonb_build_object('status', 'new', 'edition', edition.id), null, 1000, 1000, blind, account);
+      counts := counts || jsonb_build_object('new', jsonb_build_object(
+        'count', cardinality(new_ones.ids), 'more', new_ones.next is not null));
+    end if;
+  end if;
+  if filter ->> 'answer' is not null then
+    select counts || jsonb_object_agg(name, jsonb_build_object(
+        'count', cardinality(sample.ids), 'more', sample.next is not null))
+      into counts from unnest('{accepted,all}'::text[]) as name;
+  end if;
+  return (
+    with hit as materialized (
+      select (created_at at time zone zone)::date as day, team_size, paid_solution
+      from public.retreat_applications where id = any (sample.ids)
+    )
+    select jsonb_build_object(
+      'counts', counts, 'editions', private.editions_shown(),
+      'count', cardinality(sample.ids),
+      'more', sample.next is not null,
+      'days', (select coalesce(jsonb_object_agg(day, count), '{}')
+        from (select day, count(*) from hit group by day) as of_day),
+      'team_size', (select coalesce(jsonb_object_agg(team_size, count), '{}')
+        from (select team_size, count(*) from hit group by team_size) as of_size),
+      'paid_solution', (select coalesce(jsonb_object_agg(paid_solution, count), '{}')
+        from (select paid_solution, count(*) from hit group by paid_solution) as of_solution)
+    )
+  );
+end
+$$;

@@ -1,0 +1,69 @@
+-- Marks: each organiser's opinion of an application. Organisers see the marks of others once they have marked the application
+-- themselves, or once it is decided.
+
+-- The marks that an organiser may see. Everything that shows, counts or sorts marks reads them here. The function sets no search
+-- path, so that PostgreSQL can inline it. With subqueries in place of joins, PostgreSQL takes twice as long to read 100,000
+-- marks.
+create function private.visible_marks(account uuid) returns setof private.marks
+  language sql stable
+as $$
+  select marks.* from private.marks
+    left join private.marks as own on own.application_id = marks.application_id and own.account_id = account
+    left join private.statuses as decided
+      on decided.application_id = marks.application_id and private.is_decision(decided.status)
+  where marks.mark is not null and (own.mark is not null or decided.status is not null)
+$$;
+
+-- A decision shows the marks of its application to everybody.
+create function private.show_marks() returns trigger
+  language plpgsql set search_path = ''
+as $$
+begin
+  update private.marks set was_shown = true
+    where application_id = new.application_id and mark is not null and not was_shown;
+  return null;
+end
+$$;
+
+create trigger show_marks after insert or update on private.statuses
+  for each row when (private.is_decision(new.status)) execute function private.show_marks();
+
+-- For each application with visible marks: the organiser's own mark, and the numbers of yes, maybe and no.
+create function private.mark_counts(applications uuid[], account uuid) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select coalesce(jsonb_object_agg(application_id, counts), '{}') from (
+    select application_id, jsonb_build_object('own', max(mark) filter (where account_id = account),
+      'yes', count(*) filter (where mark = 'yes'), 'maybe', count(*) filter (where mark = 'maybe'),
+      'no', count(*) filter (where mark = 'no')) as counts
+    from private.visible_marks(account) where application_id = any (applications) group by application_id
+  ) as of_application
+$$;
+
+-- An organiser's own mark of an application, those of others, and the emails of those who have not marked it (without those who
+-- only read). `others` and `missing` are null while they are hidden. The whole result is null if there is only one organiser.
+create function private.marks_shown(application uuid, account uuid) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  with visible as materialized (
+    select author, account_id, jsonb_build_object(
+      'author', author, 'mark', mark, 'why', why, 'at', at, 'after_seeing', is_after_seeing) as shown
+    from private.visible_marks(account) where application_id = application
+  ), may_see as (
+    select exists (select from visible where account_id = account)
+      or exists (
+        select from private.statuses where application_id = application and private.is_decision(status)
+      ) as is_allowed
+  )
+  select jsonb_build_object(
+    'own', (select shown from visible where account_id = account),
+    'others', case when is_allowed then (
+      select coalesce(jsonb_agg(shown order by author, account_id) filter (where account_id <> account), '[]') from visible
+    ) end,
+    'missing', case when is_allowed then (
+      select coalesce(jsonb_agg(email order by email), '[]')
+      from private.organisers join auth.users on users.id = account_id
+      where not reads_only and not exists (select from visible where visible.account_id = organisers.account_id)
+    ) end
+  ) from may_see where private.is_shared()
+$$;

@@ -1,0 +1,62 @@
+-- Reminders: drafts to people without an RSVP, and to guests with open questions.
+
+-- Whether a reminder was sent in the last three days, so that it is too early for another.
+create function private.is_reminder_recent(sent_at timestamptz) returns boolean
+  -- Strict, so that it costs nothing for people who got no reminder.
+  language sql stable strict
+  return private.happened_within(sent_at, '3 days');
+
+-- Whether somebody still has to do what a reminder asks for: give an RSVP, or as a guest answer questions. It sets no search
+-- path, so that PostgreSQL can inline it.
+create function private.is_to_be_reminded(invitation private.invitations, template text, today date) returns boolean
+  language sql stable
+as $$
+  select case template
+    when 'reminder' then coalesce(
+      private.rsvp_state(invitation.is_accepted, invitation.told_at, invitation.deadline, invitation.rsvp, today)
+        in ('no answer', 'late'), false)
+    else invitation.is_accepted and coalesce(invitation.rsvp, '') = 'coming'
+      and private.has_open_questions(invitation.application_id) end
+$$;
+
+-- The applications with a letter of a template that is not sent yet: a draft, or one that is waiting, being sent, or failed.
+create function private.with_unsent_letter(template text) returns setof uuid
+  language sql stable set search_path = ''
+as $$
+  -- Each part has an index, so sent letters are not read.
+  select application_id from private.letters
+    where coalesce(letters.template, '') = with_unsent_letter.template and state = 'draft'
+  union select application_id from private.deliveries
+    where kind = 'letter' and state in ('waiting', 'sending', 'failed')
+      -- A subquery: for a join, PostgreSQL would read all letters.
+      and (select letters.template from private.letters where id = letter_id) = with_unsent_letter.template
+$$;
+
+-- The people of an edition to remind with a template (`wanted`), the earliest deadline first, at most 1,001. `reminder` is for
+-- people without an RSVP, and `questions` for guests with open questions that can still be answered. `waiting` counts the people
+-- with such a reminder that is not sent yet, and `reminded` those who got one in the last three days.
+create function private.to_remind(template text, edition integer, today date, out wanted uuid[], out waiting bigint, out reminded bigint)
+  language plpgsql stable
+  -- PostgreSQL has no statistics of newly drafted reminders, and would choose a slow nested loop.
+  set search_path = '' set enable_nestloop = off
+as $$
+begin
+  with unsent as materialized (
+    select application_id from private.with_unsent_letter(template) as application_id
+  ), asked as (
+    select application_id, deadline, unsent.application_id is not null as is_waiting,
+      coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
+    from private.invitations left join unsent using (application_id)
+    where (to_remind.template = 'reminder' or (select private.has_required_questions(to_remind.edition)))
+      and private.is_to_be_reminded(invitations, to_remind.template, today)
+      and private.is_of(application_id, edition, not exists (select from private.editions where id <> edition))
+  )
+  select array(
+      select application_id from asked where not is_waiting and not is_reminded
+      order by deadline, application_id limit 1001
+    ),
+    (select count(*) from asked where is_waiting),
+    (select count(*) from asked where is_reminded and not is_waiting)
+    into wanted, waiting, reminded;
+end
+$$;

@@ -1,0 +1,19 @@
+-- Up to fifty drafts of one template, the oldest first.
+create function public.desk_drafts(occasion text, after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  ids uuid[] := array(
+    select id from private.letters
+    where coalesce(template, '') = occasion and state = 'draft' and (drafted_at, id) > (
+      coalesce((after ->> 'at')::timestamptz, '-infinity'),
+      coalesce((after ->> 'id')::uuid, '00000000-0000-0000-0000-000000000000'))
+    order by drafted_at, id limit 50
+  );
+begin
+  return jsonb_build_object('letters', private.drafts_shown(ids, me.blind), 'overview', private.letters_overview(), 'next', (
+    select jsonb_build_object('at', drafted_at, 'id', id) from private.letters where id = ids[50]
+  ));
+end
+$$;

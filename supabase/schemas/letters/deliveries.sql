@@ -1,0 +1,211 @@
+-- Deliveries: what has to reach somebody, by webhook or email, and the state of sending it. An application and its delivery are
+-- stored together or not at all. In a hosted project no server delivers: the page calls the webhook itself. Nothing is queued
+-- there until one of our servers uses the project's database and creates the trigger
+-- (src/server/database/schemas/enqueue_deliveries.sql).
+
+-- Refuses an invalid delivery. A trigger instead of constraints: PostgreSQL would prepare constraints for each insert,
+-- including an application's own delivery (docs/decisions/0058).
+create function private.check_delivery() returns trigger
+  language plpgsql set search_path = ''
+as $$
+begin
+  if not (case new.kind
+      when 'application' then new.application_id is null
+      when 'rsvp' then new.application_id is not null and new.event_id is not null
+      when 'notice' then new.organiser_id is not null and (new.application_id is null) = (new.until is not null)
+      when 'test' then new.organiser_id is not null
+      else new.kind in ('letter', 'decision', 'receipt') and new.application_id is not null and new.subject is not null
+        and new.body is not null and case new.kind when 'receipt' then new.mailbox else new.letter_id::text end is not null
+    end
+    and new.state in ('waiting', 'sending', 'done', 'failed', 'cancelled') and new."by" in ('server', 'hand', 'elsewhere')
+    and (new.state in ('waiting', 'sending')) = (new.due_at is not null) and (new.state = 'done') = (new.done_at is not null))
+  then
+    raise exception 'A delivery of kind "%" and state "%" lacks something, or has too much.', new.kind, new.state
+      using errcode = 'check_violation';
+  end if;
+  return new;
+end
+$$;
+
+create trigger check_delivery before insert or update on private.deliveries
+  for each row when (new.kind <> 'application' or new.state <> 'waiting') execute function private.check_delivery();
+
+-- How a delivery's state changes:
+--
+-- | from             | to        | by                                                                        |
+-- | ---------------- | --------- | ------------------------------------------------------------------------- |
+-- | waiting, sending | sending   | a server claims it: it is due, or the lease of its last claim has expired |
+-- | sending          | done      | the receiver accepted it                                                  |
+-- | sending          | waiting   | it is tried again later                                                   |
+-- | sending          | failed    | it was tried often enough, or the receiver refused it or is gone          |
+-- | sending          | cancelled | it was not accepted, and was recalled meanwhile                           |
+-- | failed           | waiting   | somebody tries again, or gives another address                            |
+-- | failed           | done      | an organiser told the applicant another way                               |
+-- | waiting, failed  | cancelled | it is recalled, or a later RSVP or decision of the same person was delivered |
+
+-- Whether a delivery brings a letter to the applicant: as an email, or as a decision that replaces the email. `has_told`: whether
+-- it arrived, or may have arrived.
+create function private.is_main(delivery private.deliveries) returns boolean
+  language sql immutable
+as $$
+  select delivery.kind in ('letter', 'decision') and not delivery.is_beside
+$$;
+create function private.has_told(delivery private.deliveries) returns boolean
+  language sql immutable
+as $$
+  select delivery.kind in ('letter', 'decision') and not delivery.is_beside
+    and (delivery.state = 'done' or delivery.may_have_arrived > 0)
+$$;
+
+-- Whether the first of two deliveries precedes the second. Both are RSVPs or both are decisions, of one applicant.
+create function private.is_before(earlier private.deliveries, later private.deliveries) returns boolean
+  language sql immutable
+as $$
+  select case when earlier.event_id is not null then earlier.event_id < later.event_id
+    else (earlier.queued_at, earlier.id) < (later.queued_at, later.id) end
+$$;
+
+-- Locks deliveries in the order of locks: the latest first, as recording an RSVP or a decision locks it before the earlier ones.
+create function private.lock_deliveries(wanted uuid[]) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform from private.deliveries
+    where id = any (wanted) order by event_id desc nulls last, queued_at desc, id desc for update;
+end
+$$;
+
+-- Claims one delivery, whose row the caller has locked, for the duration of the lease. An earlier try that has no result counts
+-- in `may_have_arrived`.
+create function private.claim_one(delivery uuid, lease interval) returns private.deliveries
+  language sql set search_path = ''
+as $$
+  update private.deliveries set state = 'sending', attempts = attempts + 1, tried_at = now(), due_at = now() + lease,
+      may_have_arrived = may_have_arrived + (state = 'sending')::integer
+    where id = delivery returning *
+$$;
+
+-- Claims due deliveries to a webhook, the longest waiting first, each for one server and the duration of the lease. Deliveries
+-- about one person stay in order. A delivery also counts as due if its `due_at` is further ahead than that of any retry: the
+-- clock must have been set back. If organisers stopped all letters, decisions wait, too.
+create function private.claim_delivery(kind text, most integer, lease interval) returns setof private.deliveries
+  language plpgsql set search_path = ''
+as $$
+declare
+  moments record;
+begin
+  if kind = 'decision' and (select stopped from private.postman) then return; end if;
+  for moments in select * from private.due_moments() loop
+    return query
+      with due as (
+        select id from private.deliveries as delivery
+        where delivery.kind = claim_delivery.kind and due_at >= moments.since and due_at <= moments.until
+          and recalled_at is null
+          -- The `or` keeps `not exists` from becoming a join, for which PostgreSQL may read all deliveries.
+          and (delivery.kind = 'application' or not exists (
+            select from private.deliveries as earlier
+            where earlier.application_id = delivery.application_id and earlier.kind = delivery.kind
+              and private.is_before(earlier, delivery) and earlier.state in ('waiting', 'sending')
+          ))
+        order by due_at limit most for update skip locked
+      )
+      select claimed.* from due, private.claim_one(due.id, lease) as claimed;
+    exit when found;
+  end loop;
+end
+$$;
+
+-- The ranges of `due_at` that are due: the past, and times further ahead than any retry, which waits at most a day and some
+-- jitter.
+create function private.due_moments() returns table (since timestamptz, until timestamptz)
+  language sql stable
+as $$
+  values ('-infinity'::timestamptz, now()), (now() + interval '27 hours', 'infinity'::timestamptz)
+$$;
+
+-- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. `counts`: this try uses up one
+-- of the allowed attempts. Without a reply, the former reply is unchanged. `is_uncertain`: it may have arrived. `is_closing`:
+-- the mail server closed the connection. `refused`: the receiver refused it permanently. Returns the new state, which is
+-- `cancelled` if it was recalled during the try. Returns null if this claim is no longer the current one.
+create function private.record_delivery(
+  delivery uuid, attempt integer, state text, pause interval default '0', counts boolean default true,
+  reply_status integer default null, reply text default null, is_uncertain boolean default false, is_closing boolean default false,
+  refused boolean default false
+) returns text
+  language plpgsql set search_path = ''
+as $$
+declare
+  claimed private.deliveries;
+  is_recalled boolean;
+  recorded private.deliveries;
+  superseded uuid[];
+begin
+  loop
+    select * into claimed from private.deliveries where id = delivery and attempts = attempt and deliveries.state = 'sending';
+    if not found then return null; end if;
+    is_recalled := claimed.recalled_at is not null;
+    -- Locked before the delivery's row, as in the order of locks: `follow_told` adds a delivery that refers to the application.
+    if is_recalled then
+      perform private.lock_letters(array[delivery]);
+    elsif claimed.letter_id is not null then
+      perform from public.retreat_applications where id = claimed.application_id for key share;
+    end if;
+    perform from private.deliveries
+      where id = delivery and attempts = attempt and deliveries.state = 'sending' and (recalled_at is not null) = is_recalled
+      for update;
+    -- Repeat if the recall changed between the two statements.
+    exit when found;
+  end loop;
+  -- Locks the postman's row before invitations, as a claim does.
+  if record_delivery.state = 'done' and claimed.kind in ('letter', 'receipt', 'notice', 'test') then
+    perform private.accept_mail(claimed.tried_at);
+  end if;
+  update private.deliveries as row set
+      state = case when is_recalled and record_delivery.state <> 'done' then 'cancelled' else record_delivery.state end,
+      due_at = case when record_delivery.state = 'waiting' and not is_recalled then now() + pause end,
+      done_at = case when record_delivery.state = 'done' then now() end,
+      attempts = attempts - (not counts)::integer,
+      -- Without a counted try, there is no time of a try.
+      tried_at = case when counts or attempts > 1 then tried_at end,
+      reply_status = case when record_delivery.reply is null then row.reply_status else record_delivery.reply_status end,
+      reply = coalesce(record_delivery.reply, row.reply),
+      is_refused = refused,
+      may_have_arrived = may_have_arrived + is_uncertain::integer,
+      closings = closings + is_closing::integer,
+      subject = case when kind <> 'test' or record_delivery.state = 'waiting' then sent.subject end,
+      body = case when kind <> 'test' or record_delivery.state = 'waiting' then sent.body end
+    from private.as_sent(claimed, record_delivery.state = 'done') as sent
+    where id = delivery returning row.* into recorded;
+  if recorded.state = 'done' and recorded.kind in ('rsvp', 'decision') then
+    -- Otherwise a retry would deliver an older RSVP or decision after a newer one.
+    superseded := array(
+      select id from private.deliveries as earlier
+      where earlier.application_id = recorded.application_id and earlier.kind = recorded.kind
+        and private.is_before(earlier, recorded) and earlier.state not in ('done', 'cancelled')
+    );
+    perform private.lock_deliveries(superseded);
+    update private.deliveries set state = 'cancelled', due_at = null
+      where id = any (superseded) and deliveries.state not in ('done', 'cancelled');
+  end if;
+  if is_recalled and recorded.letter_id is not null then
+    perform private.settle_recalled(recorded);
+  end if;
+  return recorded.state;
+end
+$$;
+
+-- Erases the deliveries about an application, and that of the application itself, before the application, as in the lock order of
+-- servers. A server that claims a delivery, or records its result, locks the delivery, then the invitation and earlier RSVPs. It
+-- does not lock the application.
+create function private.erase_deliveries() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.lock_deliveries(array(select id from private.deliveries where old.id in (id, application_id)));
+  delete from private.deliveries where old.id in (id, application_id);
+  return old;
+end
+$$;
+
+create trigger erase_deliveries before delete on public.retreat_applications
+  for each row execute function private.erase_deliveries();
