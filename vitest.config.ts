@@ -15,12 +15,12 @@ const sourceTests = 'src/**/*.test.{ts,tsx}'
  * The others are about the mail sender, and about GoTrue's calls.
  */
 const slowSourceTests = [
-  'src/server/database/{cluster,dry-run,minor-version,pool}.test.ts',
+  'src/server/database/{connection/pool,postgres/{cluster,minor-version},schema/dry-run}.test.ts',
   'src/server/{auth/calls,backups,doctor}/*.test.ts',
   'src/server/letters/{mail-sender,refusals}.test.ts',
 ]
 const databaseTests = [
-  'src/server/{auth/{calls,mail},backups,database,deliveries,doctor,health,letters,mail,rest,retention}/**/*.test.ts',
+  'src/server/{applications,auth/{calls,mail},backups,database,deliveries,doctor,health,letters,mail,rest,retention}/**/*.test.ts',
   'test/database/**/*.test.ts',
 ]
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../src/server/database/sql.ts'
+import type { Sql } from '../src/server/database/connection/sql.ts'
 import type { Polling } from '../src/server/polling.ts'
 import { startRetention } from '../src/server/retention/retention.ts'
 import { startServer, temporaryDirectory } from '../test/support/server.ts'

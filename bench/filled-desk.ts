@@ -1,6 +1,6 @@
 import { addOrganiser } from '../src/server/auth/organisers.ts'
 import { startDesk } from '../test/support/desk.ts'
-import type { Sql } from '../src/server/database/sql.ts'
+import type { Sql } from '../src/server/database/connection/sql.ts'
 import { importFrom } from './version.ts'
 
 /**

@@ -11,7 +11,7 @@ import { startServer, temporaryDirectory } from '../test/support/server.ts'
 import { insertLoad } from './load.ts'
 import { startTime } from './start.ts'
 import { median, printTable, spread } from './table.ts'
-import type { Sql } from '../src/server/database/sql.ts'
+import type { Sql } from '../src/server/database/connection/sql.ts'
 import { connectToEmbedded } from '../test/support/sql.ts'
 
 const rounds = 5

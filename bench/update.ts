@@ -4,8 +4,8 @@ import { startPostgres } from '../test/support/postgres.ts'
 import { startServer, temporaryDirectory } from '../test/support/server.ts'
 import { fill } from './filled-desk.ts'
 import { printTable, spread } from './table.ts'
-import type { Pool } from '../src/server/database/pool.ts'
-import type { Sql } from '../src/server/database/sql.ts'
+import type { Pool } from '../src/server/database/connection/pool.ts'
+import type { Sql } from '../src/server/database/connection/sql.ts'
 import { connectTo, connectToEmbedded } from '../test/support/sql.ts'
 
 const applications = 100_000

@@ -1,5 +1,5 @@
 import { day } from './plan.ts'
-import type { Sql } from '../src/server/database/sql.ts'
+import type { Sql } from '../src/server/database/connection/sql.ts'
 
 /** Creates a clock. `moveTo` moves it forward by moving nearly all stored times back. */
 export async function createClock(sql: Sql, start: Date) {

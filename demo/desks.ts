@@ -1,8 +1,8 @@
 import { createDesk, type CallDesk } from '../src/client/desk.ts'
 import { addOrganiser } from '../src/server/auth/organisers.ts'
 import { openSession } from '../src/server/auth/sessions/sessions.ts'
-import { callFunction, readDeskFunctions } from '../src/server/database/functions.ts'
-import { sqlOf, type Sql } from '../src/server/database/sql.ts'
+import { callFunction, readDeskFunctions } from '../src/server/rest/functions.ts'
+import { sqlOf, type Sql } from '../src/server/database/connection/sql.ts'
 
 /** The organisers who decide about the applications. The visitor of the demonstration signs in as the first of them. */
 export const organisers = [

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Rsvp, Status } from '../src/application/statuses.ts'
 import type { CallDesk } from '../src/client/desk.ts'
 import type { MarkValue } from '../src/client/desk/marks.ts'
-import { writeSite } from '../src/server/database/places.ts'
+import { writeSite } from '../src/server/letters/known-site.ts'
 import { compose } from '../src/server/mail/compose.ts'
 import { createMailConnection } from '../src/server/mail/handover.ts'
 import { recordHeartbeat } from '../src/server/deliveries/record.ts'
@@ -28,7 +28,7 @@ import {
   timeBefore,
   weeks,
 } from './plan.ts'
-import type { Sql } from '../src/server/database/sql.ts'
+import type { Sql } from '../src/server/database/connection/sql.ts'
 import { valuesOf } from '../test/support/sql.ts'
 
 /** The sender of all emails. `localhost` is no Internet domain, so the check of the sender asks no name server. */

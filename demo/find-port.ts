@@ -1,4 +1,4 @@
-import { codeOf } from '../src/server/database/programs.ts'
+import { codeOf } from '../src/server/database/postgres/programs.ts'
 import { OperatorError } from '../src/settings/operator-error.ts'
 import { readNumber } from '../src/settings/values.ts'
 import { freePort } from '../test/support/ports.ts'

@@ -4,8 +4,14 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { refuseWritableByOthers } from '../src/server/database/disk.ts'
-import { acceptsConnections, folder, port, socketOf, stopPostgresOn } from '../src/server/database/files.ts'
+import { refuseWritableByOthers } from '../src/server/database/postgres/disk.ts'
+import {
+  acceptsConnections,
+  folder,
+  port,
+  socketOf,
+  stopPostgresOn,
+} from '../src/server/database/postgres/files.ts'
 
 const prefix = 'unplugged-demo-'
 /** A socket that listens while the folder is in use. A plain file would still mark the folder after a kill. */

@@ -6,7 +6,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { declaredFunctions } from '../src/server/database/declared-functions.ts'
+import { declaredFunctions } from '../src/server/database/schema/declared-functions.ts'
 import {
   generatedMark,
   isGenerated,
@@ -14,12 +14,12 @@ import {
   migrations,
   nameOf as migrationNameOf,
   newestVersion,
-} from '../src/server/database/migrations.ts'
-import { giveToOwner } from '../src/server/database/owner.ts'
-import { migrate } from '../src/server/database/schema.ts'
+} from '../src/server/database/schema/migrations.ts'
+import { giveToOwner } from '../src/server/database/schema/owner.ts'
+import { migrate } from '../src/server/database/schema/schema.ts'
 import { compare, declareSchema, readCatalogue } from '../test/support/catalogue.ts'
 import { startPostgres } from '../test/support/postgres.ts'
-import type { Sql } from '../src/server/database/sql.ts'
+import type { Sql } from '../src/server/database/connection/sql.ts'
 import { connectTo } from '../test/support/sql.ts'
 
 type Part = 'shared' | 'server'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import type { Door } from '../server/database/door.ts'
+import type { Door } from './queries/door.ts'
 import { doorLines, parseNumber, parseTime } from './door.ts'
 import { localTime } from './formats.ts'
 

@@ -1,5 +1,5 @@
 import { closedSentence } from '../application/limits.ts'
-import type { Door } from '../server/database/door.ts'
+import type { Door } from './queries/door.ts'
 import { OperatorError } from '../settings/operator-error.ts'
 import { countOf } from '../application/count.ts'
 import { localTime, onOneLine } from './formats.ts'

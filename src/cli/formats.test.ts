@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import { expect, test } from 'vitest'
 
 import { anApplication } from '../../test/support/form.ts'
-import type { ApplicationRow, StoredApplication } from '../server/database/applications.ts'
+import type { ApplicationRow, StoredApplication } from './queries/applications.ts'
 import {
   accountsText,
   localTime,

@@ -6,7 +6,7 @@ import { countOf } from '../application/count.ts'
 import { control, csvHeader, csvLines, storedColumns, operatorColumns } from '../application/csv.ts'
 import { textFields } from '../application/fields.ts'
 import { statuses, type Status } from '../application/statuses.ts'
-import type { ApplicationRow } from '../server/database/applications.ts'
+import type { ApplicationRow } from './queries/applications.ts'
 import { wrap } from './wrap.ts'
 
 type Batches = AsyncIterable<ApplicationRow[]>

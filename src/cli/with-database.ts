@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
-import { isDatabaseError } from '../server/database/connection.ts'
+import { isDatabaseError } from '../server/database/connection/connection.ts'
 
 import {
   openDatabase,
@@ -8,8 +8,8 @@ import {
   type DatabaseLocation,
   type OpenOptions,
 } from '../server/database/database.ts'
-import { lossError } from '../server/database/failures.ts'
-import { remedyForOld } from '../server/database/schema-state.ts'
+import { lossError } from '../server/database/connection/failures.ts'
+import { remedyForOld } from '../server/database/schema/schema-state.ts'
 import { exitProcess } from '../settings/exit-process.ts'
 import { OperatorError } from '../settings/operator-error.ts'
 import { readSettings } from '../settings/server-settings.ts'

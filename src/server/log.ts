@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pino, { type DestinationStream, type LogFn, type Logger, type LoggerOptions } from 'pino'
 
 import type { LogLevel } from '../settings/server-settings.ts'
-import { isDatabaseError } from './database/connection.ts'
+import { isDatabaseError } from './database/connection/connection.ts'
 import { createRepeats, type Repeats } from './repeats.ts'
 
 /** What PostgreSQL's codes mean, for those that an operator may meet. */

@@ -10,7 +10,7 @@ import { dataDirectory, startServer, type RunningServer } from '../support/serve
 import { unusedIpAddress, codeOf } from '../support/sign-in.ts'
 import { test, type Visitor } from '../support/visitor.ts'
 import { connectToEmbedded } from '../support/sql.ts'
-import type { Pool } from '../../src/server/database/pool.ts'
+import type { Pool } from '../../src/server/database/connection/pool.ts'
 
 const refusedRequest = /Failed to load resource/
 

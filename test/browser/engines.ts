@@ -18,7 +18,7 @@ import { changeAsOthersDo } from '../support/translation.ts'
 import { until } from '../support/until.ts'
 import { within } from '../support/within.ts'
 import { connectToEmbedded } from '../support/sql.ts'
-import type { Pool } from '../../src/server/database/pool.ts'
+import type { Pool } from '../../src/server/database/connection/pool.ts'
 
 const requestedEngines = process.argv.slice(2)
 for (const name of requestedEngines) {

@@ -1,6 +1,6 @@
 import { beforeAll, expect } from 'vitest'
 
-import type { Sql } from '../../src/server/database/sql.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 import { send } from '../support/client.ts'
 import { anApplication, getForm } from '../support/form.ts'
 import { holdRequests } from '../support/held-requests.ts'

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { beforeAll, expect } from 'vitest'
 
-import { setDoor } from '../../src/server/database/door.ts'
-import type { Sql } from '../../src/server/database/sql.ts'
+import { setDoor } from '../../src/cli/queries/door.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 import { anApplication, getForm } from '../support/form.ts'
 import { readLinkPreview } from '../support/link-preview.ts'
 import { startReceiver, type Receiver } from '../support/receiver.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 
-import { migrate } from '../../src/server/database/schema.ts'
+import { migrate } from '../../src/server/database/schema/schema.ts'
 import { differencesInProject, differencesOn, pushMigrations } from '../support/catalogue.ts'
 import { newProject } from '../support/hosted-project.ts'
 import { cannotRun } from '../support/requirements.ts'
@@ -14,7 +14,7 @@ import {
   type OtherPostgres,
 } from '../support/other-postgres.ts'
 import { temporaryDirectory } from '../support/server.ts'
-import type { Sql } from '../../src/server/database/sql.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 
 const directory = await temporaryDirectory()
 describe.each([

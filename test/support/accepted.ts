@@ -1,7 +1,7 @@
 import type { Rsvp } from '../../src/application/statuses.ts'
 import type { Application } from '../../src/application/application.ts'
 import { anApplication } from './form.ts'
-import type { Sql } from '../../src/server/database/sql.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 import { valuesOf } from './sql.ts'
 
 /** An applicant who was accepted and has received the letter. */

@@ -1,5 +1,5 @@
 import type { ActName } from '../../src/client/desk/calls.ts'
-import type { Sql } from '../../src/server/database/sql.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 import type { Applicants } from './applicants.ts'
 import { releaseDrafts } from './letters.ts'
 import { storeAnswers, storeQuestions } from './questions.ts'

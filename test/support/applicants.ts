@@ -2,7 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 
 import type { Application } from '../../src/application/application.ts'
 import type { Status } from '../../src/application/statuses.ts'
-import type { Sql } from '../../src/server/database/sql.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 import { anApplication } from './form.ts'
 import { valuesOf } from './sql.ts'
 

@@ -2,7 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach } from 'vitest'
 
 import type { Application } from '../../src/application/application.ts'
-import type { Sql } from '../../src/server/database/sql.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 import { askDesk, type Details, type Outcome, type Page } from './desk-replies.ts'
 import { anApplication } from './form.ts'
 import { resetDatabase } from './reset.ts'

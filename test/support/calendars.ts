@@ -1,7 +1,7 @@
 import type { Download } from 'playwright-core'
 
 import type { Retreat } from '../../src/application/calendar.ts'
-import type { Sql } from '../../src/server/database/sql.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 import type { ReceivedMail } from './mail-server.ts'
 
 /** A retreat of four days. */

@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises'
 
-import { declaredFiles, signInFile } from '../../src/server/database/declared-files.ts'
-import { giveToOwner } from '../../src/server/database/owner.ts'
-import { migrate } from '../../src/server/database/schema.ts'
+import { declaredFiles, signInFile } from '../../src/server/database/schema/declared-files.ts'
+import { giveToOwner } from '../../src/server/database/schema/owner.ts'
+import { migrate } from '../../src/server/database/schema/schema.ts'
 import { newProject } from './hosted-project.ts'
 import type { TestPostgres } from './postgres.ts'
-import type { Sql } from '../../src/server/database/sql.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 import { connectTo } from './sql.ts'
-import type { Pool } from '../../src/server/database/pool.ts'
+import type { Pool } from '../../src/server/database/connection/pool.ts'
 
 /**
  * Makes the schema in an empty database from the files that declare it.

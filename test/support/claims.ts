@@ -1,7 +1,7 @@
 import { defaultLook } from '../../src/design/look.ts'
 import { claimMail, type LetterClaim } from '../../src/server/letters/claims.ts'
 import type { NoticeClaim } from '../../src/server/letters/notices.ts'
-import type { Sql } from '../../src/server/database/sql.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 
 /** The pace: milliseconds between two emails. */
 interface PaceOptions {

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 
 import type { LetterPage, LettersOverview } from '../../src/client/desk/letters.ts'
-import type { Sql } from '../../src/server/database/sql.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 import { beginEdition, removeEditions } from './editions.ts'
 import { storeExamplesAboutGuest } from './person.ts'
 import { storeExampleAnswers } from './questions.ts'

@@ -6,8 +6,8 @@ import { atTestEnd, currentScope } from './cleanup.ts'
 import { clientOf } from './organiser.ts'
 import { dataDirectory, startServer } from './server.ts'
 import { connectToEmbedded } from './sql.ts'
-import type { Sql } from '../../src/server/database/sql.ts'
-import type { Pool } from '../../src/server/database/pool.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
+import type { Pool } from '../../src/server/database/connection/pool.ts'
 
 /** A running server for tests of the desk, and its database. */
 export interface DeskServer {

@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/server/database/sql.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 
 /**
  * Begins a retreat as the organiser who signed in last, and copies everything. Ends the hour in which an application to the

@@ -6,7 +6,7 @@ import { expect } from 'vitest'
 
 import type { ListedApplication, ListPage, ApplicationDetails } from '../../src/client/desk/applications.ts'
 import type { Letter } from '../../src/client/desk/letters.ts'
-import type { Sql } from '../../src/server/database/sql.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 import { send } from './client.ts'
 import { readCsv } from './csv.ts'
 import { anApplication } from './form.ts'

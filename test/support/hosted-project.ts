@@ -1,5 +1,5 @@
 import type { TestPostgres } from './postgres.ts'
-import type { Sql } from '../../src/server/database/sql.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 import { connectTo } from './sql.ts'
 
 /**

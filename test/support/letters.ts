@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/server/database/sql.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 
 /**
  * Stores applications with one due letter each, as if an organiser had released the letters.

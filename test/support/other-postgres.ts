@@ -4,7 +4,7 @@ import { chown } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { unprivileged } from '../../src/server/database/programs.ts'
+import { unprivileged } from '../../src/server/database/postgres/programs.ts'
 import { atTestEnd } from './cleanup.ts'
 import { freePort } from './ports.ts'
 import type { TestPostgres } from './postgres.ts'

@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/server/database/sql.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 import type { Applicants, Organiser } from './applicants.ts'
 import { storeLetter } from './letters.ts'
 import { storeAnswers, storeQuestions } from './questions.ts'

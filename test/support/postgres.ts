@@ -1,11 +1,11 @@
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 
-import { ensureCluster } from '../../src/server/database/cluster.ts'
+import { ensureCluster } from '../../src/server/database/postgres/cluster.ts'
 import { atTestEnd } from './cleanup.ts'
 import { waitForExit, postmasterOf } from './postmaster.ts'
 import { dataDirectory } from './server.ts'
-import type { Sql } from '../../src/server/database/sql.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 import { connectToEmbedded } from './sql.ts'
 
 /** A PostgreSQL that is reached over TCP, like that of `DATABASE_URL`. */

@@ -1,7 +1,7 @@
 import { appendFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { ensureCluster } from '../../src/server/database/cluster.ts'
+import { ensureCluster } from '../../src/server/database/postgres/cluster.ts'
 import { openDatabase } from '../../src/server/database/database.ts'
 import { installReset } from './reset.ts'
 import { copyPrepared } from './server.ts'

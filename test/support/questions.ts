@@ -1,5 +1,5 @@
 import type { Question } from '../../src/application/questions.ts'
-import type { Sql } from '../../src/server/database/sql.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 import type { Applicants } from './applicants.ts'
 
 /** Stores people who are coming, with an address each, and returns their ids. */

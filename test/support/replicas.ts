@@ -11,8 +11,8 @@ import { freePort } from './ports.ts'
 import { endWithTest } from './programs.ts'
 import { temporaryDirectory } from './server.ts'
 import { until } from './until.ts'
-import { createPool, type Pool } from '../../src/server/database/pool.ts'
-import type { Sql } from '../../src/server/database/sql.ts'
+import { createPool, type Pool } from '../../src/server/database/connection/pool.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 
 /** Two PostgreSQL servers from Debian's packages, a primary and its standby, behind the single address of HAProxy. */
 export interface Replicas {

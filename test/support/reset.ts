@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/server/database/sql.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 
 /** Tables that no reset changes: a server keeps what it read from them, and no test changes them. */
 const constantTables = [

@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/server/database/sql.ts'
+import type { Sql } from '../../src/server/database/connection/sql.ts'
 
 /** Resets the retention, so that no application is ever erased automatically. Ends all announcements. */
 export async function resetRetention(sql: Sql): Promise<void> {

@@ -1,7 +1,13 @@
-import { parseAddress } from '../../src/server/database/address.ts'
-import { createPool, type Pool } from '../../src/server/database/pool.ts'
-import { embedded } from '../../src/server/database/pools.ts'
-import { identifier, sqlOf, Template, type Parameter, type Sql } from '../../src/server/database/sql.ts'
+import { parseAddress } from '../../src/server/database/connection/address.ts'
+import { createPool, type Pool } from '../../src/server/database/connection/pool.ts'
+import { embedded } from '../../src/server/database/postgres/files.ts'
+import {
+  identifier,
+  sqlOf,
+  Template,
+  type Parameter,
+  type Sql,
+} from '../../src/server/database/connection/sql.ts'
 import { atTestEnd } from './cleanup.ts'
 
 /** Connections to the embedded database as its superuser. */

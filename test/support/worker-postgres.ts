@@ -1,9 +1,9 @@
 import { appendFile, mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { ensureCluster } from '../../src/server/database/cluster.ts'
-import { createPool, type Pool } from '../../src/server/database/pool.ts'
-import { embedded } from '../../src/server/database/pools.ts'
+import { ensureCluster } from '../../src/server/database/postgres/cluster.ts'
+import { createPool, type Pool } from '../../src/server/database/connection/pool.ts'
+import { embedded } from '../../src/server/database/postgres/files.ts'
 import { atTestEnd } from './cleanup.ts'
 import { postmasterOf } from './postmaster.ts'
 import { copyPrepared } from './server.ts'

@@ -9,10 +9,10 @@ import {
   countApplications,
   withDeskColumns,
   type StoredApplication,
-} from '../../server/database/applications.ts'
+} from '../queries/applications.ts'
 import { appendErasures } from '../../server/backups/erasures.ts'
 import { searchBackups } from '../../server/backups/search.ts'
-import { isUuid } from '../../server/database/uuid.ts'
+import { isUuid } from '../../application/uuid.ts'
 import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
@@ -21,7 +21,7 @@ import { readOptions } from '../options.ts'
 import { write } from '../output.ts'
 import { showInPager } from '../pager.ts'
 import { withDatabase } from '../with-database.ts'
-import type { Sql } from '../../server/database/sql.ts'
+import type { Sql } from '../../server/database/connection/sql.ts'
 
 const usage = `Usage: ${commandLine('applications', '[option]')}
 

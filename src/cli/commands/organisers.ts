@@ -20,7 +20,7 @@ import { readSettings, type Settings } from '../../settings/server-settings.ts'
 import { onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'
 import { withDatabase } from '../with-database.ts'
-import type { Sql } from '../../server/database/sql.ts'
+import type { Sql } from '../../server/database/connection/sql.ts'
 
 const usage = `Usage: ${commandLine('organisers', '[option]')}
 

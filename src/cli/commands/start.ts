@@ -1,5 +1,6 @@
-import { dryRun, type DryRun } from '../../server/database/dry-run.ts'
-import { freeDisk, megabytes } from '../../server/database/disk-space.ts'
+import { dryRun, type DryRun } from '../../server/database/schema/dry-run.ts'
+import { freeDisk } from '../../server/database/postgres/disk.ts'
+import { megabytes } from '../../server/database/schema/disk-space.ts'
 import { commandLine } from '../../settings/command-line.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/sql.ts'
+import type { Sql } from '../database/connection/sql.ts'
 import type { SigningKeys } from './sessions/keys.ts'
 import type { EmailRateLimit } from './mail/email-rate-limit.ts'
 import type { Outgoing } from './mail/outgoing.ts'

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/sql.ts'
+import type { Sql } from '../database/connection/sql.ts'
 
 /** The limits of an account, for all IP addresses together: the highest count, and the seconds until the count restarts. */
 const limits = {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isDatabaseError } from '../database/connection.ts'
+import { isDatabaseError } from '../database/connection/connection.ts'
 
 import { HttpError, httpError } from '../http/errors.ts'
 import { invalid } from './refusals.ts'

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { acceptBodies } from '../http/large-requests.ts'
 import { sendError } from './errors.ts'
 import { challengeOf, checkPhone, emailOf, fieldsOf } from './fields.ts'
-import { isUuid } from '../database/uuid.ts'
+import { isUuid } from '../../application/uuid.ts'
 
 let app: FastifyInstance
 

@@ -6,7 +6,7 @@ import { resetCount } from './counts.ts'
 import { emailOf } from './fields.ts'
 import { removeFactor } from './proofs/second-factor.ts'
 import { issue, lifetimes } from './proofs/one-time.ts'
-import type { Sql } from '../database/sql.ts'
+import type { Sql } from '../database/connection/sql.ts'
 
 /** Somebody who may sign in and use the desk. */
 export interface Organiser {

@@ -16,11 +16,11 @@ import {
   backupFailure,
   type Manifest,
 } from './manifest.ts'
-import { syncDirectory } from '../database/disk.ts'
+import { syncDirectory } from '../database/postgres/disk.ts'
 import { runDirectly, type FileWork } from './file-work.ts'
-import { ownerOfAuth } from '../database/owner-of-auth.ts'
-import { schemaVersion } from '../database/schema-state.ts'
-import { inBatches, type Sql } from '../database/sql.ts'
+import { ownerOfAuth } from '../database/schema/owner-of-auth.ts'
+import { schemaVersion } from '../database/schema/schema-state.ts'
+import { inBatches, type Sql } from '../database/connection/sql.ts'
 
 /** The numbers of rows in a backup, or of rows that were restored. */
 export interface BackupCounts {

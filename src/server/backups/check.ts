@@ -5,7 +5,7 @@ import { OperatorError } from '../../settings/operator-error.ts'
 import { readLines, type BackupCounts } from './backup.ts'
 import { fileOf, seededTables } from './manifest.ts'
 import { linesOf, restore, type Backup } from './restore.ts'
-import type { Sql } from '../database/sql.ts'
+import type { Sql } from '../database/connection/sql.ts'
 
 /** The result of restoring a backup for a check. */
 export interface CheckResult extends BackupCounts {

@@ -5,9 +5,9 @@ import { beforeAll, expect, test } from 'vitest'
 import { openTestDatabase } from '../../../test/support/database.ts'
 import { anApplication } from '../../../test/support/form.ts'
 import { temporaryDirectory } from '../../../test/support/server.ts'
-import { visitor } from '../database/pools.ts'
+import { visitor } from '../database/connection/pools.ts'
 import type { Database } from '../database/database.ts'
-import { insertApplications, sentRowsOf } from '../database/insert.ts'
+import { insertApplications, sentRowsOf } from '../applications/insert.ts'
 import { appendErasures, readErasures } from './erasures.ts'
 
 let database: Database

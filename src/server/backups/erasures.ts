@@ -3,9 +3,9 @@ import { lstat, open, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 import { OperatorError } from '../../settings/operator-error.ts'
-import { advisoryLocks } from '../database/advisory-locks.ts'
-import { syncDirectory } from '../database/disk.ts'
-import type { Sql } from '../database/sql.ts'
+import { advisoryLocks } from '../database/connection/advisory-locks.ts'
+import { syncDirectory } from '../database/postgres/disk.ts'
+import type { Sql } from '../database/connection/sql.ts'
 import { runDirectly } from './file-work.ts'
 
 /** The file with the erasures that a restore repeats. Each line is the digest of an application's id. */

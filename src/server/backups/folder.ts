@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { applications, fileOf, backupTables, manifestName, type Manifest } from './manifest.ts'
 import { unfinishedName } from './backup.ts'
-import { refuseWritableByOthers } from '../database/disk.ts'
+import { refuseWritableByOthers } from '../database/postgres/disk.ts'
 
 /** A backup that a server made automatically. */
 export interface ScheduledBackup {

@@ -1,6 +1,6 @@
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ConnectionError, isDatabaseError } from '../database/connection.ts'
+import { ConnectionError, isDatabaseError } from '../database/connection/connection.ts'
 
 import { table } from '../../application/application.ts'
 import { OperatorError } from '../../settings/operator-error.ts'

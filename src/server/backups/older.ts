@@ -1,5 +1,5 @@
-import { migrations } from '../database/migrations.ts'
-import type { Sql } from '../database/sql.ts'
+import { migrations } from '../database/schema/migrations.ts'
+import type { Sql } from '../database/connection/sql.ts'
 
 /** Tables of older versions, with the columns that they had last. Migrations have moved their rows to other tables. */
 const olderColumns: Record<string, string> = {

@@ -21,10 +21,10 @@ import type { BackupCounts } from './backup.ts'
 import { listBackups } from './folder.ts'
 import { moveOlderRows, createOlderTables, tableFor, writeDomainsInAscii } from './older.ts'
 import { triggers } from './triggers.ts'
-import { defaultToNewestEdition } from '../database/edition.ts'
-import { newestVersion } from '../database/migrations.ts'
-import { ownerOfAuth } from '../database/owner-of-auth.ts'
-import { maxBatchLength, type Sql } from '../database/sql.ts'
+import { defaultToNewestEdition } from '../database/schema/edition.ts'
+import { newestVersion } from '../database/schema/migrations.ts'
+import { ownerOfAuth } from '../database/schema/owner-of-auth.ts'
+import { maxBatchLength, type Sql } from '../database/connection/sql.ts'
 
 /** Rows that are restored at a time. Long rows are fewer. */
 const batchSize = 500

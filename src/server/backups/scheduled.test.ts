@@ -10,10 +10,10 @@ import { backUp } from './backup.ts'
 import { backupName, listBackups, newestBackup } from './folder.ts'
 import type { Manifest } from './manifest.ts'
 import { checkBackup } from './restore.ts'
-import { insertApplications, sentRowsOf } from '../database/insert.ts'
-import { visitor } from '../database/pools.ts'
+import { insertApplications, sentRowsOf } from '../applications/insert.ts'
+import { visitor } from '../database/connection/pools.ts'
 import { anApplication } from '../../../test/support/form.ts'
-import { advisoryLocks } from '../database/advisory-locks.ts'
+import { advisoryLocks } from '../database/connection/advisory-locks.ts'
 import { createScheduledBackups, lastOccurrence } from './scheduled.ts'
 
 let database: Database

@@ -15,10 +15,10 @@ import {
 import { snapshotMode, writeBackup, type BackupOptions } from './backup.ts'
 import { appendErasures } from './erasures.ts'
 import { createFileWork, FileTimeoutError } from './file-work.ts'
-import { advisoryLocks } from '../database/advisory-locks.ts'
-import type { Pools } from '../database/pools.ts'
-import { schemaVersion } from '../database/schema-state.ts'
-import type { Sql } from '../database/sql.ts'
+import { advisoryLocks } from '../database/connection/advisory-locks.ts'
+import type { Pools } from '../database/connection/pools.ts'
+import { schemaVersion } from '../database/schema/schema-state.ts'
+import type { Sql } from '../database/connection/sql.ts'
 
 /** The settings of scheduled backups. */
 export interface BackupSettings {

@@ -4,7 +4,7 @@ import { atTestEnd } from '../../../test/support/cleanup.ts'
 import { connectTo, connectToEmbedded } from '../../../test/support/sql.ts'
 import { createTestDatabase } from '../../../test/support/worker-postgres.ts'
 import { openDatabase } from './database.ts'
-import type { Sql } from './sql.ts'
+import type { Sql } from './connection/sql.ts'
 
 /** Variables that libpq, the driver or PostgreSQL's programs read. */
 const variables = {

@@ -3,10 +3,10 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { openTestDatabase } from '../../../test/support/database.ts'
 import { anApplication } from '../../../test/support/form.ts'
 import { valuesOf } from '../../../test/support/sql.ts'
-import { visitor } from '../database/pools.ts'
-import { insertApplications, sentRowsOf } from '../database/insert.ts'
+import { visitor } from '../database/connection/pools.ts'
+import { insertApplications, sentRowsOf } from '../applications/insert.ts'
 import type { Database } from '../database/database.ts'
-import type { Sql } from '../database/sql.ts'
+import type { Sql } from '../database/connection/sql.ts'
 
 let database: Database
 let owner: Sql

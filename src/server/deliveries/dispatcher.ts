@@ -2,7 +2,7 @@ import { upkeepInterval, startPolling } from '../polling.ts'
 import { createRepeats } from '../repeats.ts'
 import { createPace, type Pace } from './pace.ts'
 import { deliver, type DeliveryResult, type Receiver } from './webhook.ts'
-import type { Sql } from '../database/sql.ts'
+import type { Sql } from '../database/connection/sql.ts'
 
 /** A delivery that this server has claimed. */
 interface Claim {

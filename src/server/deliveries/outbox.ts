@@ -2,7 +2,7 @@ import { webhookBody, type Application } from '../../application/application.ts'
 import { nextAttempt } from './schedule.ts'
 import { describeResult, type Outbox } from './dispatcher.ts'
 import { recordHeartbeat, recordDelivery, type DeliveryTry } from './record.ts'
-import type { Sql } from '../database/sql.ts'
+import type { Sql } from '../database/connection/sql.ts'
 
 /** The event that a delivery reports. */
 export type Kind = 'application' | 'rsvp' | 'decision'

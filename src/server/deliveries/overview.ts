@@ -1,4 +1,4 @@
-import { inBatches, type Sql } from '../database/sql.ts'
+import { inBatches, type Sql } from '../database/connection/sql.ts'
 
 /** The numbers of deliveries by their state. */
 export interface DeliveryCounts {

@@ -1,4 +1,4 @@
-import { identifier, type Sql } from '../database/sql.ts'
+import { identifier, type Sql } from '../database/connection/sql.ts'
 
 /** Identifies a claim: the delivery's id, and the number of the try. */
 export interface DeliveryTry {

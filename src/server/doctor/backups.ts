@@ -6,7 +6,7 @@ import { createFileWork } from '../backups/file-work.ts'
 import { newestBackup, refuseFolderWritableByOthers } from '../backups/folder.ts'
 import { overdueAfter, readInstallation } from '../backups/scheduled.ts'
 import type { ReadOnlyDatabase } from '../database/database.ts'
-import { codeOf } from '../database/programs.ts'
+import { codeOf } from '../database/postgres/programs.ts'
 import { notSet, ok, wrongIf } from '../finding.ts'
 
 const hour = 3_600_000

@@ -1,9 +1,9 @@
 import { commandLine } from '../../settings/command-line.ts'
 import { minVersion, tooOldPostgres, type ReadOnlyDatabase } from '../database/database.ts'
-import { remedyForNewer, remedyForEdited } from '../database/ledgers.ts'
-import { schemaState } from '../database/schema-state.ts'
+import { remedyForNewer, remedyForEdited } from '../database/schema/ledgers.ts'
+import { schemaState } from '../database/schema/schema-state.ts'
 import { notKnown, ok, wrong, wrongIf } from '../finding.ts'
-import type { Sql } from '../database/sql.ts'
+import type { Sql } from '../database/connection/sql.ts'
 
 /**
  * Seconds by which this machine's clock may differ from the database's. One of them dates codes and tokens, and the other

@@ -1,7 +1,7 @@
 import type { StatsFs } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 
-import { codeOf } from '../database/programs.ts'
+import { codeOf } from '../database/postgres/programs.ts'
 import { notKnown, ok, wrong, wrongIf } from '../finding.ts'
 
 /** Free bytes below which a busy evening may fill the disk, because PostgreSQL also writes its WAL there. */

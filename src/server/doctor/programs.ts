@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 
 import type { ReadOnlyDatabase } from '../database/database.ts'
-import { bundledPrograms, supported, versionOf } from '../database/programs.ts'
+import { bundledPrograms, supported, versionOf } from '../database/postgres/programs.ts'
 import { notSet, ok, wrongIf } from '../finding.ts'
 
 /**

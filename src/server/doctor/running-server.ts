@@ -1,8 +1,8 @@
 import type { Settings } from '../../settings/server-settings.ts'
 import { addressOf } from '../site.ts'
-import { listeningHolder } from '../database/lock.ts'
-import { readDatabaseId } from '../database/database-id.ts'
-import type { Sql } from '../database/sql.ts'
+import { listeningHolder } from '../database/postgres/lock.ts'
+import { readDatabaseId } from '../database/connection/database-id.ts'
+import type { Sql } from '../database/connection/sql.ts'
 import { oneLine } from '../finding.ts'
 import { instancePath } from '../health/instance.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-import { visitor, type Caller } from '../database/pools.ts'
+import { visitor, type Caller } from '../database/connection/pools.ts'
 import { HttpError } from './errors.ts'
 
 /**

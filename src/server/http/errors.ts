@@ -1,5 +1,5 @@
 import { uniqueIndex } from '../../application/application.ts'
-import { ConnectionError, DeadlineError, isDatabaseError } from '../database/connection.ts'
+import { ConnectionError, DeadlineError, isDatabaseError } from '../database/connection/connection.ts'
 
 /** The optional parts of an error. */
 interface ErrorDetails {

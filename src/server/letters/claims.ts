@@ -4,7 +4,7 @@ import { recordDelivery } from '../deliveries/record.ts'
 import type { Message } from '../mail/compose.ts'
 import type { NoticeClaim } from './notices.ts'
 import { uncertainReason, maxUncertainTries, type MailTry } from './outcomes.ts'
-import type { Sql } from '../database/sql.ts'
+import type { Sql } from '../database/connection/sql.ts'
 
 /** The kinds of emails. */
 export type Kind = 'test' | 'letter' | 'notice' | 'receipt'

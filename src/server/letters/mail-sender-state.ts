@@ -1,4 +1,4 @@
-import type { Sql } from '../database/sql.ts'
+import type { Sql } from '../database/connection/sql.ts'
 
 /**
  * Backs off: delays all queued emails by a time that grows with each failure, until the mail server accepts an email.

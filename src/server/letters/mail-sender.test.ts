@@ -14,7 +14,7 @@ import { tidyNotices } from './notices.ts'
 import { giveBack, record } from './outcomes.ts'
 import { countLetters } from './overview.ts'
 import { backOffAll } from './mail-sender-state.ts'
-import { sqlOf, type Rows, type Sql } from '../database/sql.ts'
+import { sqlOf, type Rows, type Sql } from '../database/connection/sql.ts'
 import { countRowsRead, wrapStatements, valuesOf } from '../../../test/support/sql.ts'
 
 let outbox: MailSenderFixture

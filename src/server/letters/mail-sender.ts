@@ -10,7 +10,7 @@ import { claimMail, type MailClaim } from './claims.ts'
 import { tidyNotices, noticeMessage } from './notices.ts'
 import { giveBack, isCause, record, type RecordedResult } from './outcomes.ts'
 import { backOffAll } from './mail-sender-state.ts'
-import type { Sql } from '../database/sql.ts'
+import type { Sql } from '../database/connection/sql.ts'
 
 /** A running mail sender: it hands due emails over to the mail server. */
 export interface MailSender {

@@ -1,7 +1,7 @@
 import type { Announcement } from '../../application/announcement.ts'
 import type { Message } from '../mail/compose.ts'
 import type { MailTry } from './outcomes.ts'
-import type { Sql } from '../database/sql.ts'
+import type { Sql } from '../database/connection/sql.ts'
 
 /** A claimed email to an organiser. */
 export interface NoticeClaim extends MailTry {

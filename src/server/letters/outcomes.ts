@@ -2,7 +2,7 @@ import { recordDelivery, type DeliveryTry, type TryResult } from '../deliveries/
 import { nextAttempt } from '../deliveries/schedule.ts'
 import type { HandoverResult } from '../mail/handover.ts'
 import { withoutAddresses, type Blame } from '../mail/refusals.ts'
-import type { Sql } from '../database/sql.ts'
+import type { Sql } from '../database/connection/sql.ts'
 
 /** The results that `record` takes. After any other result, the claim is given back. */
 export type RecordedResult = Extract<HandoverResult, { outcome: 'sent' | 'refused' | 'retry' }>

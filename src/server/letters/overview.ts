@@ -1,4 +1,4 @@
-import { inBatches, type Sql } from '../database/sql.ts'
+import { inBatches, type Sql } from '../database/connection/sql.ts'
 
 /** The state of the letters, for monitoring. */
 export interface LetterHealth {

@@ -3,7 +3,7 @@ import type { Finding } from '../finding.ts'
 import { startPolling, type Polling } from '../polling.ts'
 import { checkMail } from './check.ts'
 import type { DnsResolver } from './sender-domain.ts'
-import type { Sql } from '../database/sql.ts'
+import type { Sql } from '../database/connection/sql.ts'
 
 /** Milliseconds between two polls for a requested check. */
 const pollInterval = 1_000

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 
 import { cached } from '../cached.ts'
-import type { Sql } from '../database/sql.ts'
+import type { Sql } from '../database/connection/sql.ts'
 import { within } from '../within.ts'
 
 /** Milliseconds for which the database's response is reused. The page may show a change this much later. */

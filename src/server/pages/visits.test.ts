@@ -1,7 +1,7 @@
 import fastify from 'fastify'
 import { expect, onTestFinished, test, vi } from 'vitest'
 
-import { sqlOf, type Sql } from '../database/sql.ts'
+import { sqlOf, type Sql } from '../database/connection/sql.ts'
 import { createVisits, isSeen, sourceOf } from './visits.ts'
 
 /** The source of a query, parsed as the server parses it. */

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Logger } from 'pino'
 
 import type { Announcement } from '../../application/announcement.ts'
-import type { Sql } from '../database/sql.ts'
+import type { Sql } from '../database/connection/sql.ts'
 import { startPolling, type Polling } from '../polling.ts'
 
 /** Milliseconds between two looks for what is due to be erased. */

@@ -11,7 +11,7 @@ import { newToken, waitForInvitation, invitations, mockInvitations } from '../..
 import { dataDirectory, startServer, type RunningServer } from '../../support/server.ts'
 import { test, type Visitor } from '../../support/visitor.ts'
 import { connectToEmbedded } from '../../support/sql.ts'
-import type { Pool } from '../../../src/server/database/pool.ts'
+import type { Pool } from '../../../src/server/database/connection/pool.ts'
 import { settle } from '../../support/refresh.ts'
 
 const failedRequest = /Failed to load resource/

@@ -6,7 +6,7 @@ import { storeQuestions } from '../../support/questions.ts'
 import { dataDirectory, startServer, type RunningServer } from '../../support/server.ts'
 import { connectToEmbedded } from '../../support/sql.ts'
 import { test, type Visitor } from '../../support/visitor.ts'
-import type { Pool } from '../../../src/server/database/pool.ts'
+import type { Pool } from '../../../src/server/database/connection/pool.ts'
 import { settle } from '../../support/refresh.ts'
 
 const failedRequest = /Failed to load resource/

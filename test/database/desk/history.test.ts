@@ -11,7 +11,7 @@ import { removeOrganiser } from '../../../src/server/auth/organisers.ts'
 import { backUp } from '../../../src/server/backups/backup.ts'
 import { fileOf, history, manifestName, type Manifest } from '../../../src/server/backups/manifest.ts'
 import { checkBackup, restore } from '../../../src/server/backups/restore.ts'
-import type { Sql } from '../../../src/server/database/sql.ts'
+import type { Sql } from '../../../src/server/database/connection/sql.ts'
 
 let server: SignInServer
 

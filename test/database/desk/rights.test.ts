@@ -10,9 +10,9 @@ import { resetDatabase } from '../../support/reset.ts'
 import { anonKey, codeOf, startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import type { DeskFunction } from '../../../src/client/desk/calls.ts'
 import { operatorSecret, removeOrganiser } from '../../../src/server/auth/organisers.ts'
-import { visitor } from '../../../src/server/database/pools.ts'
-import { insertApplications, sentRowsOf } from '../../../src/server/database/insert.ts'
-import type { Sql } from '../../../src/server/database/sql.ts'
+import { visitor } from '../../../src/server/database/connection/pools.ts'
+import { insertApplications, sentRowsOf } from '../../../src/server/applications/insert.ts'
+import type { Sql } from '../../../src/server/database/connection/sql.ts'
 import { valuesOf } from '../../support/sql.ts'
 
 let server: SignInServer

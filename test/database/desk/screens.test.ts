@@ -18,7 +18,7 @@ import type {
   SelectedApplication,
 } from '../../../src/client/desk/applications.ts'
 import type { Notices } from '../../../src/client/desk/letters.ts'
-import { applicationsWithDeliveries, withDeskColumns } from '../../../src/server/database/applications.ts'
+import { applicationsWithDeliveries, withDeskColumns } from '../../../src/cli/queries/applications.ts'
 import { valuesOf } from '../../support/sql.ts'
 
 let server: SignInServer

@@ -7,7 +7,7 @@ import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import type { Letter } from '../../../src/client/desk/letters.ts'
 import { record } from '../../../src/server/letters/outcomes.ts'
-import type { Sql } from '../../../src/server/database/sql.ts'
+import type { Sql } from '../../../src/server/database/connection/sql.ts'
 import { valuesOf } from '../../support/sql.ts'
 
 let server: SignInServer

@@ -8,7 +8,7 @@ import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import { valuesOf } from '../../support/sql.ts'
 import type { Letter } from '../../../src/client/desk/letters.ts'
-import type { Sql } from '../../../src/server/database/sql.ts'
+import type { Sql } from '../../../src/server/database/connection/sql.ts'
 import { record, type RecordedResult } from '../../../src/server/letters/outcomes.ts'
 
 const deferred: RecordedResult = { outcome: 'retry', code: 451, reply: '451 later', isUncertain: false }

@@ -7,7 +7,7 @@ import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import { valuesOf } from '../../support/sql.ts'
 import { questions } from '../../../src/application/fields.ts'
 import type { AllAbout } from '../../../src/client/desk/person.ts'
-import type { Sql } from '../../../src/server/database/sql.ts'
+import type { Sql } from '../../../src/server/database/connection/sql.ts'
 
 let server: SignInServer
 let sql: Sql

@@ -7,8 +7,8 @@ import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import { valuesOf } from '../../support/sql.ts'
 import type { Application } from '../../../src/application/application.ts'
-import { readDoor, setDoor, setSentence } from '../../../src/server/database/door.ts'
-import type { Sql } from '../../../src/server/database/sql.ts'
+import { readDoor, setDoor, setSentence } from '../../../src/cli/queries/door.ts'
+import type { Sql } from '../../../src/server/database/connection/sql.ts'
 
 let server: SignInServer
 let owner: Sql

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/prom
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { programsPackage } from '../../../src/server/database/programs.ts'
+import { programsPackage } from '../../../src/server/database/postgres/programs.ts'
 import { temporaryDirectory } from '../server.ts'
 
 /** The prepared databases of former runs, by the digest of the files that they were made from. */

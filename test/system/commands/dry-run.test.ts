@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 
-import { newestVersion } from '../../../src/server/database/migrations.ts'
-import type { Sql } from '../../../src/server/database/sql.ts'
+import { newestVersion } from '../../../src/server/database/schema/migrations.ts'
+import type { Sql } from '../../../src/server/database/connection/sql.ts'
 import { loadDump, rowsOf } from '../../support/fixtures.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { dataDirectory, runCommand, startServer } from '../../support/server.ts'

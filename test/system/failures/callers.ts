@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { hashPassword } from '../../../src/server/auth/accounts/passwords.ts'
-import type { Sql } from '../../../src/server/database/sql.ts'
+import type { Sql } from '../../../src/server/database/connection/sql.ts'
 import { send } from '../../support/client.ts'
 import { signInOrganiser } from '../../support/desk.ts'
 import { anApplication } from '../../support/form.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 
-import type { Sql } from '../../../src/server/database/sql.ts'
+import type { Sql } from '../../../src/server/database/connection/sql.ts'
 import { extent, seed as firstSeed } from '../../support/extent.ts'
 import { freePort } from '../../support/ports.ts'
 import { postmasterOf } from '../../support/postmaster.ts'

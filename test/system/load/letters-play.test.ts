@@ -14,7 +14,7 @@ import type { Letter, ReleaseOutcome } from '../../../src/client/desk/letters.ts
 import { outboxOf } from '../../../src/server/deliveries/outbox.ts'
 import { recordHeartbeat } from '../../../src/server/deliveries/record.ts'
 import type { DeliveryResult } from '../../../src/server/deliveries/webhook.ts'
-import type { Sql } from '../../../src/server/database/sql.ts'
+import type { Sql } from '../../../src/server/database/connection/sql.ts'
 import { record, type RecordedResult } from '../../../src/server/letters/outcomes.ts'
 
 /** The largest number of acts of a sequence. The same setting is the number of acts in test/system/load/letter-acts.test.ts. */

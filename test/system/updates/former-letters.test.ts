@@ -12,8 +12,8 @@ import { migrationsOf } from '../../support/releases.ts'
 import { backUp } from '../../../src/server/backups/backup.ts'
 import { fileOf, manifestName, type Manifest } from '../../../src/server/backups/manifest.ts'
 import { checkBackup, restore } from '../../../src/server/backups/restore.ts'
-import { migrate } from '../../../src/server/database/schema.ts'
-import type { Sql } from '../../../src/server/database/sql.ts'
+import { migrate } from '../../../src/server/database/schema/schema.ts'
+import type { Sql } from '../../../src/server/database/connection/sql.ts'
 
 let postgres: TestPostgres
 

@@ -6,12 +6,12 @@ import { newProject } from '../../support/hosted-project.ts'
 import { startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { connectTo } from '../../support/sql.ts'
 import type { Database } from '../../../src/server/database/database.ts'
-import { insertApplications, sentRowsOf } from '../../../src/server/database/insert.ts'
-import { migrations, type Migration } from '../../../src/server/database/migrations.ts'
-import { ownerRole } from '../../../src/server/database/owner.ts'
-import { visitor } from '../../../src/server/database/pools.ts'
-import { migrate } from '../../../src/server/database/schema.ts'
-import type { Sql } from '../../../src/server/database/sql.ts'
+import { insertApplications, sentRowsOf } from '../../../src/server/applications/insert.ts'
+import { migrations, type Migration } from '../../../src/server/database/schema/migrations.ts'
+import { ownerRole } from '../../../src/server/database/schema/owner.ts'
+import { visitor } from '../../../src/server/database/connection/pools.ts'
+import { migrate } from '../../../src/server/database/schema/schema.ts'
+import type { Sql } from '../../../src/server/database/connection/sql.ts'
 
 let database: Database
 let server: TestPostgres

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/sql.ts'
+import type { Sql } from '../../database/connection/sql.ts'
 
 /** A row of `auth.users`, with its identities and factors. */
 export interface Account {

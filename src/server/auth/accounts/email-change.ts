@@ -1,6 +1,6 @@
 import { findAccount } from './accounts.ts'
 import { codeExpired, emailExists } from '../refusals.ts'
-import type { Sql } from '../../database/sql.ts'
+import type { Sql } from '../../database/connection/sql.ts'
 
 /** The result of the first of two confirmations. */
 export type HalfDone = 'half done'

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/sql.ts'
+import type { Sql } from '../../database/connection/sql.ts'
 
 /** The most passwords that may be tried for one email address, by all clients together, and the seconds until the count restarts. */
 const limit = { maxTries: 30, seconds: 900 }

@@ -12,7 +12,7 @@ import { emailExists, emailIsOff, invalid, phoneIsOff } from '../refusals.ts'
 import { lockCaller, requireSignedIn, type SignedIn } from '../sessions/signed-in.ts'
 import { changeMessage } from '../mail/messages.ts'
 import { addressChangeEmails, countEmails } from '../mail/sign-in-emails.ts'
-import type { Sql } from '../../database/sql.ts'
+import type { Sql } from '../../database/connection/sql.ts'
 
 /** The most bytes of the data that a person stores in an account, and its deepest nesting: each access token contains it. */
 const maxDataBytes = 4096

@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 
 import { secondsBetweenEmails } from '../counts.ts'
 import { tooSoon } from '../refusals.ts'
-import type { Sql } from '../../database/sql.ts'
+import type { Sql } from '../../database/connection/sql.ts'
 
 /** The most addresses whose last request is stored. Beyond that, the oldest requests are deleted early. */
 const maxAddresses = 20_000

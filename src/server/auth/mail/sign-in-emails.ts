@@ -7,7 +7,7 @@ import { message, type SignInEmail } from './messages.ts'
 import { issue, lifetimes } from '../proofs/one-time.ts'
 import { mailLink } from './links.ts'
 import { tooManyEmails, tooSoon } from '../refusals.ts'
-import { identifier, type Sql } from '../../database/sql.ts'
+import { identifier, type Sql } from '../../database/connection/sql.ts'
 
 /** The options of a request for an email. */
 export interface EmailRequest {

@@ -2,8 +2,8 @@ import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto
 
 import { codeOf } from '../../../application/digits.ts'
 import { lockAccount } from '../accounts/accounts.ts'
-import { advisoryLocks } from '../../database/advisory-locks.ts'
-import { identifier, type Sql } from '../../database/sql.ts'
+import { advisoryLocks } from '../../database/connection/advisory-locks.ts'
+import { identifier, type Sql } from '../../database/connection/sql.ts'
 
 /**
  * The purpose of a code or link, as `auth.one_time_tokens` names it. Sign-in emails and recovery emails have `recovery_token`,

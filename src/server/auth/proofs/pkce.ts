@@ -2,9 +2,9 @@ import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
 
 import { HttpError } from '../../http/errors.ts'
 import { type Challenge } from '../fields.ts'
-import { isUuid } from '../../database/uuid.ts'
+import { isUuid } from '../../../application/uuid.ts'
 import { openSession, type Grant, type Method } from '../sessions/sessions.ts'
-import type { Sql } from '../../database/sql.ts'
+import type { Sql } from '../../database/connection/sql.ts'
 
 /** Seconds within which a client has to exchange the code from a link. */
 const codeLifetime = 300

@@ -4,7 +4,7 @@ import { issueAuthCode } from './pkce.ts'
 import { endTokens, redeemCode, redeemSecret, type RedeemedToken, type TokenType } from './one-time.ts'
 import { codeExpired, invalid } from '../refusals.ts'
 import { openSession, type Grant, type Method } from '../sessions/sessions.ts'
-import type { Sql } from '../../database/sql.ts'
+import type { Sql } from '../../database/connection/sql.ts'
 
 /**
  * The result of redeeming a code or a link, with the change of address that it completed, if any; `half done` if the other

@@ -5,7 +5,7 @@ import { tooManyRequests } from '../refusals.ts'
 import { raiseSession, type Grant } from '../sessions/sessions.ts'
 import type { SignedIn } from '../sessions/signed-in.ts'
 import { checkCode } from './totp.ts'
-import type { Sql } from '../../database/sql.ts'
+import type { Sql } from '../../database/connection/sql.ts'
 
 /** The most factors of an account. */
 const maxFactors = 10

@@ -10,7 +10,7 @@ import {
 } from 'jose'
 
 import { cached } from '../../cached.ts'
-import type { Sql } from '../../database/sql.ts'
+import type { Sql } from '../../database/connection/sql.ts'
 
 const algorithm = 'ES256'
 /** The lifetime of an access token, in seconds. */

@@ -6,7 +6,7 @@ import { resetPasswordTries } from '../accounts/password-tries.ts'
 import { resetWrongCodes } from '../proofs/one-time.ts'
 import { tokenLifetime, type SigningKeys } from './keys.ts'
 import { decodeRefreshToken, encodeRefreshToken } from './refresh-token.ts'
-import type { Sql } from '../../database/sql.ts'
+import type { Sql } from '../../database/connection/sql.ts'
 
 /** How somebody authenticated, as a token's `amr` names it. */
 export type Method = 'password' | 'otp' | 'totp' | 'magiclink' | 'recovery' | 'email_change'

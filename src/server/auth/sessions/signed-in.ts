@@ -3,9 +3,9 @@ import type { JWTPayload } from 'jose'
 
 import { HttpError } from '../../http/errors.ts'
 import { findAccount, lockAccount, type Account } from '../accounts/accounts.ts'
-import { isUuid } from '../../database/uuid.ts'
+import { isUuid } from '../../../application/uuid.ts'
 import type { SigningKeys } from './keys.ts'
-import type { Sql } from '../../database/sql.ts'
+import type { Sql } from '../../database/connection/sql.ts'
 
 /** The account and the session of a request's bearer token, as they are in the database. */
 export interface SignedIn {

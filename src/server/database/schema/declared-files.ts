@@ -1,0 +1,43 @@
+import config from '../../../../supabase/config.toml?raw'
+
+// The build inlines the files. It parses these options without running them, so they have to be literals.
+const sharedTexts = import.meta.glob<string>('/supabase/schemas/**/*.sql', {
+  query: '?raw',
+  import: 'default',
+  eager: true,
+})
+const serverTexts = import.meta.glob<string>('../schemas/*.sql', {
+  query: '?raw',
+  import: 'default',
+  eager: true,
+})
+
+/** A file that declares a part of the schema. */
+interface DeclaredFile {
+  path: string
+  text: string
+  /** `shared`: every database has this part. `server`: only our own server's has it. */
+  part: 'shared' | 'server'
+}
+
+/** The file that a hosted project lacks, since it has a sign-in of its own. The other files need its schema `auth`. */
+export const signInFile = '../schemas/sign_in.sql'
+
+/** The paths of the shared files, in the order of the Supabase CLI: that of `schema_paths`, where each file counts once. */
+function sharedPaths(): string[] {
+  const [, patterns = ''] = /^schema_paths = \[(.*?)\]/ms.exec(config) ?? []
+  const paths = Object.keys(sharedTexts).toSorted()
+  return Array.from(patterns.matchAll(/"\.(.*)"/g), ([, pattern = '']) => {
+    const expression = pattern.replaceAll('.', String.raw`\.`).replaceAll('*', '[^/]*')
+    return paths.filter((path) => new RegExp(`^/supabase${expression}$`).test(path))
+  }).flat()
+}
+
+const serverPaths = Object.keys(serverTexts)
+const paths = new Set([signInFile, ...sharedPaths(), ...serverPaths])
+
+/** The files that declare the schema, in the order in which an empty database can run them. */
+export const declaredFiles: readonly DeclaredFile[] = Array.from(paths, (path) => {
+  const part = path in serverTexts ? 'server' : 'shared'
+  return { path, part, text: { ...sharedTexts, ...serverTexts }[path] ?? '' }
+})
