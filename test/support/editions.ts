@@ -23,7 +23,6 @@ export async function removeEditions(sql: Sql): Promise<void> {
   await sql`delete from private.questions where edition > 1`
   const removed = await sql`delete from private.editions where id > 1 returning id`
   if (removed.length === 0) return
-  await sql`update private.editions set before = 'infinity'`
-  await sql`update private.door set edition_since = '-infinity', opened_at = '-infinity'`
+  await sql`update private.door set opened_at = '-infinity'`
   await sql.unsafe('alter table public.retreat_applications alter column edition set default 1')
 }

@@ -18,7 +18,7 @@ create table private.editions (
   questions_until date,
   -- How many days after the retreat private answers are erased; null without private questions.
   private_days integer constraint editions_private_days check (private_days between 1 and 365),
-  -- All applications of the edition were stored from `since` on, and before `before`. Lists read only this time.
+  -- Nothing uses these two any more. The next release drops them.
   since timestamptz not null default '-infinity',
   before timestamptz not null default 'infinity',
   -- For an earlier edition: its number of places. `private.places` has the number of the newest.
@@ -77,6 +77,8 @@ create unique index retreat_applications_once on public.retreat_applications (
 
 -- Lets the desk list the newest applications first without sorting, even if there are a million.
 create index retreat_applications_newest on public.retreat_applications (created_at desc, id desc);
+-- Lists show one edition.
+create index retreat_applications_of_edition on public.retreat_applications (edition, created_at desc, id desc);
 
 -- Visitors are anonymous and may only send the eleven form answers. They cannot select, update or delete, or set `id`,
 -- `created_at` and `edition`. Hosted projects grant everything on a new table to the API's roles, so these rights are

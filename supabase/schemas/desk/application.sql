@@ -48,7 +48,7 @@ begin
       select coalesce(jsonb_agg(jsonb_build_object(
         'id', id, 'created_at', created_at, 'edition', edition, 'company', left(company, 200), 'status', status)), '[]')
       from (
-        select id, other.created_at, edition, company, coalesce(standing.status, 'new') as status
+        select id, other.created_at, other.edition, company, coalesce(standing.status, 'new') as status
         from public.retreat_applications as other left join private.statuses as standing on application_id = id
         where private.person(email) = private.person(application_row.email) and id <> application
         order by other.created_at desc, id desc limit 100

@@ -15,6 +15,18 @@ $$;
 create trigger remember_given before insert on private.history
   for each row execute function private.remember_given();
 
+-- Copies the edition of an application to its status.
+create function private.copy_edition() returns trigger
+  language plpgsql set search_path = ''
+as $$
+begin
+  new.edition := private.edition_of(new.application_id);
+  return new;
+end
+$$;
+
+create trigger copy_edition before insert on private.statuses for each row execute function private.copy_edition();
+
 -- Whether a status is a decision, about which applicants get a letter. Its template has the same name.
 create function private.is_decision(status text) returns boolean
   language sql immutable parallel safe

@@ -1,21 +1,18 @@
 -- Finding: which applications pass a filter, and the position of one of them.
 
--- The edition that a filter names, otherwise the newest, and the times between which its applications were stored. `is_only`: there
--- is no other edition.
-create function private.edition_in(
-  filter jsonb, out id integer, out since timestamptz, out before timestamptz, out is_only boolean
-)
+-- The edition that a filter names, otherwise the newest.
+create function private.edition_in(filter jsonb) returns integer
   language plpgsql stable set search_path = ''
 as $$
+declare
+  wanted integer := (filter ->> 'edition')::integer;
+  found_id integer;
 begin
-  select editions.id, editions.since, editions.before,
-      not exists (select from private.editions as other where other.id <> editions.id)
-    into edition_in.id, edition_in.since, edition_in.before, is_only
-    from private.editions
-    where editions.id = coalesce((filter ->> 'edition')::integer, (select max(editions.id) from private.editions));
+  select id into found_id from private.editions where wanted is null or id = wanted order by id desc limit 1;
   if not found then
     raise exception 'There is no such retreat.' using errcode = '22023';
   end if;
+  return found_id;
 end
 $$;
 
@@ -24,14 +21,6 @@ create function private.edition_of(application uuid) returns integer
   language sql stable set search_path = ''
 as $$
   select edition from public.retreat_applications where id = application
-$$;
-
--- Whether an application is of an edition. `is_only`: there is no other edition. The function sets no search path, so that
--- PostgreSQL can inline it.
-create function private.is_of(application uuid, edition integer, is_only boolean) returns boolean
-  language sql stable
-as $$
-  select is_only or private.edition_of(application) = edition
 $$;
 
 -- The ids of the applications that pass a filter, in order, and the cursor for the next call, null at the end of the list. A call
@@ -59,16 +48,17 @@ declare
   wanted_marks text := filter ->> 'marks';
   is_oldest_first boolean := sorting = 'oldest';
   -- The next retreat may begin between two calls.
-  edition record := private.edition_in(jsonb_build_object('edition', coalesce(filter ->> 'edition', after ->> 'edition')));
+  edition integer := private.edition_in(jsonb_build_object('edition', coalesce(filter ->> 'edition', after ->> 'edition')));
   -- Sorts before every other id.
   first_id constant uuid := cast('00000000-0000-0000-0000-000000000000' as uuid);
   -- The list is between (since, since_id) and (before, before_id), both exclusive.
-  since timestamptz := greatest((filter ->> 'since')::timestamptz, edition.since);
+  since timestamptz := coalesce((filter ->> 'since')::timestamptz, '-infinity');
   since_id uuid := first_id;
-  before timestamptz := least((filter ->> 'until')::timestamptz, edition.before);
+  before timestamptz := coalesce((filter ->> 'until')::timestamptz, 'infinity');
   before_id uuid := first_id;
   -- The parts of the query. `row_condition` is in its `where`, and `conditions` are its column `passes`.
   source text := 'public.retreat_applications as application';
+  edition_column text := 'application.edition';
   position text := 'application.created_at, application.id';
   conditions text[] := array['true'];
   octets text := '0';
@@ -146,6 +136,7 @@ begin
     source := 'private.statuses as decided
       left join public.retreat_applications as application on id = decided.application_id';
     row_condition := row_condition || ' and decided.status = $9';
+    edition_column := 'decided.edition';
     position := 'decided.created_at, decided.application_id';
   end if;
   if wanted is null and exists (select from private.statuses where status = 'aside') then
@@ -162,9 +153,6 @@ begin
     conditions := array_append(conditions, '(select private.rsvp_state(is_accepted, told_at, deadline, rsvp, $11)
       from private.invitations as own where own.application_id = id) = any ($10)');
   end if;
-  if not edition.is_only then
-    conditions := array_append(conditions, 'application.edition = $18');
-  end if;
   if filter ->> 'team_size' is not null then
     conditions := array_append(conditions, 'team_size = $12');
   end if;
@@ -179,18 +167,19 @@ begin
   end if;
   -- The text contains no values. They are parameters, which PostgreSQL knows when it plans the query.
   open candidates for execute format(
-    'select %1$s, %2$s, %3$s, %4$s from %5$s where %6$s and (%1$s) > ($1, $2) and (%1$s) < ($3, $4) order by %7$s limit $5',
-    position, octets, array_to_string(conditions, ' and '), yes, source, row_condition, sequence
+    'select %1$s, %2$s, %3$s, %4$s from %5$s
+      where %8$s = $18 and %6$s and (%1$s) > ($1, $2) and (%1$s) < ($3, $4) order by %7$s limit $5',
+    position, octets, array_to_string(conditions, ' and '), yes, source, row_condition, sequence, edition_column
   ) using since, since_id, before, before_id, look + 1, hits, query, blind, wanted,
     case wanted_rsvp when 'no answer' then array['no answer', 'late'] else array[wanted_rsvp] end,
     case when wanted_rsvp is not null then private.today() end,
     filter ->> 'team_size', filter ->> 'paid_solution', account,
-    (after ->> 'yes')::integer, (after ->> 'created_at')::timestamptz, (after ->> 'id')::uuid, edition.id;
+    (after ->> 'yes')::integer, (after ->> 'created_at')::timestamptz, (after ->> 'id')::uuid, edition;
   loop
     fetch candidates into candidate_at, candidate_id, candidate_octets, passes, candidate_yes;
     exit when not found;
     if cardinality(ids) = most or looked = look or octets_left <= 0 or looked > 0 and clock_timestamp() > ends then
-      next := jsonb_build_object('created_at', last_at, 'id', last_id, 'edition', edition.id)
+      next := jsonb_build_object('created_at', last_at, 'id', last_id, 'edition', edition)
         || case when sorting = 'most yes' then jsonb_build_object('yes', last_yes) else '{}' end;
       exit;
     end if;

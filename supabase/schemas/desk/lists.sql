@@ -76,28 +76,14 @@ begin
 end
 $$;
 
--- The number of applications of an edition that have a status, at most `most`. Most are counted by their time alone. Only where
--- the times of two editions overlap, the application itself is read.
+-- The number of applications of an edition that have a status, at most `most`.
 create function private.count_with_status(status text, edition integer, most integer) returns integer
-  language plpgsql stable set search_path = ''
+  language sql stable set search_path = ''
 as $$
-declare
-  shown private.editions;
-  alone_from timestamptz;
-  alone_until timestamptz;
-begin
-  select * into shown from private.editions where id = count_with_status.edition;
-  select coalesce(max(before) filter (where id < shown.id), '-infinity'), coalesce(min(since) filter (where id > shown.id), 'infinity')
-    into alone_from, alone_until from private.editions;
-  return (
-    select count(*) from (
-      select from private.statuses as decided
-      where decided.status = count_with_status.status and created_at >= shown.since and created_at < shown.before
-        and (created_at >= alone_from and created_at < alone_until or private.edition_of(application_id) = shown.id)
-      limit most
-    ) as having_it
-  );
-end
+  select count(*)::integer from (
+    select from private.statuses as decided
+    where decided.status = count_with_status.status and decided.edition = count_with_status.edition limit most
+  ) as having_it
 $$;
 
 -- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day in
@@ -115,7 +101,7 @@ declare
   counted integer;
   decided integer := 0;
   aside_count integer;
-  edition record := private.edition_in(filter);
+  shown integer := private.edition_in(filter);
   new_ones record;
   put_aside record;
 begin
@@ -138,29 +124,23 @@ begin
     end if;
   else
     foreach each_status in array statuses[2:] loop
-      counted := private.count_with_status(each_status, edition.id, 20001);
+      counted := private.count_with_status(each_status, shown, 20001);
       decided := decided + counted;
       -- The last status is `aside`. `all` does not include it.
       aside_count := counted;
       counts := counts || jsonb_build_object(each_status, private.up_to_thousand(counted));
     end loop;
-    if edition.is_only then
-      select count(*) into counted
-        from (select from public.retreat_applications limit decided + 1001) as application;
-    else
-      select count(*) into counted from (
-        select from public.retreat_applications as application
-        where created_at >= edition.since and created_at < edition.before and application.edition = edition.id
-        limit decided + 1001
-      ) as application;
-    end if;
+    select count(*) into counted from (
+      select from public.retreat_applications as application
+      where application.edition = shown limit decided + 1001
+    ) as application;
     counts := counts || jsonb_build_object('all', private.up_to_thousand(counted - aside_count));
     if decided <= 20000 then
       counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
     else
       -- There are too many decisions to count. So new applications are searched: at least this many are new.
       new_ones := private.find(
-        jsonb_build_object('status', 'new', 'edition', edition.id), null, 1000, 1000, blind, account);
+        jsonb_build_object('status', 'new', 'edition', shown), null, 1000, 1000, blind, account);
       counts := counts || jsonb_build_object('new', jsonb_build_object(
         'count', cardinality(new_ones.ids), 'more', new_ones.next is not null));
     end if;

@@ -36,16 +36,17 @@ create index acts_at on private.acts (at);
 -- The status of an application. No row means New, so that storing an application writes no second row.
 create table private.statuses (
   application_id uuid primary key references public.retreat_applications (id) on delete cascade,
-  -- A copy of the application's `created_at`, so that a list of one status has the same order as the list of all.
+  -- Copies of the application's `created_at` and `edition`, so that a list of one status has the order of the list of all.
   created_at timestamptz not null,
   -- `aside`: junk that organisers put aside.
   status text not null check (status in ('new', 'shortlisted', 'accepted', 'waitlisted', 'declined', 'aside')),
   -- Incremented by each change. A decision has to name the version that the organiser saw.
   version integer not null,
   -- When this status was set.
-  set_at timestamptz not null default now()
+  set_at timestamptz not null default now(),
+  edition integer not null
 );
-create index statuses_newest on private.statuses (status, created_at desc, application_id desc);
+create index statuses_of_edition on private.statuses (edition, status, created_at desc, application_id desc);
 -- Lists the people who have been waitlisted longest.
 create index statuses_waitlist on private.statuses (set_at, application_id) where status = 'waitlisted';
 alter table private.statuses enable row level security;

@@ -46,10 +46,10 @@ begin
   ), asked as (
     select application_id, deadline, unsent.application_id is not null as is_waiting,
       coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
-    from private.invitations left join unsent using (application_id)
+    from private.invitations join private.statuses using (application_id) left join unsent using (application_id)
     where (to_remind.template = 'reminder' or (select private.has_required_questions(to_remind.edition)))
       and private.is_to_be_reminded(invitations, to_remind.template, today)
-      and private.is_of(application_id, edition, not exists (select from private.editions where id <> edition))
+      and statuses.edition = to_remind.edition
   )
   select array(
       select application_id from asked where not is_waiting and not is_reminded

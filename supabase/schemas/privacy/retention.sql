@@ -25,7 +25,7 @@ as $$
   select application.id
   from private.editions as shown cross join private.retention cross join private.places
     join public.retreat_applications as application
-      on application.edition = shown.id and created_at >= shown.since and created_at < shown.before
+      on application.edition = shown.id
     left join private.invitations on application_id = application.id and is_accepted and rsvp = 'coming'
   where shown.id = due_applications.edition and shown.ends_on < day
     -- For the index. The five days allow for months of different lengths.

@@ -24,9 +24,6 @@ begin
         using errcode = '23505', constraint = 'retreat_applications_once', table = 'retreat_applications', schema = 'public';
     end if;
   end if;
-  if new.created_at < door.edition_since then
-    update private.editions set since = new.created_at where id = new.edition and since > new.created_at;
-  end if;
   if not door.closed and door.closes_after is not null then
     -- Concurrent applicants wait for each other only while a limit is set.
     select * into door from private.door for update;

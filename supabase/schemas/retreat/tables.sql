@@ -16,8 +16,7 @@ create table private.door (
   -- Until this time, an application that an edition which ended within the last hour has is not stored again. It counts as a retry
   -- after a lost response.
   repeats_until timestamptz,
-  -- When the newest edition began. Its applications may have earlier times: some waited while it began, and a clock may be set
-  -- back.
+  -- Nothing uses this any more. The next release drops it.
   edition_since timestamptz not null default '-infinity'
 );
 insert into private.door default values;

@@ -264,8 +264,8 @@ test('a list reads only the rows that it needs, however many applications have a
       select '2026-03-03'::timestamptz + n * interval '1 second', n, 'b', 'c', 'd', 'e', 'f', 'g', true
       from generate_series(1, 3000) as n`
     await transaction`
-      insert into private.statuses (application_id, created_at, status, version)
-      select id, created_at, (array['accepted', 'declined'])[first_name::integer % 3], 1
+      insert into private.statuses (application_id, created_at, edition, status, version)
+      select id, created_at, 1, (array['accepted', 'declined'])[first_name::integer % 3], 1
       from public.retreat_applications where first_name::integer % 3 > 0`
     await transaction`
       insert into private.invitations (application_id, is_accepted)

@@ -132,7 +132,7 @@ const leftOutColumns: Record<string, readonly string[]> = {
     'private.organisers.account_id',
   ],
   'a number that only connects rows: a delivery names the event by its act': ['private.history.id'],
-  "a copy of the application's `created_at`": ['private.statuses.created_at'],
+  'a copy of what the application says': ['private.statuses.created_at', 'private.statuses.edition'],
   'about the retreat and its questions, not about the person': [
     ...[
       'began_at',

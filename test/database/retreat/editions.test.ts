@@ -239,35 +239,6 @@ test('decisions, RSVPs, places and the waitlist are those of one retreat', async
   expect(await ask('remind', { act: crypto.randomUUID() })).toMatchObject({ drafted: 2 })
 })
 
-test('a clock that was ahead when a retreat began, or is set back afterwards, hides no application', async () => {
-  const { application: first } = await apply()
-  const move = (email: string, by: string) =>
-    sql()`update public.retreat_applications set created_at = created_at + ${by}::interval where email = ${email}`
-  // The clock was an hour ahead when the first application was stored.
-  await move(first.email, '1 hour')
-  await begin(1)
-  // The clock was two hours ahead when the retreat began, so the second application has an earlier time.
-  await sql()`update private.door set edition_since = edition_since + interval '2 hours'`
-  await sql()`update private.editions set since = since + interval '2 hours' where id = 2`
-  const { application: second } = await apply()
-  for (const [edition, email] of [
-    [1, first.email],
-    [2, second.email],
-  ] as const) {
-    expect(await listOf({ edition })).toEqual([email])
-    const [{ id }] = await sql()<[{ id: string }]>`
-      select id from public.retreat_applications where email = ${email}`
-    await ask('decide', { act: crypto.randomUUID(), decisions: [{ id, status: 'shortlisted', version: 0 }] })
-    const { overview } = await ask<{ overview: Overview }>('refresh', {
-      filter: { edition },
-      zone: 'UTC',
-      shown: [],
-      oldest: null,
-    })
-    expect(overview.counts).toMatchObject({ shortlisted: { count: 1 }, all: { count: 1 }, new: { count: 0 } })
-  }
-})
-
 test('an application shows whether the person applied to an earlier retreat, and whether they applied to this one twice', async () => {
   const email = 'ada@example.com'
   await apply({ email })

@@ -19,8 +19,8 @@ test('with over 20,000 decisions, only the newest applications are counted as Ne
     withoutTriggers(
       owner,
       (transaction) => transaction`
-    insert into private.statuses (application_id, created_at, status, version)
-    select id, created_at, 'declined', 1 from public.retreat_applications where first_name::integer <= ${count}
+    insert into private.statuses (application_id, created_at, edition, status, version)
+    select id, created_at, 1, 'declined', 1 from public.retreat_applications where first_name::integer <= ${count}
     on conflict do nothing`,
     )
   const counts = async () => {

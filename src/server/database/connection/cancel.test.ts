@@ -43,7 +43,7 @@ async function giveUpStatement(connection: Connection) {
   return isRunning
 }
 
-const certificate = join(import.meta.dirname, '../../../test/fixtures/tls/certificate.pem')
+const certificate = join(import.meta.dirname, '../../../../test/fixtures/tls/certificate.pem')
 const tlsFiles = { cert: readFileSync(certificate), key: readFileSync(join(certificate, '../key.pem')) }
 
 /** Starts a proxy with TLS in front of the database, and records everything that is sent to it in clear. */

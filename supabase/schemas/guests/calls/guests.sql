@@ -12,7 +12,7 @@ begin
       select application.*, private.names(application) as names
       from private.invitations join public.retreat_applications as application on application.id = application_id
       where is_accepted and rsvp = 'coming'
-        and application.edition = (private.edition_in(jsonb_build_object('edition', desk_guests.edition))).id
+        and application.edition = private.edition_in(jsonb_build_object('edition', desk_guests.edition))
         and (after is null or application.id > (after ->> 'id')::uuid)
       order by application.id limit 1001
     ), shown as (

@@ -14,7 +14,7 @@ declare
   me record := private.caller();
   -- Computed once, not for each row.
   today constant date := private.today();
-  shown record := private.edition_in(jsonb_build_object('edition', edition));
+  shown integer := private.edition_in(jsonb_build_object('edition', edition));
 begin
   return (
     with states as (
@@ -27,8 +27,8 @@ begin
       from (
         select application_id, private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) as state,
           coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
-        from private.invitations
-        where is_accepted and private.is_of(application_id, shown.id, shown.is_only)
+        from private.invitations join private.statuses using (application_id)
+        where is_accepted and statuses.edition = shown
       ) as invitations
       group by state
     ), counted as (
@@ -44,27 +44,27 @@ begin
           where not coalesce(private.is_reminder_recent(reminded_at), false)
             and application_id not in (select private.with_unsent_letter('questions'))
         ) as to_remind
-      from private.invitations
-      where is_accepted and rsvp = 'coming' and private.is_of(application_id, shown.id, shown.is_only)
-        and (select private.has_required_questions(shown.id)) and private.has_open_questions(application_id)
+      from private.invitations join private.statuses using (application_id)
+      where is_accepted and rsvp = 'coming' and statuses.edition = shown
+        and (select private.has_required_questions(shown)) and private.has_open_questions(application_id)
     ), waiting as (
       select application_id, set_at from private.statuses
-      where status = 'waitlisted' and private.is_of(application_id, shown.id, shown.is_only) order by set_at, application_id limit 20
+      where status = 'waitlisted' and statuses.edition = shown order by set_at, application_id limit 20
     )
     select to_jsonb(counted) || jsonb_build_object(
       'version', version, 'places', seats, 'days', days, 'zone', coalesce(settings.zone, 'UTC'),
       'is_zone_set', settings.zone is not null, 'site', site,
-      'today', today, 'edition', shown.id, 'editions', private.editions_shown(),
+      'today', today, 'edition', shown, 'editions', private.editions_shown(),
       'erasing', private.announced_applications(), 'retreat', (
         select jsonb_build_object('version', calendar_sequence, 'starts_on', starts_on, 'ends_on', ends_on, 'venue', venue)
-        from private.editions where editions.id = shown.id
+        from private.editions where editions.id = shown
       ), 'questions', jsonb_build_object(
-        'questions', (select count(*) from private.questions where questions.edition = shown.id),
+        'questions', (select count(*) from private.questions where questions.edition = shown),
         'open', open_questions.people
       ), 'to_remind',
         least(counted.to_remind, 1000) + least(open_questions.to_remind, 1000),
       'free', seats - coming - no_answer - not_told,
-      'waitlisted', private.count_with_status('waitlisted', shown.id, null),
+      'waitlisted', private.count_with_status('waitlisted', shown, null),
       'waitlist', (
         select coalesce(jsonb_agg(
           jsonb_build_object('set_at', set_at) || (
@@ -80,7 +80,7 @@ begin
             on summaries.application_id = id
       ))
     from private.places as settings, counted, open_questions, lateral (
-      select case when shown.id = max(id) then settings.places else max(editions.places) filter (where id = shown.id) end as seats
+      select case when shown = max(id) then settings.places else max(editions.places) filter (where id = shown) end as seats
       from private.editions
     ) as known
   );

@@ -28,7 +28,7 @@ begin
         ) order by position), '[]')
         from private.questions where questions.edition = shown.id
       ))
-    from private.editions as shown where id = (private.edition_in(jsonb_build_object('edition', desk_questions.edition))).id
+    from private.editions as shown where id = private.edition_in(jsonb_build_object('edition', desk_questions.edition))
   );
 end
 $$;

@@ -29,7 +29,7 @@ create function public.desk_remind(act uuid default null, edition integer defaul
 as $$
 declare
   today constant date := private.today();
-  shown record := private.edition_in(jsonb_build_object('edition', edition));
+  shown integer := private.edition_in(jsonb_build_object('edition', edition));
   found record;
   guests record;
   drafted uuid[];
@@ -41,8 +41,8 @@ begin
     return (select result from private.acts where acts.act = desk_remind.act);
   end if;
   perform from private.templates where name in ('reminder', 'questions') order by name for key share;
-  found := private.to_remind('reminder', shown.id, today);
-  guests := private.to_remind('questions', shown.id, today);
+  found := private.to_remind('reminder', shown, today);
+  guests := private.to_remind('questions', shown, today);
   perform private.lock_for_letters(found.wanted[:1000] || guests.wanted[:1000]);
   drafted := private.draft_reminders('reminder', found.wanted[:1000], today);
   drafted_to_guests := private.draft_reminders('questions', guests.wanted[:1000], today);

@@ -99,16 +99,12 @@ begin
     raise exception 'Somebody else has begun a retreat meanwhile.' using errcode = 'PT409';
   end if;
   start := clock_timestamp();
-  insert into private.editions (id, name, began_at, since, starts_on, ends_on)
-    values (former.id + 1, desk_begin_edition.name, start, start, desk_begin_edition.starts_on, desk_begin_edition.ends_on);
-  -- If the clock was ahead, applications may have times later than now.
-  update private.editions set before = greatest(start, (
-      select max(created_at) + interval '1 microsecond' from public.retreat_applications
-    )), places = (select places.places from private.places)
-    where id = former.id;
+  insert into private.editions (id, name, began_at, starts_on, ends_on)
+    values (former.id + 1, desk_begin_edition.name, start, desk_begin_edition.starts_on, desk_begin_edition.ends_on);
+  update private.editions set places = (select places.places from private.places) where id = former.id;
   execute format('alter table public.retreat_applications alter column edition set default %s', former.id + 1);
   update private.door set version = (private.door_state() ->> 'version')::integer + 1,
-    closed = closed or coalesce(received >= closes_after, false), received = 0, opened_at = start, edition_since = start,
+    closed = closed or coalesce(received >= closes_after, false), received = 0, opened_at = start,
     repeats_until = start + interval '1 hour';
   -- The version changes in any case: an organiser may be editing the number of the former retreat.
   update private.places set version = version + 1;

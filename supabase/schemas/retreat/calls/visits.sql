@@ -31,7 +31,9 @@ begin
         ) as applied
         cross join lateral (
           select count(*) as put_aside from private.statuses
-          where status = 'aside' and created_at >= begins and created_at < ends
+          -- The first condition is for the index, which begins with the edition.
+          where edition = any (array(select id from private.editions)) and status = 'aside' and created_at >= begins
+            and created_at < ends
         ) as aside
     ),
     'sources', (

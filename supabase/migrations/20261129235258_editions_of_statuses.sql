@@ -1,0 +1,26 @@
+set local lock_timeout = '1s';
+
+-- With a default, no row is written anew.
+alter table private.statuses add column edition integer not null default 1;
+alter table private.statuses alter column edition drop default;
+
+create function private.copy_edition() returns trigger
+  language plpgsql set search_path = ''
+as $$
+begin
+  new.edition := private.edition_of(new.application_id);
+  return new;
+end
+$$;
+revoke all on function private.copy_edition() from public, anon, authenticated;
+
+create trigger copy_edition before insert on private.statuses for each row execute function private.copy_edition();
+
+-- Marks that were shown stay as they are.
+alter table private.statuses disable trigger show_marks;
+update private.statuses set edition = application.edition from public.retreat_applications as application
+  where application.id = application_id and application.edition <> 1;
+alter table private.statuses enable trigger show_marks;
+
+create index statuses_of_edition on private.statuses (edition, status, created_at desc, application_id desc);
+drop index private.statuses_newest;
