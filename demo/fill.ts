@@ -164,7 +164,7 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
       if (letter === undefined) break
       const dated = { ...letter, body: clock.withDemoDates(letter.body) }
       const result = await connection.handOver(await compose(dated, sender))
-      if (result.outcome === 'unavailable' || result.outcome === 'broken off') throw new Error(result.outcome)
+      if (result.outcome === 'unavailable' || result.outcome === 'aborted') throw new Error(result.outcome)
       await record(sql, letter, result)
     }
     await connection.close()

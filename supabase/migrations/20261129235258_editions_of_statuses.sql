@@ -21,6 +21,3 @@ alter table private.statuses disable trigger show_marks;
 update private.statuses set edition = application.edition from public.retreat_applications as application
   where application.id = application_id and application.edition <> 1;
 alter table private.statuses enable trigger show_marks;
-
-create index statuses_of_edition on private.statuses (edition, status, created_at desc, application_id desc);
-drop index private.statuses_newest;

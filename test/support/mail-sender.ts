@@ -1,10 +1,6 @@
 import { defaultLook } from '../../src/design/look.ts'
 import type { Database } from '../../src/server/database/database.ts'
-import {
-  startMailSender,
-  type MailSender,
-  type MailSenderOptions,
-} from '../../src/server/letters/mail-sender.ts'
+import { startMailSender, type MailSenderOptions } from '../../src/server/letters/mail-sender.ts'
 import { openTestDatabase } from './database.ts'
 import { atTestEnd } from './cleanup.ts'
 import type { MailServer } from './mail-server.ts'
@@ -23,7 +19,7 @@ export interface MailSenderFixture {
   startSender: (
     server: Pick<MailServer, 'port'>,
     options?: Partial<MailSenderOptions>,
-  ) => { sender: MailSender; lines: LogLine[] }
+  ) => { sender: ReturnType<typeof startMailSender>; lines: LogLine[] }
   /** Moves all times back by this many seconds, so that waiting deliveries become due. */
   advanceTime: (seconds: number) => Promise<void>
   /** Restores the initial contents. */

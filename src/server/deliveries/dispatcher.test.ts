@@ -11,13 +11,13 @@ import type { Database } from '../database/database.ts'
 import { insertApplications, sentRowsOf } from '../applications/insert.ts'
 import { deliver } from './webhook.ts'
 import { startDispatcher as start, type DispatcherOptions } from './dispatcher.ts'
-import { outboxOf, type Claim } from './outbox.ts'
+import { outboxOf } from './outbox.ts'
 import type { Sql } from '../database/connection/sql.ts'
 import { wrapStatements } from '../../../test/support/sql.ts'
 
 const applications = outboxOf('application')
 const { claimDue, giveBack, record } = applications
-const startDispatcher = (options: Omit<DispatcherOptions<Claim>, 'outbox'>) =>
+const startDispatcher = (options: Omit<DispatcherOptions, 'outbox'>) =>
   start({ ...options, outbox: applications })
 
 let database: Database
@@ -36,7 +36,7 @@ function collectLog() {
     lines.push({ message, details: { ...details } })
     for (const check of waiting) check()
   }
-  const log: DispatcherOptions<Claim>['log'] = { info: write, warn: write }
+  const log: DispatcherOptions['log'] = { info: write, warn: write }
   const written = (message: string, count = 1) =>
     new Promise<void>((resolve) => {
       const check = () => {
@@ -339,7 +339,7 @@ test('deliveries become due at once if the clock was set back since they were sc
   const [firstClaim] = await claimDue(database.owner, 2)
   if (firstClaim === undefined) throw new Error('nothing was claimed')
   const busy = { delivered: false, status: 503, text: '', retryAfter: 24 * 3_600_000 }
-  expect(await record(database.owner, firstClaim, busy)).toBe('retry')
+  expect(await record(database.owner, firstClaim, busy)).toBe('waiting')
   expect(await claimDue(database.owner, 10)).toHaveLength(1)
   expect(await claimDue(database.owner, 10)).toEqual([])
   await database.owner`
@@ -348,7 +348,7 @@ test('deliveries become due at once if the clock was set back since they were sc
   expect(due).toHaveLength(3)
   // The deliveries' age is unknown, so each try counts.
   for (const claim of due) {
-    expect(await record(database.owner, claim, { ...busy, retryAfter: 1_000 })).toBe('retry')
+    expect(await record(database.owner, claim, { ...busy, retryAfter: 1_000 })).toBe('waiting')
   }
   const tries = await database.owner`select attempts from private.deliveries order by 1`
   expect(tries).toEqual([{ attempts: 2 }, { attempts: 2 }, { attempts: 2 }])

@@ -1,6 +1,7 @@
 import { webhookBody, type Application } from '../../application/application.ts'
 import { nextAttempt } from './schedule.ts'
-import { describeResult, type Outbox } from './dispatcher.ts'
+import type { DeliveryResult } from './webhook.ts'
+import { outcomeOf, type Outcome } from './worker.ts'
 import { recordHeartbeat, recordDelivery, type DeliveryTry } from './record.ts'
 import type { Sql } from '../database/connection/sql.ts'
 
@@ -12,6 +13,20 @@ export interface Claim extends DeliveryTry {
   /** Milliseconds since it was queued, by the database's clock. */
   age: number
   body: URLSearchParams
+}
+
+/** The deliveries of one kind. */
+export interface Outbox {
+  /** Whether the receiver's responses are logged. */
+  logsReplies: boolean
+  /** Claims at most `max` deliveries that are due. */
+  claimDue: (sql: Sql, max: number) => Promise<Claim[]>
+  /** Records the result of a try. */
+  record: (sql: Sql, claim: Claim, result: DeliveryResult) => Promise<Outcome>
+  /** Gives back a claim whose try was aborted. `isUncertain`: the receiver may have got the delivery. */
+  giveBack: (sql: Sql, claim: Claim, isUncertain: boolean | undefined) => Promise<void>
+  /** Periodic upkeep, if any. */
+  upkeep?: (sql: Sql) => Promise<void>
 }
 
 /** The reason that organisers see if a delivery was not sent because the deadline for the RSVP had passed. */
@@ -52,7 +67,7 @@ const bodies: Record<Kind, (content: Content) => URLSearchParams> = {
 }
 
 /** The deliveries of a kind. RSVPs include those that organisers entered for applicants. */
-export function outboxOf(kind: Kind): Outbox<Claim> {
+export function outboxOf(kind: Kind): Outbox {
   // Replies of an automation are not logged, because they may quote an applicant's address.
   const logsReplies = kind === 'application'
   return {
@@ -71,7 +86,7 @@ export function outboxOf(kind: Kind): Outbox<Claim> {
         isRefused,
         ...(!delivered && { isUncertain }),
       })
-      return state === null ? 'lost' : outcomes[state]
+      return outcomeOf(state)
     },
     /** The delivery is due at once, and the try does not count. */
     async giveBack(sql, claimed, isUncertain = false) {
@@ -81,7 +96,11 @@ export function outboxOf(kind: Kind): Outbox<Claim> {
   }
 }
 
-const outcomes = { done: 'delivered', failed: 'given up', waiting: 'retry', cancelled: 'withdrawn' } as const
+/** The result of a try, in a sentence for organisers, without any text of the response. */
+function describeResult({ status, isUncertain = false }: DeliveryResult): string {
+  if (status !== null) return `HTTP ${status}`
+  return isUncertain ? 'No response.' : 'No connection was made.'
+}
 
 /** Claims deliveries that are due. An acceptance whose deadline has passed fails without being sent. */
 async function claim(sql: Sql, kind: Kind, max: number): Promise<Claim[]> {

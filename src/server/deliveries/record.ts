@@ -6,9 +6,12 @@ export interface DeliveryTry {
   attempt: number
 }
 
+/** The state of a delivery after a try, `cancelled` if it was recalled meanwhile and not accepted. */
+export type RecordedState = 'done' | 'waiting' | 'failed' | 'cancelled'
+
 /** The result of a try. */
 export interface TryResult {
-  state: 'done' | 'waiting' | 'failed'
+  state: Exclude<RecordedState, 'cancelled'>
   /** Milliseconds until the next try. */
   pause?: number
   /** Whether the try uses up one of the allowed tries; default true. */
@@ -28,17 +31,16 @@ export interface TryResult {
 /**
  * Records the result of a try.
  *
- * @returns The delivery's state, `cancelled` if it was recalled meanwhile and not accepted; null if the claim is no longer the
- *   current one.
+ * @returns The delivery's state; null if the claim is no longer the current one.
  */
 export async function recordDelivery(
   sql: Sql,
   { id, attempt }: DeliveryTry,
   result: TryResult,
-): Promise<TryResult['state'] | 'cancelled' | null> {
+): Promise<RecordedState | null> {
   const { state, pause = 0, counts = true, status = null, reply } = result
   const { isUncertain = false, isClosing = false, isRefused = false } = result
-  const [row] = await sql<[{ state: TryResult['state'] | 'cancelled' | null }]>`
+  const [row] = await sql<[{ state: RecordedState | null }]>`
     select private.record_delivery(${id}, ${attempt}, ${state}, ${pause} * interval '1 millisecond', ${counts}, ${status},
       -- Text in PostgreSQL cannot hold a NUL.
       ${reply?.replaceAll('\0', '') ?? null}, ${isUncertain}, ${isClosing}, ${isRefused}) as state`

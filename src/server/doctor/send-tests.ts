@@ -45,14 +45,14 @@ async function sendMail(to: string, mailServer: Settings['mailServer'], siteTitl
   )
   const address = Object.values(hostAndPort(mailServer)).join(':')
   switch (result.outcome) {
-    case 'sent':
+    case 'done':
       return ok(`${address} accepted an email to ${to}: check whether it arrives, and in which folder.`)
-    case 'refused':
-    case 'retry':
+    case 'failed':
+    case 'waiting':
       return wrong(`${address} did not accept an email to ${to}: ${oneLine(result.reply)}.`)
     case 'unavailable':
       return wrong(`No email was sent: ${oneLine(result.problem)}.`)
-    case 'broken off':
+    case 'aborted':
       return wrong('No email was sent: it was aborted.')
   }
 }

@@ -1,24 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { hostAndPort, type MailServer } from '../../settings/mail-settings.ts'
-import { upkeepInterval, startPolling } from '../polling.ts'
-import { compose, isAddress, type Mail, type Message } from '../mail/compose.ts'
+import { compose, isAddress, type Mail } from '../mail/compose.ts'
 import { createMailConnection, type MailConnection, type HandoverResult } from '../mail/handover.ts'
 import { blameOf, type Blame } from '../mail/refusals.ts'
 import { recordHeartbeat } from '../deliveries/record.ts'
+import { startWorker, type Worker, type WorkerLog } from '../deliveries/worker.ts'
 import { claimMail, type MailClaim } from './claims.ts'
 import { tidyNotices, noticeMessage } from './notices.ts'
-import { giveBack, isCause, record, type RecordedResult } from './outcomes.ts'
+import { giveBack, isCause, record, type Outcome, type RecordedResult } from './outcomes.ts'
 import { backOffAll } from './mail-sender-state.ts'
 import type { Sql } from '../database/connection/sql.ts'
-
-/** A running mail sender: it hands due emails over to the mail server. */
-export interface MailSender {
-  /** Polls now, since something new may be due. */
-  wake(): void
-  /** Claims nothing more. Resolves when the pending handovers have ended. */
-  stop(): Promise<void>
-}
 
 /** The options of the mail sender. */
 export interface MailSenderOptions {
@@ -35,16 +27,15 @@ export interface MailSenderOptions {
   interval?: number
   /** Timeout of a handover, in milliseconds. */
   timeout?: number
-  log: { info(details: object, message: string): void; warn(details: object, message: string): void }
+  log: WorkerLog
 }
 
-/** The log message for each result of a try. */
-const logMessages = {
-  sent: 'letter sent',
-  refused: 'letter refused',
-  retry: 'letter deferred; it will be retried',
-  'given up': 'letter given up',
-  withdrawn: 'letter withdrawn before it was accepted',
+/** The log message for each outcome of a try. */
+const logMessages: Record<Outcome, string> = {
+  done: 'letter sent',
+  waiting: 'letter deferred; it will be retried',
+  failed: 'letter given up',
+  cancelled: 'letter withdrawn before it was accepted',
   lost: 'result of a letter ignored: its lease had expired',
   paused: 'the mail server refuses letters; all will be retried',
   waits: 'the mail server refuses letters; all will be retried',
@@ -56,14 +47,6 @@ const pollInterval = 1_000
 /** Milliseconds between two attempts to record a result, and of all attempts. */
 const recordPause = 1_000
 const recordTimeout = 60_000
-/** Milliseconds that pending handovers may still take when the mail sender stops. */
-const grace = 3_000
-
-/** An email that is to be handed over. */
-interface Job {
-  claim: MailClaim
-  message: Message
-}
 
 /** The result of a try, and what its failure is about. */
 interface Try {
@@ -75,12 +58,12 @@ interface Try {
 function judge(result: HandoverResult, claim: MailClaim): Try {
   if (result.outcome === 'unavailable' && result.isClosing && isCause(claim)) {
     const { code, problem: reply } = result
-    return { result: { outcome: 'retry', code, reply, isUncertain: false }, blame: 'email' }
+    return { result: { outcome: 'waiting', code, reply, isUncertain: false }, blame: 'email' }
   }
   return { result, blame: 'reply' in result ? blameOf(result) : 'email' }
 }
 
-/** Starts the mail sender, which claims due emails and hands them over to the mail server until it is stopped. */
+/** Starts the worker that hands due emails over to the mail server. */
 export function startMailSender({
   sql,
   mailServer,
@@ -90,23 +73,35 @@ export function startMailSender({
   log,
   interval = pollInterval,
   timeout,
-}: MailSenderOptions): MailSender {
+}: MailSenderOptions): Worker {
   const pause = perMinute > 0 ? 60_000 / perMinute : undefined
-  const cancellation = new AbortController()
   const connections = Array.from({ length: connectionCount }, () => createMailConnection(mailServer, timeout))
   const idle = [...connections]
-  const pending = new Set<Promise<void>>()
   let nextPoll: NodeJS.Timeout | undefined
 
-  const claimNext = async (): Promise<Job | undefined> => {
+  const claimNext = async (): Promise<MailClaim[]> => {
     const claim = await claimMail(sql, { siteTitle, pause })
-    if (claim === undefined) return undefined
-    return { claim, message: 'says' in claim ? noticeMessage(claim, site) : claim }
+    if (claim === undefined) return []
+    if (pause !== undefined) {
+      clearTimeout(nextPoll)
+      nextPoll = setTimeout(worker.wake, pause)
+    }
+    return [claim]
   }
 
-  const attempt = async ({ claim, message }: Job, connection: MailConnection) => {
+  const attempt = async (claim: MailClaim, signal: AbortSignal) => {
+    // There are as many connections as concurrent tries.
+    const connection = idle.pop() as MailConnection
+    try {
+      await attemptOn(connection, claim, signal)
+    } finally {
+      idle.push(connection)
+    }
+  }
+
+  const attemptOn = async (connection: MailConnection, claim: MailClaim, signal: AbortSignal) => {
     const startedAt = performance.now()
-    const { result, blame } = await handOver(claim, message, connection)
+    const { result, blame } = await handOver(claim, connection, signal)
     if (result.outcome === 'unavailable') {
       // Back off first, because an email whose claim is given back is due at once.
       const isFirst = await backOffAll(sql, result.problem)
@@ -120,8 +115,8 @@ export function startMailSender({
       }
       return
     }
-    if (result.outcome === 'broken off') return giveBack(sql, claim)
-    const outcome = await recordResult(claim, result, blame)
+    if (result.outcome === 'aborted') return giveBack(sql, claim)
+    const outcome = await recordResult(claim, result, blame, signal)
     // Log neither the address nor the mail server's reply, which may quote the address.
     const details = {
       letterId: claim.id,
@@ -130,27 +125,38 @@ export function startMailSender({
       code: result.code,
       milliseconds: Math.round(performance.now() - startedAt),
     }
-    if (outcome === 'sent') log.info(details, logMessages.sent)
+    if (outcome === 'done') log.info(details, logMessages.done)
+    else if (outcome === 'failed' && result.outcome === 'failed') log.warn(details, 'letter refused')
     else log.warn(details, logMessages[outcome])
   }
 
   /** Records a result, even if the database is away for a moment. Without a record, the email would be sent again. */
-  const recordResult = async (claim: MailClaim, result: RecordedResult, blame: Blame) => {
+  const recordResult = async (
+    claim: MailClaim,
+    result: RecordedResult,
+    blame: Blame,
+    signal: AbortSignal,
+  ) => {
     const until = performance.now() + recordTimeout
     for (;;) {
       try {
         return await record(sql, claim, result, blame)
       } catch (error) {
         if (performance.now() > until) throw error
-        await wait(recordPause, undefined, { signal: cancellation.signal }).catch(() => Promise.reject(error))
+        await wait(recordPause, undefined, { signal }).catch(() => Promise.reject(error))
       }
     }
   }
 
-  const handOver = async (claim: MailClaim, message: Message, connection: MailConnection): Promise<Try> => {
+  const handOver = async (
+    claim: MailClaim,
+    connection: MailConnection,
+    signal: AbortSignal,
+  ): Promise<Try> => {
+    const message = 'says' in claim ? noticeMessage(claim, site) : claim
     if (!isAddress(message.to)) {
       const reply = 'This is not one plain address.'
-      return { result: { outcome: 'refused', code: null, reply }, blame: 'email' }
+      return { result: { outcome: 'failed', code: null, reply }, blame: 'email' }
     }
     let mail: Mail
     try {
@@ -158,52 +164,35 @@ export function startMailSender({
     } catch (error) {
       log.warn({ letterId: message.id, err: error }, 'a letter could not be composed as an email')
       const reply = 'This could not be composed as an email.'
-      return { result: { outcome: 'retry', code: null, reply, isUncertain: false }, blame: 'email' }
+      return { result: { outcome: 'waiting', code: null, reply, isUncertain: false }, blame: 'email' }
     }
-    return judge(await connection.handOver(mail, cancellation.signal), claim)
+    return judge(await connection.handOver(mail, signal), claim)
   }
 
-  const polling = startPolling(
-    async () => {
-      if (idle.length === 0) return
-      const job = await claimNext()
-      const connection = job === undefined ? undefined : idle.pop()
-      if (job === undefined || connection === undefined) return
-      const running: Promise<void> = attempt(job, connection)
-        .catch((error: unknown) =>
-          log.warn({ letterId: job.message.id, err: error }, 'the result of a letter could not be recorded'),
-        )
-        .finally(() => {
-          pending.delete(running)
-          idle.push(connection)
-          polling.wake()
-        })
-      pending.add(running)
-      if (pause === undefined) return polling.wake()
-      clearTimeout(nextPoll)
-      nextPoll = setTimeout(polling.wake, pause)
-    },
+  const worker = startWorker({
+    claim: claimNext,
+    attempt,
+    concurrency: connectionCount,
+    batch: 1,
     interval,
-    (error) => log.warn({ err: error }, 'due letters could not be read'),
-  )
-
-  const upkeep = startPolling(
-    async () => {
+    async upkeep() {
       await recordHeartbeat(sql, 'mail sender')
       await tidyNotices(sql)
     },
-    upkeepInterval,
-    (error) => log.warn({ err: error }, 'the upkeep of the mail sender failed'),
-  )
-
+    log,
+    names: {
+      id: 'letterId',
+      unread: 'due letters could not be read',
+      unrecorded: 'the result of a letter could not be recorded',
+      upkeep: 'the upkeep of the mail sender failed',
+    },
+  })
   return {
-    wake: polling.wake,
+    wake: worker.wake,
     async stop() {
-      const graceTimer = setTimeout(() => cancellation.abort(), grace)
-      await Promise.all([polling.stop(), upkeep.stop()])
+      const stopping = worker.stop()
       clearTimeout(nextPoll)
-      await Promise.all(pending)
-      clearTimeout(graceTimer)
+      await stopping
       await Promise.all(connections.map((connection) => connection.close()))
     },
   }

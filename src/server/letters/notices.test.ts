@@ -43,9 +43,9 @@ async function apply(first_name: string, last_name = 'Lovelace') {
   return row.id
 }
 
-const sent: RecordedResult = { outcome: 'sent', code: 250 }
-const refused: RecordedResult = { outcome: 'refused', code: 550, reply: '550 no' }
-const retry: RecordedResult = { outcome: 'retry', code: 451, reply: '451 later', isUncertain: false }
+const sent: RecordedResult = { outcome: 'done', code: 250 }
+const refused: RecordedResult = { outcome: 'failed', code: 550, reply: '550 no' }
+const retry: RecordedResult = { outcome: 'waiting', code: 451, reply: '451 later', isUncertain: false }
 
 const claimNext = () => claimNotice(sql())
 async function claimAll() {
@@ -91,7 +91,7 @@ test('a notice leaves out the parts of a name that could be a message or a link'
   expect(claims.map((claim) => noticeMessage(claim, site).subject)).toEqual(
     names.map(([, , subject]) => subject),
   )
-  for (const claim of claims) expect(await record(sql(), claim, refused)).toBe('refused')
+  for (const claim of claims) expect(await record(sql(), claim, refused)).toBe('failed')
   await outbox.advanceTime(day + 120)
   await tidyNotices(sql())
   const daily = await claimNext()
@@ -145,7 +145,7 @@ test('an organiser gets at most ten notices an hour, even for concurrent applica
   expect(single).toHaveLength(10)
   // A retried notice does not count again.
   const [failed] = single
-  expect(failed && (await record(sql(), failed, retry))).toBe('retry')
+  expect(failed && (await record(sql(), failed, retry))).toBe('waiting')
   await outbox.advanceTime(10)
   expect(await claimAll()).toMatchObject([{ id: failed?.id, attempt: 2 }])
   await sql()`update private.deliveries set state = 'done', due_at = null, done_at = now() where kind = 'notice'`
@@ -199,7 +199,7 @@ test('the daily email has the number and the names of applicants, and is sent on
   )
   expect(message?.body).toContain('- Ada EJ Lovelace\nand 10 more\n\nhttps://example.org/retreat/desk\n')
   // A day later there is nothing new to report.
-  expect(claim && (await record(sql(), claim, sent))).toBe('sent')
+  expect(claim && (await record(sql(), claim, sent))).toBe('done')
   await outbox.advanceTime(day)
   await tidyNotices(sql())
   expect(await claimAll()).toEqual([])
@@ -306,7 +306,7 @@ test('notices share the hourly limit with receipts, and test emails do not wait 
   expect(testEmail).toMatchObject({ to: email, says: { subject: '[Test] s', body: 'b' } })
   expect(await claimTest(sql())).toBeUndefined()
   // The text of the sent test is removed.
-  expect(testEmail && (await record(sql(), testEmail, sent))).toBe('sent')
+  expect(testEmail && (await record(sql(), testEmail, sent))).toBe('done')
   expect(await sql()`select subject, body from private.deliveries where kind = 'test'`).toEqual([
     { subject: null, body: null },
   ])
@@ -324,14 +324,14 @@ test('one server claims each notice; a failed notice is retried, and the result 
   await giveBack(sql(), claim)
   const reclaimed = await claimNext()
   expect(reclaimed).toMatchObject({ id: claim.id, attempt: 1 })
-  expect(await record(sql(), claim, retry)).toBe('retry')
+  expect(await record(sql(), claim, retry)).toBe('waiting')
   expect(await claimNext()).toBeUndefined()
   await outbox.advanceTime(10)
   const second = await claimNext()
   expect(second).toMatchObject({ id: claim.id, attempt: 2 })
   expect(await record(sql(), claim, sent)).toBe('lost')
   expect(await record(sql(), claim, retry)).toBe('lost')
-  expect(second && (await record(sql(), second, refused))).toBe('refused')
+  expect(second && (await record(sql(), second, refused))).toBe('failed')
   expect(await claimNext()).toBeUndefined()
 })
 

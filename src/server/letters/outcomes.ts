@@ -1,17 +1,17 @@
-import { recordDelivery, type DeliveryTry, type TryResult } from '../deliveries/record.ts'
+import { recordDelivery, type DeliveryTry, type RecordedState, type TryResult } from '../deliveries/record.ts'
 import { nextAttempt } from '../deliveries/schedule.ts'
+import { outcomeOf, type Outcome as DeliveryOutcome } from '../deliveries/worker.ts'
 import type { HandoverResult } from '../mail/handover.ts'
 import { withoutAddresses, type Blame } from '../mail/refusals.ts'
 import type { Sql } from '../database/connection/sql.ts'
 
 /** The results that `record` takes. After any other result, the claim is given back. */
-export type RecordedResult = Extract<HandoverResult, { outcome: 'sent' | 'refused' | 'retry' }>
+export type RecordedResult = Extract<HandoverResult, { outcome: 'done' | 'failed' | 'waiting' }>
 
 /**
- * The outcome of a try. `withdrawn`: recalled, and not accepted. `lost`: another server has claimed the email since. `paused`: the
- * try does not count, and all emails wait. `waits`: the same, and they waited before.
+ * What came of a try. `paused`: the try does not count, and all emails wait. `waits`: the same, and they waited before.
  */
-export type Outcome = 'sent' | 'refused' | 'retry' | 'given up' | 'withdrawn' | 'lost' | 'paused' | 'waits'
+export type Outcome = DeliveryOutcome | 'paused' | 'waits'
 
 /** A try of an email, and the data that decide about its next try. */
 export interface MailTry extends DeliveryTry {
@@ -54,33 +54,32 @@ export async function record(
   result: RecordedResult,
   blame: Blame = 'email',
 ): Promise<Outcome> {
-  if (result.outcome === 'sent') {
-    return outcomeOf(await recordDelivery(sql, claim, { state: 'done', reply: '' }), 'sent')
-  }
-  const [outcome, recorded] = triedAgain(claim, result)
-  const state =
+  if (result.outcome === 'done')
+    return outcomeOf(await recordDelivery(sql, claim, { state: 'done', reply: '' }))
+  const recorded = triedAgain(claim, result)
+  return outcomeOf(
     blame === 'email'
       ? await recordDelivery(sql, claim, recorded)
-      : await recordRefusal(sql, claim, { ...recorded, isOurs: blame === 'all' })
-  return outcomeOf(state, outcome)
+      : await recordRefusal(sql, claim, { ...recorded, isOurs: blame === 'all' }),
+  )
 }
 
 /** Decides whether and when an email that was not accepted is tried again. */
 function triedAgain(
   { attempt, age, uncertain = 0 }: RecordedTry,
-  result: Exclude<RecordedResult, { outcome: 'sent' }>,
-): [Outcome, TryResult & { reply: string }] {
+  result: Exclude<RecordedResult, { outcome: 'done' }>,
+): TryResult & { reply: string } {
   const { outcome, reply } = result
-  if (outcome === 'refused') return [outcome, { state: 'failed', reply, isRefused: true }]
+  if (outcome === 'failed') return { state: 'failed', reply, isRefused: true }
   const { isUncertain } = result
   const isUncertainTooOften = isUncertain && uncertain + 1 >= maxUncertainTries
   const next = isUncertainTooOften ? null : nextAttempt(attempt, age)
   if (next === null) {
     const reason = isUncertainTooOften ? `${reply} ${uncertainReason}` : reply
-    return ['given up', { state: 'failed', reply: reason, isUncertain }]
+    return { state: 'failed', reply: reason, isUncertain }
   }
   const pause = isUncertain ? Math.max(next.pause, uncertainPause) : next.pause
-  return ['retry', { ...next, state: 'waiting', pause, reply, isUncertain }]
+  return { ...next, state: 'waiting', pause, reply, isUncertain }
 }
 
 /** Records a refusal that is (`isOurs`) or may be about all emails. */
@@ -92,16 +91,10 @@ async function recordRefusal(
   const { state, pause = 0, isUncertain = false, isRefused = false, isOurs } = refusal
   // Text in PostgreSQL cannot hold a NUL.
   const reply = refusal.reply.replaceAll('\0', '')
-  const [row] = await sql<[{ state: TryResult['state'] | 'cancelled' | 'paused' | 'waits' | null }]>`
+  const [row] = await sql<[{ state: RecordedState | 'paused' | 'waits' | null }]>`
     select private.record_refusal(${claim.id}, ${claim.attempt}, ${state}, ${pause} * interval '1 millisecond', ${reply},
       ${isUncertain}, ${isRefused}, ${isOurs}, ${isCause(claim)}, ${withoutAddresses(reply)}) as state`
   return row.state
-}
-
-function outcomeOf(state: Awaited<ReturnType<typeof recordRefusal>>, outcome: Outcome): Outcome {
-  if (state === null) return 'lost'
-  if (state === 'cancelled') return 'withdrawn'
-  return state === 'paused' || state === 'waits' ? state : outcome
 }
 
 /**

@@ -4,7 +4,7 @@ import { storeDueLetters } from '../../../test/support/letters.ts'
 import { startMailServer } from '../../../test/support/mail-server.ts'
 import { startMailSenderFixture, type MailSenderFixture } from '../../../test/support/mail-sender.ts'
 import type { Database } from '../database/database.ts'
-import type { MailSender } from './mail-sender.ts'
+import type { Worker } from '../deliveries/worker.ts'
 
 let fixture: MailSenderFixture
 let database: Database
@@ -53,7 +53,7 @@ async function endPause() {
 }
 
 /** Ends pauses, until there were this many failures in a row. */
-async function pauseUntil(failures: number, sender: MailSender) {
+async function pauseUntil(failures: number, sender: Worker) {
   for (let number = 1; number <= failures; number += 1) {
     await expect.poll(postman).toMatchObject({ failures: number })
     if (number === failures) return
@@ -63,7 +63,7 @@ async function pauseUntil(failures: number, sender: MailSender) {
 }
 
 /** Lets all pauses end until these are the counts. */
-const becomes = (expected: unknown, sender: MailSender) =>
+const becomes = (expected: unknown, sender: Worker) =>
   expect
     .poll(
       async () => {
@@ -76,7 +76,7 @@ const becomes = (expected: unknown, sender: MailSender) =>
     .toEqual(expected)
 
 /** Waits until all letters are failed, done, or wait for the end of a pause. */
-const settle = async (sender: MailSender) => {
+const settle = async (sender: Worker) => {
   sender.wake()
   await expect
     .poll(async () => {

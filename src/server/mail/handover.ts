@@ -6,28 +6,28 @@ import type { MailServer } from '../../settings/mail-settings.ts'
 import { causeOf, mailTimeout, smtpOptions } from './smtp.ts'
 import type { Mail } from './compose.ts'
 
-/** The result of a handover. */
+/** The result of a handover. `done`, `failed` and `waiting` are the states that a delivery gets. */
 export type HandoverResult = {
   /** The mail server's last code; null if it sent none. */
   code: number | null
 } & (
-  | { outcome: 'sent' }
+  | { outcome: 'done' }
   /** Permanently refused because of the letter. `reply` may quote an address. */
-  | { outcome: 'refused'; reply: string }
+  | { outcome: 'failed'; reply: string }
   /** Failed this time. `isUncertain` means that the letter was being sent and got no reply, so it may have arrived. */
-  | { outcome: 'retry'; reply: string; isUncertain: boolean }
+  | { outcome: 'waiting'; reply: string; isUncertain: boolean }
   /**
    * Failed, probably for another reason than the letter. `problem` is our own text, without any address. `isClosing` means that
    * the mail server closed the connection as its reply to the recipient or to the letter. Either may be the cause after all.
    */
   | { outcome: 'unavailable'; problem: string; cause: string | undefined; isClosing: boolean }
   /** Aborted before any of the letter was sent. */
-  | { outcome: 'broken off' }
+  | { outcome: 'aborted' }
 )
 
 /** Whether the mail server refused only this email, permanently or for now, and may accept others. */
 export function isAboutMail({ outcome, code }: HandoverResult): boolean {
-  return outcome === 'refused' || (outcome === 'retry' && code !== null)
+  return outcome === 'failed' || (outcome === 'waiting' && code !== null)
 }
 
 /** A connection to a mail server, which is opened for the first letter and reused for the next ones, one at a time. */
@@ -81,7 +81,7 @@ export function createMailConnection(mailServer: MailServer, timeout = mailTimeo
       const connection = reused ?? (await connect(mailServer, signal, (made) => (progress.connection = made)))
       const code = await send(connection, mail, signal, progress)
       idleConnection = connection
-      return { outcome: 'sent', code } as const
+      return { outcome: 'done', code } as const
     } catch (error) {
       const result = classify(error ?? {}, progress, signal)
       const { connection } = progress
@@ -110,9 +110,9 @@ export function createMailConnection(mailServer: MailServer, timeout = mailTimeo
       }
       clear()
       const wasNotSent =
-        result.outcome === 'unavailable' || (result.outcome === 'retry' && !result.isUncertain)
+        result.outcome === 'unavailable' || (result.outcome === 'waiting' && !result.isUncertain)
       if (cancelled?.aborted === true && wasNotSent && result.code === null) {
-        return { outcome: 'broken off', code: null }
+        return { outcome: 'aborted', code: null }
       }
       clearTimeout(idleTimer)
       idleTimer = setTimeout(() => void quit(takeConnection()), idleTime).unref()
@@ -260,15 +260,15 @@ function classify(
   if (code === 421 || command === 'MAIL FROM') return unavailable
   if (code !== null && (command === 'RCPT TO' || command === 'DATA')) {
     const reply = shorten(response ?? '')
-    if (code >= 500 && code < 600) return { outcome: 'refused', code, reply }
-    return { outcome: 'retry', code, reply, isUncertain: false }
+    if (code >= 500 && code < 600) return { outcome: 'failed', code, reply }
+    return { outcome: 'waiting', code, reply, isUncertain: false }
   }
   const reply =
     aborted || isTimeout(failure) ? 'The mail server did not answer in time.' : 'The connection broke.'
-  if (stage === 'letter') return { outcome: 'retry', code: null, reply, isUncertain: true }
+  if (stage === 'letter') return { outcome: 'waiting', code: null, reply, isUncertain: true }
   // MAIL FROM got a reply, so the recipient may be the cause of the break. Such a letter must not delay all others.
   if (stage === 'envelope' && typeof connection?.lastServerResponse === 'string') {
-    return { outcome: 'retry', code: null, reply, isUncertain: false }
+    return { outcome: 'waiting', code: null, reply, isUncertain: false }
   }
   return unavailable
 }

@@ -18,7 +18,7 @@ const mail = {
 test('user and password are sent to a mail server that asks for them, and the result says if it does not accept them', async () => {
   const server = await startMailServer({ user: { name: 'ada', password: 'p@ss/w%rd' } })
   const login = { ...settingsFor(server), user: 'ada', password: 'p@ss/w%rd' }
-  expect(await send(mail, login)).toEqual({ outcome: 'sent', code: 250 })
+  expect(await send(mail, login)).toEqual({ outcome: 'done', code: 250 })
   expect(server.received).toMatchObject([{ user: 'ada' }])
   expect(await send(mail, { ...login, password: 'wrong' })).toEqual({
     outcome: 'unavailable',
@@ -52,7 +52,7 @@ test('nothing is sent to another machine without TLS, or with an untrusted certi
 test("the result has the mail server's reply to a refused email, or the operating system's message if no server is reached", async () => {
   const server = await startMailServer({ refusesRecipients: true })
   expect(await send(mail, settingsFor(server))).toEqual({
-    outcome: 'refused',
+    outcome: 'failed',
     code: 550,
     reply: '550 no such user ada@example.org',
   })

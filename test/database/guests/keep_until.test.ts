@@ -91,7 +91,7 @@ async function claimDue() {
 
 const remindersOf = async (id: string) =>
   (await lettersOf(id)).filter(({ occasion }) => occasion === 'reminder').map(({ state }) => state)
-const deferred = { outcome: 'retry', code: 451, reply: '451 later', isUncertain: false } as const
+const deferred = { outcome: 'waiting', code: 451, reply: '451 later', isUncertain: false } as const
 
 /** Makes the statements of a transaction act as the signed-in organiser. */
 async function actAsOrganiser(transaction: Sql) {
@@ -145,7 +145,7 @@ test('an acceptance after a rejection gets a new deadline, counted from the hand
   await decide(id, 'accepted')
   expect(await release(id, true)).toBe('released')
   const claim = await claimDue()
-  expect(await record(sql(), claim, deferred)).toBe('retry')
+  expect(await record(sql(), claim, deferred)).toBe('waiting')
   // As if the deferred attempt, which set the deadline, was eight days ago.
   await sql()`
     update private.invitations set deadline = private.today() + 2 where application_id = ${id}`
@@ -156,8 +156,8 @@ test('an acceptance after a rejection gets a new deadline, counted from the hand
 
 test('a refused reminder is not retried after its recipient gave an RSVP', async () => {
   const { id } = await inviteAndRemind()
-  expect(await record(sql(), await claimDue(), { outcome: 'refused', code: 550, reply: '550 no' })).toBe(
-    'refused',
+  expect(await record(sql(), await claimDue(), { outcome: 'failed', code: 550, reply: '550 no' })).toBe(
+    'failed',
   )
   await ask('set_answer', { act: crypto.randomUUID(), application: id, answer: 'coming' })
   expect(await retryUndelivered(sql())).toBe(0)
@@ -210,8 +210,8 @@ test('an acceptance that did not arrive before its deadline is drafted again and
   const id = await store()
   await decide(id, 'accepted')
   expect(await release(id)).toBe('released')
-  expect(await record(sql(), await claimDue(), { outcome: 'refused', code: 550, reply: '550 no' })).toBe(
-    'refused',
+  expect(await record(sql(), await claimDue(), { outcome: 'failed', code: 550, reply: '550 no' })).toBe(
+    'failed',
   )
   await passDeadline(id)
   await decide(id, 'new')
@@ -245,7 +245,7 @@ test('a reminder that is being sent when the RSVP arrives is not retried, and no
   const claimed = await claimDue()
   await sendRsvp(token, 'coming')
   expect(await remindersOf(id)).toEqual(['sending'])
-  expect(await record(sql(), claimed, deferred)).toBe('withdrawn')
+  expect(await record(sql(), claimed, deferred)).toBe('cancelled')
   expect((await lettersOf(id)).map(({ state }) => state).toSorted()).toEqual(['sent', 'withdrawn'])
 })
 
@@ -268,7 +268,7 @@ test('a reminder that a server claims at the moment of an RSVP is not reported a
   expect(await remindersOf(id)).toEqual(['sending'])
   const [claimed] = await sql()<[{ id: string; attempt: number }]>`
     select id, attempts as attempt from private.deliveries where state = 'sending'`
-  expect(await record(sql(), { ...claimed, age: 0 }, { outcome: 'sent', code: 250 })).toBe('sent')
+  expect(await record(sql(), { ...claimed, age: 0 }, { outcome: 'done', code: 250 })).toBe('done')
   expect(await remindersOf(id)).toEqual(['sent'])
 })
 

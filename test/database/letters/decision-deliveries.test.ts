@@ -213,22 +213,22 @@ test('an RSVP whose delivery was given up is never delivered after a later RSVP,
     return { values: claims.map(({ body }) => body.get('answer')), end }
   }
   await enterRsvp('not coming')
-  expect(await (await claimRsvps()).end(410)).toEqual(['given up'])
+  expect(await (await claimRsvps()).end(410)).toEqual(['failed'])
   await enterRsvp('coming')
   const coming = await claimRsvps()
   expect(coming.values).toEqual(['coming'])
   // The earlier RSVP is not retried while the later one is pending.
   expect(await retryUndelivered(sql())).toBe(0)
   expect((await claimRsvps()).values).toEqual([])
-  expect(await coming.end(410)).toEqual(['given up'])
+  expect(await coming.end(410)).toEqual(['failed'])
   // Both were given up, so both are retried, in their order.
   expect(await retryUndelivered(sql())).toBe(2)
   const first = await claimRsvps()
   expect(first.values).toEqual(['not coming'])
-  expect(await first.end(410)).toEqual(['given up'])
+  expect(await first.end(410)).toEqual(['failed'])
   const second = await claimRsvps()
   expect(second.values).toEqual(['coming'])
-  expect(await second.end(200)).toEqual(['delivered'])
+  expect(await second.end(200)).toEqual(['done'])
   expect(await retryUndelivered(sql())).toBe(0)
   expect(
     await sql()`select from private.deliveries where kind = 'rsvp' and state not in ('done', 'cancelled')`,
@@ -247,11 +247,11 @@ test('an RSVP is queued only if a server for an automation was seen within a day
 })
 
 /** Hands over the due letter: the mail server accepts it, or replies `451`. */
-async function handOver(outcome: 'sent' | 'retry' = 'sent') {
+async function handOver(outcome: 'done' | 'waiting' = 'done') {
   const mail = await claimLetter(sql())
   if (mail === undefined) throw new Error('no letter is due')
-  const retry = { outcome: 'retry', code: 451, reply: 'later', isUncertain: false } as const
-  await record(sql(), mail, outcome === 'sent' ? { outcome, code: 250 } : retry)
+  const deferred = { outcome: 'waiting', code: 451, reply: 'later', isUncertain: false } as const
+  await record(sql(), mail, outcome === 'done' ? { outcome, code: 250 } : deferred)
 }
 
 test('with a mail server, an automation is told of a decision only after its email was sent', async () => {
@@ -260,7 +260,7 @@ test('with a mail server, an automation is told of a decision only after its ema
   const id = await store()
   await decide(id, 'accepted')
   const act = await send()
-  await handOver('retry')
+  await handOver('waiting')
   expect(await states(id)).toEqual(['mail: waiting'])
   expect(await callDesk('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
   await send()
@@ -279,7 +279,7 @@ test('an automation is told once of a stopped letter that may have arrived, and 
   if (mail === undefined) throw new Error('no letter is due')
   await callDesk('withdraw', { act })
   await decide(id, 'declined')
-  await record(sql(), mail, { outcome: 'retry', code: null, reply: 'It broke off.', isUncertain: true })
+  await record(sql(), mail, { outcome: 'waiting', code: null, reply: 'It broke off.', isUncertain: true })
   await send('declined')
   await handOver()
   const deliverNext = async () => {
@@ -332,7 +332,7 @@ test('a decision that is sent in addition to an email can be stopped, and no let
     await callDesk('release', { act: crypto.randomUUID(), letters: selected, again: true })
     const mail = await claimLetter(sql())
     if (mail === undefined) throw new Error('no letter is due')
-    await record(sql(), mail, { outcome: 'sent', code: 250 })
+    await record(sql(), mail, { outcome: 'done', code: 250 })
   }
   await release()
   await callDesk('write', { applications: [id], occasion: 'accepted', again: true })
@@ -447,7 +447,7 @@ test('an organiser who erases somebody and a server that records their letter fo
   if (letter === undefined) throw new Error('no letter is due')
   const { recorded } = await sql().begin(async (erasing) => {
     await erasing`select from public.retreat_applications where id = ${id} for update`
-    const recording = record(sql(), letter, { outcome: 'sent', code: 250 })
+    const recording = record(sql(), letter, { outcome: 'done', code: 250 })
     await expect
       .poll(() => sql()`select pid from pg_stat_activity where wait_event_type = 'Lock'`)
       .toHaveLength(1)

@@ -11,9 +11,9 @@ import type { Letter } from '../../../src/client/desk/letters.ts'
 import type { Sql } from '../../../src/server/database/connection/sql.ts'
 import { record, type RecordedResult } from '../../../src/server/letters/outcomes.ts'
 
-const deferred: RecordedResult = { outcome: 'retry', code: 451, reply: '451 later', isUncertain: false }
+const deferred: RecordedResult = { outcome: 'waiting', code: 451, reply: '451 later', isUncertain: false }
 const uncertain: RecordedResult = {
-  outcome: 'retry',
+  outcome: 'waiting',
   code: null,
   reply: 'No response.',
   isUncertain: true,
@@ -121,7 +121,7 @@ test.each(['accepted', 'Travel'])(
     // `left` counts the applicants whose letter was being sent or had been sent already.
     expect(await ask('withdraw', { act })).toEqual({ withdrawn: 0, left: 1 })
     await decide(id, 'declined')
-    expect(await record(owner, claimed, deferred)).toBe('withdrawn')
+    expect(await record(owner, claimed, deferred)).toBe('cancelled')
     expect(await statesOf(id)).toEqual(
       [`${occasion} by mail: withdrawn`, 'declined by mail: draft'].toSorted(),
     )
@@ -136,7 +136,7 @@ test('a reminder that is stopped while it is being sent is not drafted again aft
   await ask('withdraw', { act })
   await ask('set_answer', { act: crypto.randomUUID(), application: id, answer: 'coming' })
   await ask('withdraw', { act })
-  expect(await record(owner, claimed, deferred)).toBe('withdrawn')
+  expect(await record(owner, claimed, deferred)).toBe('cancelled')
   expect(await drafts('reminder')).toEqual([])
 })
 
@@ -151,7 +151,7 @@ test.each(['accepted', 'Travel', 'reminder', ''])(
       const claimed = await claim()
       await ask('withdraw', { act })
       expect(await drafts(occasion)).toEqual([])
-      expect(await record(owner, claimed, deferred)).toBe('withdrawn')
+      expect(await record(owner, claimed, deferred)).toBe('cancelled')
       expect(await drafts(occasion)).toHaveLength(1)
       expect(await ask('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
     }
@@ -192,7 +192,7 @@ test('a rejection that may have arrived does not change the invitation of an acc
   await ask('set_answer', { act: crypto.randomUUID(), application: id, answer: 'coming' })
   const before = await invitationOf(id)
   expect(before).toMatchObject({ told_at: expect.any(Date) as Date, rsvp: 'coming' })
-  expect(await record(owner, rejection, uncertain)).toBe('withdrawn')
+  expect(await record(owner, rejection, uncertain)).toBe('cancelled')
   expect(await invitationOf(id)).toEqual(before)
 })
 
@@ -205,7 +205,7 @@ test('a rejection resets the invitation, even if a letter to one person was sent
   const { id: letter, seen } = await writeTo(id)
   await ask('sent_by_hand', { letter, seen })
   const before = await invitationOf(id)
-  expect(await record(owner, rejection, { outcome: 'sent', code: 250 })).toBe('sent')
+  expect(await record(owner, rejection, { outcome: 'done', code: 250 })).toBe('done')
   const after = await invitationOf(id)
   expect(after).toMatchObject({ told_at: null, rsvp: null })
   expect(after?.['token']).not.toBe(before?.['token'])
@@ -218,7 +218,7 @@ test('an acceptance that may have arrived is drafted again if another decision w
   const acceptance = await claim()
   await decide(id, 'declined')
   await decide(id, 'accepted')
-  expect(await record(owner, acceptance, uncertain)).toBe('withdrawn')
+  expect(await record(owner, acceptance, uncertain)).toBe('cancelled')
   expect(await drafts('accepted')).toHaveLength(1)
 })
 
@@ -245,7 +245,7 @@ test('a stopped letter does not become a draft again if its template is being re
     (sql) => sql`select desk_remove_template('Travel', 0)`,
     () => record(owner, claimed, deferred),
   )
-  expect(recorded).toBe('withdrawn')
+  expect(recorded).toBe('cancelled')
   expect(await statesOf(id)).toEqual(['Travel by mail: withdrawn'])
 })
 
@@ -293,7 +293,7 @@ test('a letter that was sent by hand is recorded once, and only with the text th
   expect(await statesOf(id)).toEqual(['accepted by mail: draft', 'accepted by mail: sent'])
   // A server sends the later one.
   await send('accepted', true)
-  await record(owner, await claim(), { outcome: 'sent', code: 250 })
+  await record(owner, await claim(), { outcome: 'done', code: 250 })
   await expect(ask('sent_by_hand', args)).rejects.toMatchObject({ code: 'PT409' })
 })
 
@@ -307,7 +307,7 @@ test('notices to organisers and midnight do not change the stamp of an applicati
   const stamp = await stampOf()
   const notice = assertDue(await claimNotice(owner))
   expect(notice).toMatchObject({ to: me })
-  await record(owner, notice, { outcome: 'sent', code: 250 })
+  await record(owner, notice, { outcome: 'done', code: 250 })
   expect(await stampOf()).toBe(stamp)
   // In this zone, it is a later day already, so the deadline has passed.
   await setZone('Pacific/Kiritimati')

@@ -72,12 +72,12 @@ test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, 
     some.filter(() => random() < 0.5).toSorted(() => random() - 0.5)
   const statuses = ['new', 'shortlisted', 'accepted', 'waitlisted', 'declined']
   const text = { subject: 'By train', body: 'Take the train, {{first_name}}.' }
-  const sent = { outcome: 'sent', code: 250 } as const
+  const sent = { outcome: 'done', code: 250 } as const
   const mailResults: RecordedResult[] = [
     sent,
-    { outcome: 'refused', code: 550, reply: '550 no' },
-    { outcome: 'retry', code: 450, reply: '450 later', isUncertain: false },
-    { outcome: 'retry', code: null, reply: 'It broke off.', isUncertain: true },
+    { outcome: 'failed', code: 550, reply: '550 no' },
+    { outcome: 'waiting', code: 450, reply: '450 later', isUncertain: false },
+    { outcome: 'waiting', code: null, reply: 'It broke off.', isUncertain: true },
   ]
   const automation = outboxOf('decision')
   const delivered: DeliveryResult = { delivered: true, status: 200, text: '' }

@@ -71,19 +71,19 @@ type Result = 'sent' | 'refused' | 'later' | 'broken off'
 /** For each result, how it is recorded for an email and for a webhook. */
 const results: Record<Result, [mail: RecordedResult, webhook: DeliveryResult]> = {
   sent: [
-    { outcome: 'sent', code: 250 },
+    { outcome: 'done', code: 250 },
     { delivered: true, status: 200, text: '' },
   ],
   refused: [
-    { outcome: 'refused', code: 550, reply: '550 no' },
+    { outcome: 'failed', code: 550, reply: '550 no' },
     { delivered: false, status: 410, text: 'Gone' },
   ],
   later: [
-    { outcome: 'retry', code: 451, reply: '451 later', isUncertain: false },
+    { outcome: 'waiting', code: 451, reply: '451 later', isUncertain: false },
     { delivered: false, status: 500, text: 'Later' },
   ],
   'broken off': [
-    { outcome: 'retry', code: null, reply: 'It broke off.', isUncertain: true },
+    { outcome: 'waiting', code: null, reply: 'It broke off.', isUncertain: true },
     { delivered: false, status: null, isUncertain: true, text: 'It broke off.' },
   ],
 }

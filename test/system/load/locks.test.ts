@@ -105,7 +105,7 @@ async function buildWorld() {
       await owner`update private.postman set next_at = '-infinity', paused_until = '-infinity'`
       const claim = await claimLetter(owner)
       if (claim === undefined) return
-      await record(owner, claim, { outcome: 'sent', code: 250 })
+      await record(owner, claim, { outcome: 'done', code: 250 })
     }
   }
   const [first = '', second = '', third = '', fourth = ''] = applications
@@ -140,7 +140,7 @@ async function buildWorld() {
   await owner`update private.postman set seen_at = now() + interval '1 day'`
   await decisions.claimDue(owner, 100)
   const refused = await claimLetter(owner)
-  if (refused) await record(owner, refused, { outcome: 'refused', code: 550, reply: '550 no' })
+  if (refused) await record(owner, refused, { outcome: 'failed', code: 550, reply: '550 no' })
   await claimLetter(owner)
   // Everything is due to be erased, and was announced.
   await setRetreat(owner, { starts_on: '2020-02-01', ends_on: '2020-02-02' })
@@ -227,7 +227,7 @@ function choicesOf(seed: number) {
 type Choices = ReturnType<typeof choicesOf>
 
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
-const accepted = { outcome: 'sent', code: 250 } as const
+const accepted = { outcome: 'done', code: 250 } as const
 const [applicationEvents, rsvps, decisions] = [
   outboxOf('application'),
   outboxOf('rsvp'),
@@ -380,7 +380,7 @@ const work: Record<string, (choices: Choices) => Promise<unknown>> = {
     const claim = pick(world.claims)
     return pick([
       () => recordDelivery(owner, claim, { state: 'done' }),
-      () => record(owner, claim, { outcome: 'refused', code: 550, reply: '550 no' }, 'unclear'),
+      () => record(owner, claim, { outcome: 'failed', code: 550, reply: '550 no' }, 'unclear'),
       () => recordDelivery(owner, claim, { state: 'waiting', isUncertain: true }),
     ])()
   },

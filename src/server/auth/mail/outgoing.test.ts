@@ -50,7 +50,7 @@ test('a refused email is logged without the reply, later emails are not sent, an
   })
   const host = { host: '127.0.0.1', port: server.port }
   expect(await sendTo(server.port, addresses)).toEqual({
-    lines: [{ ...host, outcome: 'refused', code: 550, text: 'an email was not sent' }],
+    lines: [{ ...host, outcome: 'failed', code: 550, text: 'an email was not sent' }],
     recorded: [],
   })
   expect(server.received).toEqual([])
@@ -65,7 +65,13 @@ test.each([
     const server = await startMailServer({ refusalAt: (at) => (at === 'DATA' ? refusal : undefined) })
     expect(await sendTo(server.port, ['ada@example.org'])).toEqual({
       lines: [
-        { host: '127.0.0.1', port: server.port, outcome: 'retry', ...details, text: 'an email was not sent' },
+        {
+          host: '127.0.0.1',
+          port: server.port,
+          outcome: 'waiting',
+          ...details,
+          text: 'an email was not sent',
+        },
       ],
       recorded,
     })

@@ -56,7 +56,7 @@ export function createOutgoing(
   /** Sends an email. Returns whether the mail server accepted it. */
   const trySend = async (message: Message, to: MailServer) => {
     const result = await send(message, to)
-    const isAccepted = result.outcome === 'sent'
+    const isAccepted = result.outcome === 'done'
     if (!isAboutMail(result)) {
       await record(isAccepted).catch((error: unknown) =>
         log.warn({ err: error }, 'the state of the mail server could not be recorded'),
@@ -103,5 +103,5 @@ function detailsOf(result: HandoverResult) {
   const { outcome, code } = result
   if (outcome === 'unavailable') return { outcome, code, problem: result.problem, cause: result.cause }
   // Without a code, the reply is our own text.
-  return outcome === 'retry' && code === null ? { outcome, code, problem: result.reply } : { outcome, code }
+  return outcome === 'waiting' && code === null ? { outcome, code, problem: result.reply } : { outcome, code }
 }

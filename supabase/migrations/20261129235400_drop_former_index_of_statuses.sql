@@ -1,0 +1,3 @@
+set local lock_timeout = '1s';
+
+drop index private.statuses_newest;
