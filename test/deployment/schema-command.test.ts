@@ -24,7 +24,7 @@ test('`npm run schema` writes the changed functions into the last migration, and
     await writeFile(path, declared.replace(text, replacement))
   }
 
-  await declare('letters/mails.sql', 'postman.in_hour < 100', 'postman.in_hour < 200')
+  await declare('letters/mail-queue.sql', 'postman.in_hour < 100', 'postman.in_hour < 200')
   await schema()
   const [functions = '', ...others] = await written()
   expect([functions, others]).toEqual([expect.stringMatching(/^\d{14}_functions\.sql$/), []])
@@ -48,7 +48,7 @@ test('`npm run schema` writes the changed functions into the last migration, and
     'create table private.door (',
     'create table private.door (\n  reason text,',
   )
-  await declare('letters/mails.sql', 'postman.in_hour < 200', 'postman.in_hour < 100')
+  await declare('letters/mail-queue.sql', 'postman.in_hour < 200', 'postman.in_hour < 100')
   // The column is not at its declared place, which the command names.
   expect((await schema()).stderr).toContain('the column reason of private.door')
   expect(await written()).toEqual([byHand])

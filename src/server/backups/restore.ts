@@ -19,7 +19,7 @@ import {
 } from './manifest.ts'
 import type { BackupCounts } from './backup.ts'
 import { listBackups } from './folder.ts'
-import { moveOlderRows, createOlderTables, tableFor, writeDomainsInAscii } from './older.ts'
+import { moveOlderRows, createOlderTables, tableFor, writeDomainsInAscii } from './older-versions.ts'
 import { triggers } from './triggers.ts'
 import { defaultToNewestEdition } from '../database/schema/edition.ts'
 import { newestVersion } from '../database/schema/migrations.ts'

@@ -56,7 +56,7 @@ alter table private.statuses enable row level security;
 create table private.history (
   id bigint generated always as identity primary key,
   application_id uuid references public.retreat_applications (id) on delete cascade,
-  -- The id of the act (acts.sql).
+  -- The id of the act (idempotent-acts.sql).
   act uuid not null default gen_random_uuid(),
   at timestamptz not null default now(),
   -- The email address as text, so that it stays when the account is removed.

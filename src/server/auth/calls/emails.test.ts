@@ -12,7 +12,7 @@ import {
   startSignIn,
   type SignInServer,
 } from '../../../../test/support/sign-in.ts'
-import { writeDomainsInAscii } from '../../backups/older.ts'
+import { writeDomainsInAscii } from '../../backups/older-versions.ts'
 import { emailOf } from '../fields.ts'
 import { addOrganiser } from '../organisers.ts'
 

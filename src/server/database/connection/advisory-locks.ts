@@ -15,7 +15,7 @@ export const advisoryLocks = {
   erasures: 5_610_745,
   /** Applicants share it. Whoever holds it alone keeps new applications waiting (`private.hold_applying`). */
   applying: 5_610_746,
-  /** Each claim of an email shares it (supabase/schemas/letters/mails.sql). */
+  /** Each claim of an email shares it (supabase/schemas/letters/mail-queue.sql). */
   claim: 5_610_748,
   /** Guesses of a code from one address, which is the second key. */
   guess: 5_610_749,

@@ -439,6 +439,40 @@ begin
 end
 $$;
 
+-- Writes a receipt: at most one a day to a mailbox, in any spelling of its address, and twenty to a domain, so that nobody can
+-- flood a company's mailboxes. The domain of a public mail provider gets a thousand. If two inserts for one domain run at once,
+-- one skips its receipt instead of waiting.
+create or replace function private.write_receipt(application public.retreat_applications) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  recipient text := private.mailbox(application.email);
+  -- Three labels for domains such as `example.co.uk`.
+  company text := substring(split_part(recipient, '@', 2) from '[^.]+\.(?:[^.]{1,3}\.[a-z]{2}|[^.]+)$');
+  is_provider boolean := private.is_mailbox_provider(company);
+  template private.templates;
+  text jsonb;
+begin
+  if recipient is null
+    or not pg_try_advisory_xact_lock(hashtextextended(case when is_provider then recipient else company end, 0))
+  then
+    return;
+  end if;
+  -- Separate statements, so that they see what was committed before the lock was taken.
+  perform from private.deliveries
+    where mailbox = recipient and private.happened_within(queued_at, '1 day');
+  if found then return; end if;
+  perform from private.deliveries
+    where domain = company and private.happened_within(queued_at, '1 day')
+    offset case when is_provider then 999 else 19 end limit 1;
+  if found then return; end if;
+  select * into template from private.templates where kind = 'receipt';
+  text := private.receipt(template.subject, template.body, application.first_name);
+  insert into private.deliveries (kind, application_id, subject, body, mailbox, domain)
+    values ('receipt', application.id, text ->> 'subject', text ->> 'body', recipient, company);
+end
+$$;
+
 -- Whether this hour's limit allows another receipt or notice: a hundred, over all servers.
 -- Its body is a text: PostgreSQL refuses a new column of a table whose row type a parsed body uses.
 create or replace function private.has_room(postman private.postman) returns boolean
@@ -555,40 +589,6 @@ begin
       'says', coalesce(report, jsonb_build_object('subject', claimed.subject, 'body', claimed.body)))
     from auth.users where id = claimed.organiser_id
   );
-end
-$$;
-
--- Writes a receipt: at most one a day to a mailbox, in any spelling of its address, and twenty to a domain, so that nobody can
--- flood a company's mailboxes. The domain of a public mail provider gets a thousand. If two inserts for one domain run at once,
--- one skips its receipt instead of waiting.
-create or replace function private.write_receipt(application public.retreat_applications) returns void
-  language plpgsql set search_path = ''
-as $$
-declare
-  recipient text := private.mailbox(application.email);
-  -- Three labels for domains such as `example.co.uk`.
-  company text := substring(split_part(recipient, '@', 2) from '[^.]+\.(?:[^.]{1,3}\.[a-z]{2}|[^.]+)$');
-  is_provider boolean := private.is_mailbox_provider(company);
-  template private.templates;
-  text jsonb;
-begin
-  if recipient is null
-    or not pg_try_advisory_xact_lock(hashtextextended(case when is_provider then recipient else company end, 0))
-  then
-    return;
-  end if;
-  -- Separate statements, so that they see what was committed before the lock was taken.
-  perform from private.deliveries
-    where mailbox = recipient and private.happened_within(queued_at, '1 day');
-  if found then return; end if;
-  perform from private.deliveries
-    where domain = company and private.happened_within(queued_at, '1 day')
-    offset case when is_provider then 999 else 19 end limit 1;
-  if found then return; end if;
-  select * into template from private.templates where kind = 'receipt';
-  text := private.receipt(template.subject, template.body, application.first_name);
-  insert into private.deliveries (kind, application_id, subject, body, mailbox, domain)
-    values ('receipt', application.id, text ->> 'subject', text ->> 'body', recipient, company);
 end
 $$;
 
