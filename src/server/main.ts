@@ -12,7 +12,6 @@ import { writeSite } from './letters/site-for-letters.ts'
 import { siteOf } from './site.ts'
 import { startDispatcher } from './deliveries/dispatcher.ts'
 import { createPace } from './deliveries/pace.ts'
-import { outboxOf } from './deliveries/outbox.ts'
 import { startMailChecks } from './mail/requested-checks.ts'
 import { startMailSender } from './letters/mail-sender.ts'
 import { startRetention } from './retention/retention.ts'
@@ -119,7 +118,7 @@ async function start(settings: Settings, log: Logger) {
         ? undefined
         : startDispatcher({
             sql: database.server,
-            outbox: outboxOf('application'),
+            kind: 'application',
             receiver: { url: webhookUrl, secret: webhookSecret },
             pace: createPace(webhookPerMinute),
             log,
@@ -164,13 +163,13 @@ async function start(settings: Settings, log: Logger) {
       const pace = createPace(webhookPerMinute)
       const decisions = startDispatcher({
         sql: database.server,
-        outbox: outboxOf('decision'),
+        kind: 'decision',
         receiver,
         pace,
         log,
       })
       parts.push({ name: 'The webhook of decisions', stop: () => decisions.stop() })
-      const rsvps = startDispatcher({ sql: database.server, outbox: outboxOf('rsvp'), receiver, pace, log })
+      const rsvps = startDispatcher({ sql: database.server, kind: 'rsvp', receiver, pace, log })
       parts.push({ name: 'The webhook of RSVPs', stop: () => rsvps.stop() })
     }
     if (backups) {

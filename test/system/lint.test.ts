@@ -141,3 +141,32 @@ test('docs/architecture.md describes each folder of src/ that tools/arrows.txt n
   const productFolders = [...folders.keys()].filter((each) => each.startsWith('src/'))
   expect(productFolders.filter((each) => !new RegExp(`[\`/]${basename(each)}/?\``).test(docs))).toEqual([])
 })
+
+test('the two ways of docs/architecture.md are calls in that order, through files that are each entered once', async () => {
+  const docs = await readFile('docs/architecture.md', 'utf8')
+  const read = (path: string) => readFile(path, 'utf8')
+  // Parts are started by these, and an organiser's calls by the desk.
+  const entries = ['src/server/app.ts', 'src/server/main.ts', 'src/client/desk/calls.ts']
+  const begun = (await Promise.all(entries.map(read))).join('')
+  const ways = [...docs.matchAll(/\n\| from an? .* \| \|\n\| --- \| --- \|\n((?:\|.*\n)+)/g)]
+  expect(ways).toHaveLength(2)
+  for (const [, rows = ''] of ways) {
+    const steps = Array.from(rows.matchAll(/^\| `(.+?)` \| .*?`(\w+)`/gm), ([, path = '', name = '']) => ({
+      path,
+      name,
+    }))
+    expect(steps.length).toBe(rows.trim().split('\n').length)
+    expect(steps.length).toBeGreaterThan(10)
+    expect(new Set(steps.map(({ path }) => path)).size).toBe(steps.length)
+    let earlier = begun
+    for (const { path, name } of steps) {
+      const text = await read(path)
+      expect(text, `the file ${path}`).toMatch(new RegExp(`function (?:\\w+\\.)?${name}\\b`))
+      const table = new RegExp(`execute function private\\.${name}\\b`).test(text)
+        ? / on \w+\.(\w+)\s+(?:for|referencing)/.exec(text.slice(text.search(/^create trigger/m)))?.[1]
+        : undefined
+      expect(earlier, `what calls ${name}`).toContain(table ?? name)
+      earlier += text
+    }
+  }
+})

@@ -11,7 +11,6 @@ import { startReceiver } from '../../../test/support/receiver.ts'
 import { temporaryDirectory } from '../../../test/support/server.ts'
 import { addOrganiser, listOrganisers, removeOrganiser } from '../auth/organisers.ts'
 import { startDispatcher } from '../deliveries/dispatcher.ts'
-import { outboxOf } from '../deliveries/outbox.ts'
 import type { Database } from '../database/database.ts'
 import { backUp } from './backup.ts'
 import { checkRestore } from './check.ts'
@@ -25,7 +24,7 @@ async function startAutomation({ owner, server }: Database) {
   const receiver = await startReceiver()
   const dispatcher = startDispatcher({
     sql: server,
-    outbox: outboxOf('rsvp'),
+    kind: 'rsvp',
     receiver: { url: receiver.origin, secret: undefined },
     log: recordLog().log,
     interval: 50,

@@ -24,7 +24,7 @@ export const triggers: readonly Trigger[] = [
   // Deletes the deliveries of an erased application.
   { table: applications, name: 'erase_deliveries', firesOnRestore: true },
   // A backup from before 1.2.2 has no edition of a status.
-  { table: statuses, name: 'copy_edition', firesOnRestore: true },
+  { table: statuses, name: 'copy_application', firesOnRestore: true },
   // The backup has the letters and the invitations.
   { table: statuses, name: 'draft_first', firesOnRestore: false },
   { table: statuses, name: 'redraft', firesOnRestore: false },

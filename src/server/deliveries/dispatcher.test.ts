@@ -11,14 +11,14 @@ import type { Database } from '../database/database.ts'
 import { insertApplications, sentRowsOf } from '../applications/insert.ts'
 import { deliver } from './webhook.ts'
 import { startDispatcher as start, type DispatcherOptions } from './dispatcher.ts'
-import { outboxOf } from './outbox.ts'
+import { claimDue as claimOfKind } from './claims.ts'
+import { giveBack, recordTry } from './record.ts'
 import type { Sql } from '../database/connection/sql.ts'
 import { wrapStatements } from '../../../test/support/sql.ts'
 
-const applications = outboxOf('application')
-const { claimDue, giveBack, record } = applications
-const startDispatcher = (options: Omit<DispatcherOptions, 'outbox'>) =>
-  start({ ...options, outbox: applications })
+const claimDue = (sql: Sql, most: number) => claimOfKind(sql, 'application', most)
+const startDispatcher = (options: Omit<DispatcherOptions, 'kind'>) =>
+  start({ ...options, kind: 'application' })
 
 let database: Database
 
@@ -254,7 +254,9 @@ test('a server with an expired lease records nothing, and gives nothing back', a
   await claimDue(database.owner, 1)
   const before = await outbox()
   if (expiredClaim === undefined) throw new Error('nothing was claimed')
-  expect(await record(database.owner, expiredClaim, { delivered: true, status: 200, text: '' })).toBe('lost')
+  expect(await recordTry(database.owner, expiredClaim, { delivered: true, status: 200, text: '' })).toBe(
+    'lost',
+  )
   await giveBack(database.owner, expiredClaim, false)
   expect(await outbox()).toEqual(before)
 })
@@ -271,43 +273,6 @@ test('the dispatcher polls without being woken', async () => {
   await written('webhook delivered')
   await dispatcher.stop()
   expect(receiver.received).toHaveLength(1)
-})
-
-test('the dispatcher polls again whenever it is woken', async () => {
-  const { log } = collectLog()
-  let polls = 0
-  let afterPoll = () => {}
-  const watched = {
-    ...applications,
-    async claimDue(sql: Sql, max: number) {
-      polls += 1
-      const claims = await claimDue(sql, max)
-      afterPoll()
-      return claims
-    },
-  }
-  const receiver = { url: 'http://127.0.0.1:1', secret }
-  const options = { sql: database.server, outbox: watched, receiver, log, interval: 3_600_000 }
-  // Wakes the dispatcher zero to nine microtasks after a claim, around the end of the poll.
-  for (let moment = 0; moment < 10; moment += 1) {
-    const woken = new Promise<number>((resolve) => {
-      const wakeAfter = (microtasks: number) => {
-        if (microtasks > 0) return queueMicrotask(() => wakeAfter(microtasks - 1))
-        const before = polls
-        dispatcher.wake()
-        resolve(before)
-      }
-      afterPoll = () => {
-        afterPoll = () => {}
-        wakeAfter(moment)
-      }
-    })
-    const dispatcher = start(options)
-    const before = await woken
-    await new Promise((resolve) => setImmediate(resolve))
-    await dispatcher.stop()
-    expect(polls, `polls after a wake that came ${moment} microtasks after a claim`).toBe(before + 1)
-  }
 })
 
 test('a webhook that was down for days gets its deliveries when it is back', async () => {
@@ -339,7 +304,7 @@ test('deliveries become due at once if the clock was set back since they were sc
   const [firstClaim] = await claimDue(database.owner, 2)
   if (firstClaim === undefined) throw new Error('nothing was claimed')
   const busy = { delivered: false, status: 503, text: '', retryAfter: 24 * 3_600_000 }
-  expect(await record(database.owner, firstClaim, busy)).toBe('waiting')
+  expect(await recordTry(database.owner, firstClaim, busy)).toBe('waiting')
   expect(await claimDue(database.owner, 10)).toHaveLength(1)
   expect(await claimDue(database.owner, 10)).toEqual([])
   await database.owner`
@@ -348,7 +313,7 @@ test('deliveries become due at once if the clock was set back since they were sc
   expect(due).toHaveLength(3)
   // The deliveries' age is unknown, so each try counts.
   for (const claim of due) {
-    expect(await record(database.owner, claim, { ...busy, retryAfter: 1_000 })).toBe('waiting')
+    expect(await recordTry(database.owner, claim, { ...busy, retryAfter: 1_000 })).toBe('waiting')
   }
   const tries = await database.owner`select attempts from private.deliveries order by 1`
   expect(tries).toEqual([{ attempts: 2 }, { attempts: 2 }, { attempts: 2 }])

@@ -1,19 +1,20 @@
 import { createRepeats } from '../repeats.ts'
-import type { Claim, Outbox } from './outbox.ts'
+import { claimDue, type Claim } from './claims.ts'
 import { createPace, type Pace } from './pace.ts'
+import { giveBack, mayQuote, recordHeartbeat, recordTry, type Kind, type Outcome } from './record.ts'
 import { deliver, type Receiver } from './webhook.ts'
-import { startWorker, type Outcome, type Worker, type WorkerLog } from './worker.ts'
+import { startWorker, type Worker, type WorkerLog } from './worker.ts'
 import type { Sql } from '../database/connection/sql.ts'
 
 /** The options of a dispatcher. */
 export interface DispatcherOptions {
   /** The database, as the schema's owner. */
   sql: Sql
-  outbox: Outbox
+  kind: Kind
   receiver: Receiver
-  /** The limit of tries, shared by all outboxes of the receiver; default none. */
+  /** The limit of tries, shared by all kinds for the receiver; default none. */
   pace?: Pace
-  /** Milliseconds between polls of the outbox. */
+  /** Milliseconds between polls. */
   interval?: number
   log: WorkerLog
 }
@@ -30,10 +31,10 @@ const logMessages: Record<Outcome, string> = {
 const concurrency = 10
 const pollInterval = 1_000
 
-/** Starts the worker of one kind of webhook. */
+/** Starts the worker that delivers one kind to a webhook. */
 export function startDispatcher({
   sql,
-  outbox,
+  kind,
   receiver,
   log,
   pace = createPace(0),
@@ -50,13 +51,13 @@ export function startDispatcher({
   const attempt = async (claim: Claim, signal: AbortSignal) => {
     const startedAt = performance.now()
     const result = await deliver(claim.id, claim.body, receiver, signal)
-    if (result.status === null && signal.aborted) return outbox.giveBack(sql, claim, result.isUncertain)
-    const outcome = await outbox.record(sql, claim, result)
+    if (result.status === null && signal.aborted) return giveBack(sql, claim, result.isUncertain)
+    const outcome = await recordTry(sql, claim, result)
     const details = {
       webhookId: claim.id,
       attempt: claim.attempt,
       status: result.status,
-      ...(outbox.logsReplies ? { answer: result.text } : {}),
+      ...(mayQuote(claim) && { answer: result.text }),
       milliseconds: Math.round(performance.now() - startedAt),
     }
     if (outcome === 'done') log.info(details, logMessages.done)
@@ -66,9 +67,9 @@ export function startDispatcher({
   const claim = async (most: number) => {
     const free = Math.min(most, pace.free())
     if (free <= 0) return []
-    // Taken before the claim, since another outbox may share the pace.
+    // Taken before the claim, since another kind may share the pace.
     pace.take(free)
-    const claims = await outbox.claimDue(sql, free).catch((error: unknown) => {
+    const claims = await claimDue(sql, kind, free).catch((error: unknown) => {
       pace.take(-free)
       throw error
     })
@@ -76,14 +77,13 @@ export function startDispatcher({
     return claims
   }
 
-  const { upkeep } = outbox
   const worker = startWorker({
     claim,
     attempt,
     concurrency,
     batch: concurrency,
     interval,
-    ...(upkeep && { upkeep: () => upkeep(sql) }),
+    ...(kind === 'decision' && { upkeep: () => recordHeartbeat(sql, 'automation') }),
     log,
     names: {
       id: 'webhookId',

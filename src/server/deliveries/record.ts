@@ -1,4 +1,6 @@
 import { identifier, type Sql } from '../database/connection/sql.ts'
+import { nextAttempt } from './schedule.ts'
+import type { DeliveryResult } from './webhook.ts'
 
 /** Identifies a claim: the delivery's id, and the number of the try. */
 export interface DeliveryTry {
@@ -8,6 +10,15 @@ export interface DeliveryTry {
 
 /** The state of a delivery after a try, `cancelled` if it was recalled meanwhile and not accepted. */
 export type RecordedState = 'done' | 'waiting' | 'failed' | 'cancelled'
+
+/**
+ * What came of a try, in the words of `private.deliveries`. `waiting`: it is tried again. `cancelled`: it was recalled, and not
+ * accepted. `lost`: the lease had expired, so nothing was recorded.
+ */
+export type Outcome = RecordedState | 'lost'
+
+/** The outcome of a try that was recorded. */
+export const outcomeOf = <State extends string>(state: State | null): State | 'lost' => state ?? 'lost'
 
 /** The result of a try. */
 export interface TryResult {
@@ -45,6 +56,52 @@ export async function recordDelivery(
       -- Text in PostgreSQL cannot hold a NUL.
       ${reply?.replaceAll('\0', '') ?? null}, ${isUncertain}, ${isClosing}, ${isRefused}) as state`
   return row.state
+}
+
+/** The event that a webhook reports. */
+export type Kind = 'application' | 'rsvp' | 'decision'
+
+/** A try of a webhook, and the data that decide about its next try. */
+export interface WebhookTry extends DeliveryTry {
+  kind: Kind
+  /** Milliseconds since it was queued, by the database's clock. */
+  age: number
+}
+
+/** Records the result of a webhook's try. */
+export async function recordTry(sql: Sql, claim: WebhookTry, result: DeliveryResult): Promise<Outcome> {
+  const { delivered, status, isUncertain = false, retryAfter } = result
+  // 410 means that the receiver is permanently gone.
+  const isRefused = status === 410
+  const next = delivered || isRefused ? null : nextAttempt(claim.attempt, claim.age, retryAfter)
+  return outcomeOf(
+    await recordDelivery(sql, claim, {
+      state: delivered ? 'done' : next === null ? 'failed' : 'waiting',
+      ...next,
+      status,
+      reply: delivered ? '' : mayQuote(claim) ? result.text : describeResult(result),
+      isRefused,
+      ...(!delivered && { isUncertain }),
+    }),
+  )
+}
+
+/** Whether a reply may be stored and logged. That of an automation may quote an applicant's address. */
+export const mayQuote = ({ kind }: WebhookTry) => kind === 'application'
+
+/** The result of a try, in a sentence for organisers, without any text of the response. */
+function describeResult({ status, isUncertain = false }: DeliveryResult): string {
+  if (status !== null) return `HTTP ${status}`
+  return isUncertain ? 'No response.' : 'No connection was made.'
+}
+
+/**
+ * Gives back a claim whose try was aborted. The delivery is due at once, and the try does not count.
+ *
+ * @param isUncertain Whether the receiver may have got the delivery.
+ */
+export async function giveBack(sql: Sql, claim: DeliveryTry, isUncertain = false): Promise<void> {
+  await recordDelivery(sql, claim, { state: 'waiting', counts: false, isUncertain })
 }
 
 /**

@@ -1,14 +1,4 @@
 import { startPolling, upkeepInterval } from '../polling.ts'
-import type { RecordedState } from './record.ts'
-
-/**
- * What came of a try, in the words of `private.deliveries`. `waiting`: it is tried again. `cancelled`: it was recalled, and not
- * accepted. `lost`: the lease had expired, so nothing was recorded.
- */
-export type Outcome = RecordedState | 'lost'
-
-/** The outcome of a try that was recorded. */
-export const outcomeOf = <State extends string>(state: State | null): State | 'lost' => state ?? 'lost'
 
 /** A log of the tries. */
 export interface WorkerLog {

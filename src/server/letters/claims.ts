@@ -1,5 +1,5 @@
 import { calendarFileOf, type Retreat } from '../../application/calendar.ts'
-import { deadlinePassed } from '../deliveries/outbox.ts'
+import { deadlinePassed } from '../deliveries/claims.ts'
 import { recordDelivery } from '../deliveries/record.ts'
 import type { Message } from '../mail/compose.ts'
 import type { NoticeClaim } from './notices.ts'

@@ -8,7 +8,7 @@ import { startMailSenderFixture, type MailSenderFixture } from '../../../test/su
 import { mailServerAt } from '../../../test/support/sign-in.ts'
 import { addOrganiser } from '../auth/organisers.ts'
 import type { Database } from '../database/database.ts'
-import { outboxOf } from '../deliveries/outbox.ts'
+import { claimDue } from '../deliveries/claims.ts'
 import { recordHeartbeat } from '../deliveries/record.ts'
 import { tidyNotices } from './notices.ts'
 import { giveBack, record } from './outcomes.ts'
@@ -753,7 +753,7 @@ test.each(['force_custom_plan', 'force_generic_plan'])(
         expect(await claimTest(sql)).toMatchObject({ says: { subject: 's', body: 'b' } })
         expect(await claimLetter(sql)).toMatchObject({ subject: 'How to get there' })
         expect(await claimReceipt(sql)).toMatchObject({ subject: 'How to get there' })
-        expect(await outboxOf('decision').claimDue(sql, 1)).toHaveLength(1)
+        expect(await claimDue(sql, 'decision', 1)).toHaveLength(1)
       })
       expect(read).toBeGreaterThan(3)
       expect(read).toBeLessThan(100)

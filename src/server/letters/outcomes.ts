@@ -1,6 +1,12 @@
-import { recordDelivery, type DeliveryTry, type RecordedState, type TryResult } from '../deliveries/record.ts'
+import {
+  outcomeOf,
+  recordDelivery,
+  type DeliveryTry,
+  type Outcome as DeliveryOutcome,
+  type RecordedState,
+  type TryResult,
+} from '../deliveries/record.ts'
 import { nextAttempt } from '../deliveries/schedule.ts'
-import { outcomeOf, type Outcome as DeliveryOutcome } from '../deliveries/worker.ts'
 import type { HandoverResult } from '../mail/handover.ts'
 import { withoutAddresses, type Blame } from '../mail/refusals.ts'
 import type { Sql } from '../database/connection/sql.ts'

@@ -19,11 +19,11 @@ import {
   retryUndelivered,
 } from '../../../src/server/letters/overview.ts'
 import { startDispatcher } from '../../../src/server/deliveries/dispatcher.ts'
-import { outboxOf } from '../../../src/server/deliveries/outbox.ts'
+import { claimDue } from '../../../src/server/deliveries/claims.ts'
+import { recordTry } from '../../../src/server/deliveries/record.ts'
 import { wrapStatements, valuesOf } from '../../support/sql.ts'
 
-const outbox = outboxOf('decision')
-const claimDecisions = () => outbox.claimDue(sql(), 10)
+const claimDecisions = () => claimDue(sql(), 'decision', 10)
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 let server: SignInServer
@@ -50,7 +50,7 @@ async function startAutomation(...args: Parameters<typeof startReceiver>) {
   const startServer = () => {
     const dispatcher = startDispatcher({
       sql: server.database.server,
-      outbox,
+      kind: 'decision',
       receiver: { url: `${receiver.origin}/hook`, secret },
       log,
       interval: 50,
@@ -148,7 +148,7 @@ test('an automation gets the RSVP link and the deadline, and later each RSVP, in
 
   const rsvpDispatcher = startDispatcher({
     sql: server.database.server,
-    outbox: outboxOf('rsvp'),
+    kind: 'rsvp',
     receiver: { url: `${receiver.origin}/hook`, secret },
     log: recordLog().log,
     interval: 50,
@@ -204,11 +204,10 @@ test('an RSVP whose delivery was given up is never delivered after a later RSVP,
     callDesk('set_answer', { act: crypto.randomUUID(), application: id, answer: rsvp })
   /** Claims the due RSVPs; `end` records the status with which the automation responded. */
   const claimRsvps = async () => {
-    const rsvps = outboxOf('rsvp')
-    const claims = await rsvps.claimDue(sql(), 10)
+    const claims = await claimDue(sql(), 'rsvp', 10)
     const end = (status: number) =>
       Promise.all(
-        claims.map((claim) => rsvps.record(sql(), claim, { delivered: status === 200, status, text: '' })),
+        claims.map((claim) => recordTry(sql(), claim, { delivered: status === 200, status, text: '' })),
       )
     return { values: claims.map(({ body }) => body.get('answer')), end }
   }
@@ -284,7 +283,7 @@ test('an automation is told once of a stopped letter that may have arrived, and 
   await handOver()
   const deliverNext = async () => {
     const [claim] = await claimDecisions()
-    if (claim) await outbox.record(sql(), claim, { delivered: true, status: 200, text: '' })
+    if (claim) await recordTry(sql(), claim, { delivered: true, status: 200, text: '' })
     return claim?.body.get('status')
   }
   expect([await deliverNext(), await deliverNext(), await deliverNext()]).toEqual([
@@ -418,17 +417,16 @@ test('an organiser who erases somebody and a server that records their RSVPs do 
   const enterRsvp = (rsvp: string) =>
     callDesk('set_answer', { act: crypto.randomUUID(), application: id, answer: rsvp })
   await enterRsvp('coming')
-  const rsvps = outboxOf('rsvp')
-  const [failed] = await rsvps.claimDue(sql(), 10)
-  if (failed) await rsvps.record(sql(), failed, { delivered: false, status: 410, text: '' })
+  const [failed] = await claimDue(sql(), 'rsvp', 10)
+  if (failed) await recordTry(sql(), failed, { delivered: false, status: 410, text: '' })
   await enterRsvp('not coming')
-  const [pending] = await rsvps.claimDue(sql(), 10)
+  const [pending] = await claimDue(sql(), 'rsvp', 10)
   const waiting = () => sql()`select pid from pg_stat_activity where wait_event_type = 'Lock'`
   const { erased, recorded } = await sql().begin(async (transaction) => {
     await transaction`select from private.deliveries where id = ${failed?.id ?? ''} for update`
     const erasing = callDesk('erase', { applications: [id], email: 'ada@example.org' })
     await expect.poll(waiting).toHaveLength(1)
-    const recording = pending && rsvps.record(sql(), pending, { delivered: true, status: 200, text: '' })
+    const recording = pending && recordTry(sql(), pending, { delivered: true, status: 200, text: '' })
     await expect.poll(waiting).toHaveLength(2)
     return { erased: erasing, recorded: recording }
   })
@@ -568,7 +566,7 @@ test('no decision is sent to an automation while organisers have stopped all let
   let statements = 0
   const another = startDispatcher({
     sql: wrapStatements(server.database.server, (run) => run().finally(() => (statements += 1))),
-    outbox,
+    kind: 'decision',
     receiver: { url: receiver.origin, secret },
     log: recordLog().log,
     interval: 10,

@@ -12,8 +12,8 @@ import { startSignIn } from '../../support/sign-in.ts'
 import { valuesOf } from '../../support/sql.ts'
 import type { Letter } from '../../../src/client/desk/letters.ts'
 import type { Sql } from '../../../src/server/database/connection/sql.ts'
-import { outboxOf } from '../../../src/server/deliveries/outbox.ts'
-import { recordHeartbeat } from '../../../src/server/deliveries/record.ts'
+import { claimDue } from '../../../src/server/deliveries/claims.ts'
+import { recordHeartbeat, recordTry } from '../../../src/server/deliveries/record.ts'
 import type { DeliveryResult } from '../../../src/server/deliveries/webhook.ts'
 import { tidyNotices } from '../../../src/server/letters/notices.ts'
 import { giveBack, record, type RecordedResult } from '../../../src/server/letters/outcomes.ts'
@@ -79,7 +79,6 @@ test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, 
     { outcome: 'waiting', code: 450, reply: '450 later', isUncertain: false },
     { outcome: 'waiting', code: null, reply: 'It broke off.', isUncertain: true },
   ]
-  const automation = outboxOf('decision')
   const delivered: DeliveryResult = { delivered: true, status: 200, text: '' }
   const webhookResults: DeliveryResult[] = [
     delivered,
@@ -188,7 +187,7 @@ test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, 
       return ''
     },
     loseClaim: async () => {
-      await (random() < 0.5 ? claimLetter(owner) : automation.claimDue(owner, 1))
+      await (random() < 0.5 ? claimLetter(owner) : claimDue(owner, 'decision', 1))
       if (random() < 0.5) await expireLeases()
       return ''
     },
@@ -201,8 +200,8 @@ test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, 
       return ''
     },
     sendWebhooks: async () => {
-      for (const claim of await automation.claimDue(owner, 3)) {
-        await automation.record(owner, claim, pick(webhookResults) ?? delivered)
+      for (const claim of await claimDue(owner, 'decision', 3)) {
+        await recordTry(owner, claim, pick(webhookResults) ?? delivered)
       }
       return ''
     },
@@ -239,9 +238,9 @@ test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, 
     await recordHeartbeat(owner, 'mail sender')
     for (;;) {
       await owner`update private.postman set next_at = '-infinity', paused_until = '-infinity'`
-      const [claim, claims] = [await claimLetter(owner), await automation.claimDue(owner, 10)]
+      const [claim, claims] = [await claimLetter(owner), await claimDue(owner, 'decision', 10)]
       if (claim) await record(owner, claim, sent)
-      for (const each of claims) await automation.record(owner, each, delivered)
+      for (const each of claims) await recordTry(owner, each, delivered)
       if (claim === undefined && claims.length === 0) break
     }
   }

@@ -11,8 +11,8 @@ import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn } from '../../support/sign-in.ts'
 import { valuesOf } from '../../support/sql.ts'
 import type { Letter, ReleaseOutcome } from '../../../src/client/desk/letters.ts'
-import { outboxOf } from '../../../src/server/deliveries/outbox.ts'
-import { recordHeartbeat } from '../../../src/server/deliveries/record.ts'
+import { claimDue } from '../../../src/server/deliveries/claims.ts'
+import { recordHeartbeat, recordTry } from '../../../src/server/deliveries/record.ts'
 import type { DeliveryResult } from '../../../src/server/deliveries/webhook.ts'
 import type { Sql } from '../../../src/server/database/connection/sql.ts'
 import { record, type RecordedResult } from '../../../src/server/letters/outcomes.ts'
@@ -21,7 +21,6 @@ import { record, type RecordedResult } from '../../../src/server/letters/outcome
 const maxActs = Number(process.env['LETTER_ACTS'] ?? 200)
 const sequences = extent({ quick: 2, long: 20 })
 const timeLimit = 100_000 + maxActs * 500
-const decisions = outboxOf('decision')
 
 let sql: Sql
 let client: SupabaseClient
@@ -192,8 +191,8 @@ const acts = {
   }),
   claimDecision: actOf('claimDecision', [], {
     async do(desk: Desk) {
-      for (const claim of await decisions.claimDue(sql, 1))
-        await checkClaim(desk, claim.id, (result) => decisions.record(sql, claim, results[result][1]))
+      for (const claim of await claimDue(sql, 'decision', 1))
+        await checkClaim(desk, claim.id, (result) => recordTry(sql, claim, results[result][1]))
     },
   }),
   end: actOf('end', [fc.nat(5), fc.constantFrom<Result>('sent', 'refused', 'later', 'broken off')], {

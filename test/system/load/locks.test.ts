@@ -12,8 +12,8 @@ import { valuesOf } from '../../support/sql.ts'
 import type { Letter } from '../../../src/client/desk/letters.ts'
 import { callFunction, readDeskFunctions, type DeskFunction } from '../../../src/server/rest/functions.ts'
 import type { Sql } from '../../../src/server/database/connection/sql.ts'
-import { outboxOf } from '../../../src/server/deliveries/outbox.ts'
-import { recordDelivery, recordHeartbeat } from '../../../src/server/deliveries/record.ts'
+import { claimDue } from '../../../src/server/deliveries/claims.ts'
+import { recordDelivery, recordHeartbeat, recordTry } from '../../../src/server/deliveries/record.ts'
 import { tidyNotices } from '../../../src/server/letters/notices.ts'
 import { record } from '../../../src/server/letters/outcomes.ts'
 import { retryUndelivered } from '../../../src/server/letters/overview.ts'
@@ -134,11 +134,11 @@ async function buildWorld() {
     await decide([fourth], status, version + 1)
     await release((await lettersOf([fourth])).filter(({ occasion }) => occasion === status))
     if (version > 0) continue
-    for (const claim of await decisions.claimDue(owner, 100))
-      await decisions.record(owner, claim, { delivered: false, status: 410, text: 'Gone' })
+    for (const claim of await claimDue(owner, 'decision', 100))
+      await recordTry(owner, claim, { delivered: false, status: 410, text: 'Gone' })
   }
   await owner`update private.postman set seen_at = now() + interval '1 day'`
-  await decisions.claimDue(owner, 100)
+  await claimDue(owner, 'decision', 100)
   const refused = await claimLetter(owner)
   if (refused) await record(owner, refused, { outcome: 'failed', code: 550, reply: '550 no' })
   await claimLetter(owner)
@@ -228,11 +228,6 @@ type Choices = ReturnType<typeof choicesOf>
 
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
 const accepted = { outcome: 'done', code: 250 } as const
-const [applicationEvents, rsvps, decisions] = [
-  outboxOf('application'),
-  outboxOf('rsvp'),
-  outboxOf('decision'),
-]
 
 /** The arguments of each call that writes. */
 const calls: Record<string, (choices: Choices) => object> = {
@@ -393,12 +388,12 @@ const work: Record<string, (choices: Choices) => Promise<unknown>> = {
     if (claim) await recordDelivery(owner, claim, { state: 'done' })
   },
   'send webhooks': async ({ pick }) => {
-    const outbox = pick([applicationEvents, rsvps, decisions])
+    const kind = pick(['application', 'rsvp', 'decision'] as const)
     const result = pick([
       { delivered: true, status: 200, text: '' },
       { delivered: false, status: 410, text: 'Gone' },
     ])
-    await Promise.all((await outbox.claimDue(owner, 5)).map((claim) => outbox.record(owner, claim, result)))
+    await Promise.all((await claimDue(owner, kind, 5)).map((claim) => recordTry(owner, claim, result)))
   },
   'beat the heart': () => recordHeartbeat(owner, 'mail sender'),
   'tidy notices': async () => {

@@ -30,13 +30,12 @@ begin
     select distinct on (id) id, status, version, takes_back
     from jsonb_to_recordset(decisions) as sent (id uuid, status text, version integer, takes_back boolean) order by id
   loop
-    select id, created_at into application from public.retreat_applications where id = decision.id;
+    select id into application from public.retreat_applications where id = decision.id;
     if not found then
       outcomes := outcomes || jsonb_build_object('id', decision.id, 'outcome', 'gone');
       continue;
     end if;
-    insert into private.statuses (application_id, created_at, status, version)
-      values (application.id, application.created_at, 'new', 0) on conflict do nothing;
+    insert into private.statuses (application_id, status, version) values (application.id, 'new', 0) on conflict do nothing;
     select * into current_status from private.statuses where application_id = application.id for update;
     select author, at into last_change
       from private.history where application_id = application.id and kind = 'status' order by id desc limit 1;

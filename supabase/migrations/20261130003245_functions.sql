@@ -649,6 +649,78 @@ begin
 end
 $$;
 
+-- Sets statuses, each only if its version is still the one that the caller saw. `decisions` is an array of {id, status, version,
+-- takes_back}. The result has the outcome of each. `kept`: it is saved. `stale`: not saved, since somebody else changed it; the
+-- result says who, and to what. `told`: not saved, since it would undo (`takes_back`) a decision whose letter was sent or is
+-- being sent. `gone`: the application was erased. Repeating the act changes nothing.
+create or replace function public.desk_decide(act uuid, decisions jsonb) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  decision record;
+  application record;
+  current_status private.statuses;
+  outcome text;
+  last_change record;
+  outcomes jsonb := jsonb_build_array();
+  is_repeat boolean;
+begin
+  if jsonb_array_length(decisions) > 1000 then
+    raise exception 'At most 1,000 applications are decided at once.' using errcode = '22023';
+  end if;
+  is_repeat := not private.begin_act(act, 'desk_decide', decisions::text);
+  -- After a day, the outcomes are read from the history.
+  if is_repeat and exists (select from private.acts where acts.act = desk_decide.act and result is not null) then
+    return (select result from private.acts where acts.act = desk_decide.act);
+  end if;
+  -- All are locked first, and sorted, so that two concurrent calls cannot deadlock.
+  perform from public.retreat_applications
+    where id in (select id from jsonb_to_recordset(decisions) as sent (id uuid)) order by id for no key update;
+  for decision in
+    select distinct on (id) id, status, version, takes_back
+    from jsonb_to_recordset(decisions) as sent (id uuid, status text, version integer, takes_back boolean) order by id
+  loop
+    select id into application from public.retreat_applications where id = decision.id;
+    if not found then
+      outcomes := outcomes || jsonb_build_object('id', decision.id, 'outcome', 'gone');
+      continue;
+    end if;
+    insert into private.statuses (application_id, status, version) values (application.id, 'new', 0) on conflict do nothing;
+    select * into current_status from private.statuses where application_id = application.id for update;
+    select author, at into last_change
+      from private.history where application_id = application.id and kind = 'status' order by id desc limit 1;
+    if is_repeat then
+      outcome := case when decision.status = current_status.status or exists (
+        select from private.history where application_id = application.id and history.act = desk_decide.act
+      ) then 'kept' else 'stale' end;
+    elsif decision.version is distinct from current_status.version then
+      outcome := 'stale';
+    elsif decision.takes_back and exists (
+      select from private.letter_deliveries as delivery
+      where delivery.application_id = application.id and occasion = current_status.status and state in ('sending', 'sent')
+    ) then
+      outcome := 'told';
+    else
+      outcome := 'kept';
+      if decision.status is distinct from current_status.status then
+        insert into private.history (application_id, act, author, kind, detail) values (
+          application.id, desk_decide.act, me.email, 'status',
+          jsonb_build_object('status', decision.status, 'former', current_status.status)
+        ) returning author, at into last_change;
+        update private.statuses set status = decision.status, version = current_status.version + 1, set_at = now()
+          where application_id = application.id returning * into current_status;
+      end if;
+    end if;
+    outcomes := outcomes || jsonb_build_object(
+      'id', application.id, 'outcome', outcome, 'status', current_status.status, 'version', current_status.version,
+      'author', last_change.author, 'at', last_change.at
+    );
+  end loop;
+  return private.end_act(act, outcomes);
+end
+$$;
+
 -- Up to 1,000 people who are coming to the retreat of an edition, by default the newest: {guests: [{id, first_name, last_name,
 -- email, phone, company, answers}], next}. `answers` are by the id of the question, and `next` is the cursor for the next call.
 -- Blind readers get only ids, and answers that are not private.

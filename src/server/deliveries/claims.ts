@@ -1,32 +1,10 @@
 import { webhookBody, type Application } from '../../application/application.ts'
-import { nextAttempt } from './schedule.ts'
-import type { DeliveryResult } from './webhook.ts'
-import { outcomeOf, type Outcome } from './worker.ts'
-import { recordHeartbeat, recordDelivery, type DeliveryTry } from './record.ts'
+import { recordDelivery, type Kind, type WebhookTry } from './record.ts'
 import type { Sql } from '../database/connection/sql.ts'
 
-/** The event that a delivery reports. */
-export type Kind = 'application' | 'rsvp' | 'decision'
-
 /** A delivery that this server has claimed. Its id is the same on every try. */
-export interface Claim extends DeliveryTry {
-  /** Milliseconds since it was queued, by the database's clock. */
-  age: number
+export interface Claim extends WebhookTry {
   body: URLSearchParams
-}
-
-/** The deliveries of one kind. */
-export interface Outbox {
-  /** Whether the receiver's responses are logged. */
-  logsReplies: boolean
-  /** Claims at most `max` deliveries that are due. */
-  claimDue: (sql: Sql, max: number) => Promise<Claim[]>
-  /** Records the result of a try. */
-  record: (sql: Sql, claim: Claim, result: DeliveryResult) => Promise<Outcome>
-  /** Gives back a claim whose try was aborted. `isUncertain`: the receiver may have got the delivery. */
-  giveBack: (sql: Sql, claim: Claim, isUncertain: boolean | undefined) => Promise<void>
-  /** Periodic upkeep, if any. */
-  upkeep?: (sql: Sql) => Promise<void>
 }
 
 /** The reason that organisers see if a delivery was not sent because the deadline for the RSVP had passed. */
@@ -66,47 +44,14 @@ const bodies: Record<Kind, (content: Content) => URLSearchParams> = {
     }),
 }
 
-/** The deliveries of a kind. RSVPs include those that organisers entered for applicants. */
-export function outboxOf(kind: Kind): Outbox {
-  // Replies of an automation are not logged, because they may quote an applicant's address.
-  const logsReplies = kind === 'application'
-  return {
-    logsReplies,
-    claimDue: (sql, max) => claim(sql, kind, max),
-    async record(sql, claimed, result) {
-      const { delivered, status, text, isUncertain = false, retryAfter } = result
-      // 410 means that the receiver is permanently gone.
-      const isRefused = status === 410
-      const next = delivered || isRefused ? null : nextAttempt(claimed.attempt, claimed.age, retryAfter)
-      const state = await recordDelivery(sql, claimed, {
-        state: delivered ? 'done' : next === null ? 'failed' : 'waiting',
-        ...next,
-        status,
-        reply: delivered ? '' : logsReplies ? text : describeResult(result),
-        isRefused,
-        ...(!delivered && { isUncertain }),
-      })
-      return outcomeOf(state)
-    },
-    /** The delivery is due at once, and the try does not count. */
-    async giveBack(sql, claimed, isUncertain = false) {
-      await recordDelivery(sql, claimed, { state: 'waiting', counts: false, isUncertain })
-    },
-    ...(kind === 'decision' && { upkeep: (sql: Sql) => recordHeartbeat(sql, 'automation') }),
-  }
-}
-
-/** The result of a try, in a sentence for organisers, without any text of the response. */
-function describeResult({ status, isUncertain = false }: DeliveryResult): string {
-  if (status !== null) return `HTTP ${status}`
-  return isUncertain ? 'No response.' : 'No connection was made.'
-}
-
-/** Claims deliveries that are due. An acceptance whose deadline has passed fails without being sent. */
-async function claim(sql: Sql, kind: Kind, max: number): Promise<Claim[]> {
+/**
+ * Claims deliveries of a kind that are due, for this server alone. RSVPs include those that organisers entered for applicants. An
+ * acceptance whose deadline has passed fails without being sent.
+ */
+export async function claimDue(sql: Sql, kind: Kind, most: number): Promise<Claim[]> {
   const claims = await sql<Omit<Claim, 'body'>[]>`
-    select id, attempts as attempt, (extract(epoch from now() - queued_at) * 1000)::float as age
-    from private.claim_delivery(${kind}, ${max}, ${lease} * interval '1 second')`
+    select id, kind, attempts as attempt, (extract(epoch from now() - queued_at) * 1000)::float as age
+    from private.claim_delivery(${kind}, ${most}, ${lease} * interval '1 second')`
   if (claims.length === 0) return []
   const contents = await contentsOf(
     sql,
