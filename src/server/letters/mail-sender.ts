@@ -190,9 +190,8 @@ export function startMailSender({
   return {
     wake: worker.wake,
     async stop() {
-      const stopping = worker.stop()
+      await worker.stop()
       clearTimeout(nextPoll)
-      await stopping
       await Promise.all(connections.map((connection) => connection.close()))
     },
   }
