@@ -59,7 +59,7 @@ interface Row {
 async function rowsInDatabase(): Promise<Row[]> {
   return desk.sql<Row[]>`
     select id, first_name || ' ' || last_name as name, coalesce(status, 'new') as status,
-      edition = (select max(id) from private.editions) as is_newest
+      application.edition = (select max(id) from private.editions) as is_newest
     from public.retreat_applications as application left join private.statuses on application_id = id
     order by application.created_at desc, id desc`
 }
