@@ -313,10 +313,14 @@ test('no email was sent to an address without an account', () => {
 test('the number of remembered addresses is limited, and each is forgotten after a minute', async () => {
   const { owner } = server.database
   const freshServer = await server.another()
+  // After five runs on a connection, PostgreSQL keeps the plan of a prepared statement. A plan for few rows must not stay.
+  await owner`vacuum analyze private.mail_requests`
+  for (let count = 0; count < 40; count += 1)
+    await freshServer.call('POST', 'otp', { email: strangerAddress() })
   await owner`
     insert into private.mail_requests (address_hash, requested_at)
-    select sha256(number::text::bytea), now() - make_interval(secs => number / 1000.0)
-    from generate_series(1, 30000) as number`
+    select sha256(number::text::bytea), now() - make_interval(secs => number / 2000.0)
+    from generate_series(1, 60000) as number`
   expect(await freshServer.call('POST', 'otp', { email: strangerAddress() })).toMatchObject({ status: 200 })
   // Waits for the work after the response.
   await freshServer.close()

@@ -8,10 +8,6 @@ import type { Sql } from '../../database/connection/sql.ts'
 /** The most addresses whose last request is stored. Beyond that, the oldest requests are deleted early. */
 const maxAddresses = 20_000
 
-/** Whether a request is over a minute old. */
-const isOld = (sql: Sql) =>
-  sql`not private.happened_within(requests.requested_at, make_interval(secs => ${secondsBetweenEmails}))`
-
 /** The limit of one sign-in email a minute for each address, with or without an account. */
 export interface EmailRateLimit {
   /**
@@ -37,7 +33,7 @@ export function createEmailRateLimit(sql: Sql, log: FastifyBaseLogger): EmailRat
       const counted = await sql`
         insert into private.mail_requests as requests (address_hash) values (${hash})
         on conflict (address_hash) do update set requested_at = now()
-        where ${isOld(sql)}
+        where not private.happened_within(requests.requested_at, make_interval(secs => ${secondsBetweenEmails}))
         returning true`
       if (counted.length === 0) {
         const [row] = await sql<{ seconds_left: number }[]>`
@@ -63,14 +59,19 @@ export function createEmailRateLimit(sql: Sql, log: FastifyBaseLogger): EmailRat
   }
 }
 
-/** Deletes old requests, and the oldest ones beyond `maxAddresses`. */
+/**
+ * Deletes old requests, and the oldest ones beyond `maxAddresses`. The statement is not prepared: with a plan that a connection
+ * kept from when the table was small, it would take longer than a statement may while somebody floods us with addresses.
+ */
 async function deleteOld(sql: Sql) {
-  await sql`
-      delete from private.mail_requests where address_hash = any (array(
-        select address_hash from private.mail_requests as requests
-        where ${isOld(sql)} or requested_at < (
-          select requested_at from private.mail_requests order by requested_at desc offset ${maxAddresses} limit 1
-        )
-        for update skip locked
-      ))`
+  await sql.unsafe(
+    `delete from private.mail_requests where address_hash = any (array(
+      select address_hash from private.mail_requests
+      where not private.happened_within(requested_at, make_interval(secs => $1)) or requested_at < (
+        select requested_at from private.mail_requests order by requested_at desc offset $2 limit 1
+      )
+      for update skip locked
+    ))`,
+    [secondsBetweenEmails, maxAddresses],
+  )
 }
