@@ -77,8 +77,6 @@ create unique index retreat_applications_once on public.retreat_applications (
 
 -- Lets the desk list the newest applications first without sorting, even if there are a million.
 create index retreat_applications_newest on public.retreat_applications (created_at desc, id desc);
--- Lists show one edition.
-create index retreat_applications_of_edition on public.retreat_applications (edition, created_at desc, id desc);
 
 -- Visitors are anonymous and may only send the eleven form answers. They cannot select, update or delete, or set `id`,
 -- `created_at` and `edition`. Hosted projects grant everything on a new table to the API's roles, so these rights are
