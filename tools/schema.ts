@@ -14,6 +14,7 @@ import {
   migrations,
   nameOf as migrationNameOf,
   newestVersion,
+  type Ledger,
 } from '../src/server/database/schema/migrations.ts'
 import { giveToOwner } from '../src/server/database/schema/owner.ts'
 import { migrate } from '../src/server/database/schema/schema.ts'
@@ -22,10 +23,8 @@ import { startPostgres } from '../test/support/postgres.ts'
 import type { Sql } from '../src/server/database/connection/sql.ts'
 import { connectTo } from '../test/support/sql.ts'
 
-type Part = 'shared' | 'server'
-
-/** The folder of migrations for each part of the schema. */
-const folders: Record<Part, string> = {
+/** The folder of migrations for each ledger. */
+const folders: Record<Ledger, string> = {
   shared: 'supabase/migrations',
   server: 'src/server/database/migrations',
 }
@@ -51,35 +50,35 @@ const nameOf = (what: string) => signatureOf(what).replace(/\(.*/, '')
 /**
  * Changes the functions of a migrated database to the declared ones.
  *
- * @returns The statements that it ran, by the part of the schema that they belong to.
+ * @returns The statements that it ran, by the ledger of their migrations.
  */
-async function updateFunctions(migrated: Sql, declared: Sql): Promise<Record<Part, string[]>> {
+async function updateFunctions(migrated: Sql, declared: Sql): Promise<Record<Ledger, string[]>> {
   const [actual, expected] = await Promise.all([readCatalogue(migrated), readCatalogue(declared)])
-  const statements: Record<Part, string[]> = { shared: [], server: [] }
-  const run = async (part: Part, statement: string) => {
+  const statements: Record<Ledger, string[]> = { shared: [], server: [] }
+  const run = async (ledger: Ledger, statement: string) => {
     await migrated.unsafe(statement)
-    statements[part].push(statement)
+    statements[ledger].push(statement)
   }
-  const tryStatement = (part: Part, statement: string) =>
-    run(part, statement).then(
+  const tryStatement = (ledger: Ledger, statement: string) =>
+    run(ledger, statement).then(
       () => true,
       () => false,
     )
   const changed = [...expected.keys()].filter(
     (what) => isFunction(what) && actual.get(what) !== expected.get(what),
   )
-  for (const { name, part, sql } of declaredFunctions) {
+  for (const { name, ledger, sql } of declaredFunctions) {
     for (const what of changed.filter((each) => nameOf(each) === name)) {
       const signature = signatureOf(what)
       const replacement = sql.replace(/^create function/m, 'create or replace function')
-      if (actual.has(what) && (await tryStatement(part, replacement))) continue
+      if (actual.has(what) && (await tryStatement(ledger, replacement))) continue
       const former = [...actual.keys()].filter((each) => isFunction(each) && nameOf(each) === name)
       const drops = former
         .filter((each) => !expected.has(each) || each === what)
         .map((each) => `drop function if exists ${signatureOf(each)};`)
       // One run drops and creates, so that no function is dropped without a successor.
-      if (await tryStatement(part, [...drops, replacement].join('\n\n')))
-        await run(part, await rightsOn(declared, signature))
+      if (await tryStatement(ledger, [...drops, replacement].join('\n\n')))
+        await run(ledger, await rightsOn(declared, signature))
     }
   }
   // A server also sets the owner after its migrations.
@@ -119,14 +118,14 @@ async function writeMigration(folder: string, name: string, text: string) {
 }
 
 /**
- * Writes the functions of a part, in place of the ones that it has. A file whose functions changed gets a later version, so that
+ * Writes the functions of a ledger, in place of the ones that it has. A file whose functions changed gets a later version, so that
  * it follows the migrations that were written meanwhile, and so that the Supabase CLI pushes it.
  */
-async function writeFunctions(part: Part, statements: readonly string[]) {
-  const folder = folders[part]
-  const former = openFunctions.find((each) => each.ledger === part)
+async function writeFunctions(ledger: Ledger, statements: readonly string[]) {
+  const folder = folders[ledger]
+  const former = openFunctions.find((each) => each.ledger === ledger)
   const text = statements.length === 0 ? '' : `${generatedMark}\n${statements.join('\n\n')}\n`
-  const last = migrations.findLast((each) => each.ledger === part)
+  const last = migrations.findLast((each) => each.ledger === ledger)
   const isLast = former === undefined || (former === last && words === '')
   if (text === (former?.sql ?? '') && isLast) return
   if (former !== undefined) await rm(join(folder, `${migrationNameOf(former)}.sql`))
@@ -148,7 +147,7 @@ try {
   const statements = await updateFunctions(migrated, declared)
   // A migration waits only briefly for a table's lock, also when the Supabase CLI applies it.
   if (words !== '') await writeMigration(folders.shared, words, `set local lock_timeout = '1s';\n`)
-  for (const part of ['shared', 'server'] as const) await writeFunctions(part, statements[part])
+  for (const ledger of ['shared', 'server'] as const) await writeFunctions(ledger, statements[ledger])
   const differences = await describeDifferences(migrated, declared)
   for (const sentence of differences) console.error(sentence)
   if (differences.length === 0) console.log('The migrations produce the declared schema.')

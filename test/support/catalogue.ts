@@ -18,8 +18,8 @@ import type { Pool } from '../../src/server/database/connection/pool.ts'
  */
 export async function declareSchema(sql: Sql, kind: 'server' | 'project' | 'project with a server') {
   await sql.begin(async (transaction) => {
-    for (const { path, part, text } of declaredFiles) {
-      if (kind === 'project' && part === 'server') continue
+    for (const { path, ledger, text } of declaredFiles) {
+      if (kind === 'project' && ledger === 'server') continue
       if (kind === 'project with a server' && path === signInFile) continue
       await transaction.unsafe(text)
     }

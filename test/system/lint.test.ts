@@ -142,7 +142,7 @@ test('docs/architecture.md describes each folder of src/ that tools/arrows.txt n
   expect(productFolders.filter((each) => !new RegExp(`[\`/]${basename(each)}/?\``).test(docs))).toEqual([])
 })
 
-test('the two ways of docs/architecture.md are calls in that order, through files that are each entered once', async () => {
+test('the two ways of docs/architecture.md are calls in that order, through files that are each named once', async () => {
   const docs = await readFile('docs/architecture.md', 'utf8')
   const read = (path: string) => readFile(path, 'utf8')
   // Parts are started by these, and an organiser's calls by the desk.

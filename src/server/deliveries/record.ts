@@ -17,9 +17,6 @@ export type RecordedState = 'done' | 'waiting' | 'failed' | 'cancelled'
  */
 export type Outcome = RecordedState | 'lost'
 
-/** The outcome of a try that was recorded. */
-export const outcomeOf = <State extends string>(state: State | null): State | 'lost' => state ?? 'lost'
-
 /** The result of a try. */
 export interface TryResult {
   state: Exclude<RecordedState, 'cancelled'>
@@ -74,16 +71,15 @@ export async function recordTry(sql: Sql, claim: WebhookTry, result: DeliveryRes
   // 410 means that the receiver is permanently gone.
   const isRefused = status === 410
   const next = delivered || isRefused ? null : nextAttempt(claim.attempt, claim.age, retryAfter)
-  return outcomeOf(
-    await recordDelivery(sql, claim, {
-      state: delivered ? 'done' : next === null ? 'failed' : 'waiting',
-      ...next,
-      status,
-      reply: delivered ? '' : mayQuote(claim) ? result.text : describeResult(result),
-      isRefused,
-      ...(!delivered && { isUncertain }),
-    }),
-  )
+  const state = await recordDelivery(sql, claim, {
+    state: delivered ? 'done' : next === null ? 'failed' : 'waiting',
+    ...next,
+    status,
+    reply: delivered ? '' : mayQuote(claim) ? result.text : describeResult(result),
+    isRefused,
+    ...(!delivered && { isUncertain }),
+  })
+  return state ?? 'lost'
 }
 
 /** Whether a reply may be stored and logged. That of an automation may quote an applicant's address. */

@@ -63,9 +63,10 @@ export function startWorker<Claim extends { id: string }>({
     async () => {
       for (;;) {
         const most = Math.min(concurrency - pending.size, batch)
-        const claims = most > 0 ? await claim(most) : []
+        if (most === 0) return
+        const claims = await claim(most)
         claims.forEach(start)
-        if (claims.length < most || most <= 0) return
+        if (claims.length < most) return
       }
     },
     interval,

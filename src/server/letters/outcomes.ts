@@ -1,5 +1,4 @@
 import {
-  outcomeOf,
   recordDelivery,
   type DeliveryTry,
   type Outcome as DeliveryOutcome,
@@ -60,14 +59,15 @@ export async function record(
   result: RecordedResult,
   blame: Blame = 'email',
 ): Promise<Outcome> {
-  if (result.outcome === 'done')
-    return outcomeOf(await recordDelivery(sql, claim, { state: 'done', reply: '' }))
+  if (result.outcome === 'done') {
+    return (await recordDelivery(sql, claim, { state: 'done', reply: '' })) ?? 'lost'
+  }
   const recorded = triedAgain(claim, result)
-  return outcomeOf(
+  const state =
     blame === 'email'
       ? await recordDelivery(sql, claim, recorded)
-      : await recordRefusal(sql, claim, { ...recorded, isOurs: blame === 'all' }),
-  )
+      : await recordRefusal(sql, claim, { ...recorded, isOurs: blame === 'all' })
+  return state ?? 'lost'
 }
 
 /** Decides whether and when an email that was not accepted is tried again. */

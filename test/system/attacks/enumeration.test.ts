@@ -321,7 +321,7 @@ test('the number of remembered addresses is limited, and each is forgotten after
     insert into private.mail_requests (address_hash, requested_at)
     select sha256(number::text::bytea), now() - make_interval(secs => number / 2000.0)
     from generate_series(1, 60000) as number`
-  expect(await freshServer.call('POST', 'otp', { email: strangerAddress() })).toMatchObject({ status: 200 })
+  expect((await freshServer.call('POST', 'otp', { email: strangerAddress() })).status).toBe(200)
   // Waits for the work after the response.
   await freshServer.close()
   const rememberedCount = async () => {

@@ -1,4 +1,5 @@
 import config from '../../../../supabase/config.toml?raw'
+import type { Ledger } from './migrations.ts'
 
 // The build inlines the files. It parses these options without running them, so they have to be literals.
 const sharedTexts = import.meta.glob<string>('/supabase/schemas/**/*.sql', {
@@ -16,8 +17,8 @@ const serverTexts = import.meta.glob<string>('../schemas/*.sql', {
 interface DeclaredFile {
   path: string
   text: string
-  /** `shared`: every database has this part. `server`: only our own server's has it. */
-  part: 'shared' | 'server'
+  /** The ledger of the migrations that bring a database to it. */
+  ledger: Ledger
 }
 
 /** The file that a hosted project lacks, since it has a sign-in of its own. The other files need its schema `auth`. */
@@ -33,11 +34,12 @@ function sharedPaths(): string[] {
   }).flat()
 }
 
-const serverPaths = Object.keys(serverTexts)
-const paths = new Set([signInFile, ...sharedPaths(), ...serverPaths])
+const paths = new Set([signInFile, ...sharedPaths(), ...Object.keys(serverTexts)])
 
 /** The files that declare the schema, in the order in which an empty database can run them. */
 export const declaredFiles: readonly DeclaredFile[] = Array.from(paths, (path) => {
-  const part = path in serverTexts ? 'server' : 'shared'
-  return { path, part, text: { ...sharedTexts, ...serverTexts }[path] ?? '' }
+  const text = sharedTexts[path]
+  return text === undefined
+    ? { path, text: serverTexts[path] ?? '', ledger: 'server' }
+    : { path, text, ledger: 'shared' }
 })

@@ -1,17 +1,17 @@
 import { declaredFiles } from './declared-files.ts'
 import { statementsOf } from './statements.ts'
 
-const declarations = declaredFiles.flatMap(({ part, text }) =>
-  statementsOf(text).map((sql) => ({ part, sql })),
+const declarations = declaredFiles.flatMap(({ ledger, text }) =>
+  statementsOf(text).map((sql) => ({ ledger, sql })),
 )
 
 /** The name in a statement that makes a function, with its schema. */
 export const functionName = /^create (?:or replace )?function ([\w.]+)/m
 
 /** The declared functions, by schema and name, in the order of their files: one may need another. */
-export const declaredFunctions = declarations.flatMap(({ part, sql }) => {
+export const declaredFunctions = declarations.flatMap(({ ledger, sql }) => {
   const name = functionName.exec(sql)?.[1]
-  return name === undefined ? [] : [{ name, part, sql }]
+  return name === undefined ? [] : [{ name, ledger, sql }]
 })
 
 /** The statements that give rights on functions. Each can be repeated. */

@@ -659,7 +659,6 @@ as $$
 declare
   me record := private.caller();
   decision record;
-  application record;
   current_status private.statuses;
   outcome text;
   last_change record;
@@ -681,39 +680,39 @@ begin
     select distinct on (id) id, status, version, takes_back
     from jsonb_to_recordset(decisions) as sent (id uuid, status text, version integer, takes_back boolean) order by id
   loop
-    select id into application from public.retreat_applications where id = decision.id;
+    perform from public.retreat_applications where id = decision.id;
     if not found then
       outcomes := outcomes || jsonb_build_object('id', decision.id, 'outcome', 'gone');
       continue;
     end if;
-    insert into private.statuses (application_id, status, version) values (application.id, 'new', 0) on conflict do nothing;
-    select * into current_status from private.statuses where application_id = application.id for update;
+    insert into private.statuses (application_id, status, version) values (decision.id, 'new', 0) on conflict do nothing;
+    select * into current_status from private.statuses where application_id = decision.id for update;
     select author, at into last_change
-      from private.history where application_id = application.id and kind = 'status' order by id desc limit 1;
+      from private.history where application_id = decision.id and kind = 'status' order by id desc limit 1;
     if is_repeat then
       outcome := case when decision.status = current_status.status or exists (
-        select from private.history where application_id = application.id and history.act = desk_decide.act
+        select from private.history where application_id = decision.id and history.act = desk_decide.act
       ) then 'kept' else 'stale' end;
     elsif decision.version is distinct from current_status.version then
       outcome := 'stale';
     elsif decision.takes_back and exists (
       select from private.letter_deliveries as delivery
-      where delivery.application_id = application.id and occasion = current_status.status and state in ('sending', 'sent')
+      where delivery.application_id = decision.id and occasion = current_status.status and state in ('sending', 'sent')
     ) then
       outcome := 'told';
     else
       outcome := 'kept';
       if decision.status is distinct from current_status.status then
         insert into private.history (application_id, act, author, kind, detail) values (
-          application.id, desk_decide.act, me.email, 'status',
+          decision.id, desk_decide.act, me.email, 'status',
           jsonb_build_object('status', decision.status, 'former', current_status.status)
         ) returning author, at into last_change;
         update private.statuses set status = decision.status, version = current_status.version + 1, set_at = now()
-          where application_id = application.id returning * into current_status;
+          where application_id = decision.id returning * into current_status;
       end if;
     end if;
     outcomes := outcomes || jsonb_build_object(
-      'id', application.id, 'outcome', outcome, 'status', current_status.status, 'version', current_status.version,
+      'id', decision.id, 'outcome', outcome, 'status', current_status.status, 'version', current_status.version,
       'author', last_change.author, 'at', last_change.at
     );
   end loop;
