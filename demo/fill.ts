@@ -82,7 +82,7 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
     password: '',
     from: sender,
   }
-  await writeSite(sql, { siteUrl: site, mailServer })
+  await writeSite(sql, { siteUrl: site, mailServer, look: {} })
   const random = randomFrom(seed)
   const allApplications = applicationsUntil(end, random)
   const stored: StoredApplication[] = []

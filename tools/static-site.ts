@@ -11,7 +11,8 @@ import type { DeskData } from '../src/pages/desk/desk-data.ts'
 import { nextFolder } from './in-place.ts'
 import { robots } from '../src/pages/robots.ts'
 import { answerHeaders, assetCaching, deskHeaders, documentHeaders } from '../src/pages/headers.ts'
-import type { PageSettings } from '../src/settings/page-settings.ts'
+import { lookOf } from '../src/pages/look.ts'
+import { pageFile, readPageFile, type PageSettings } from '../src/settings/page-settings.ts'
 
 /** The data of the static form page. */
 function staticApplyData({ backendUrl, anonKey, webhookUrl }: PageSettings): ApplyData {
@@ -19,8 +20,13 @@ function staticApplyData({ backendUrl, anonKey, webhookUrl }: PageSettings): App
 }
 
 /** The data of the static desk. */
-function staticDeskData({ backendUrl, anonKey }: PageSettings): Omit<DeskData, 'title'> {
-  return { backend: { url: backendUrl, anonKey }, isSignInElsewhere: false, version: packageJson.version }
+function staticDeskData({ backendUrl, anonKey, look }: PageSettings): Omit<DeskData, 'title'> {
+  return {
+    backend: { url: backendUrl, anonKey },
+    isSignInElsewhere: false,
+    version: packageJson.version,
+    operator: look,
+  }
 }
 
 /** The data of the static answer page. */
@@ -46,7 +52,8 @@ export async function writeStaticSite(
   const { renderApply } = await importBuilt<typeof import('../src/pages/apply/render.tsx')>('apply')
   const { renderDesk } = await importBuilt<typeof import('../src/pages/desk/render.tsx')>('desk')
   const { renderAnswer } = await importBuilt<typeof import('../src/pages/answer/render.tsx')>('answer')
-  const { siteUrl, look } = settings
+  const { siteUrl } = settings
+  const look = lookOf(settings.look, readPageFile(await readFile(pageFile, 'utf8').catch(ifMissing)))
   const apply = renderApply(staticApplyData(settings), { siteUrl, look, policyInDocument: true })
   const desk = renderDesk(staticDeskData(settings), { look, root: '../', policyInDocument: true })
   const answer = renderAnswer(staticAnswerData(settings), { look, policyInDocument: true })
@@ -62,6 +69,12 @@ export async function writeStaticSite(
   await writeFile(join(dist, 'robots.txt'), robots)
   const policies = { apply: apply.policy, desk: desk.policy, answer: answer.policy }
   await writeFile(join(dist, '_headers'), headersFile(policies))
+}
+
+/** Nothing in place of a file that does not exist. */
+function ifMissing(error: unknown) {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+  throw error
 }
 
 /** Writes the compressed copies that are missing beside the text files. Static hosts and our own server send these copies. */

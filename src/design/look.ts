@@ -8,9 +8,18 @@ export interface Look {
   success: string
   /** The address of a page about privacy; undefined for no link. */
   privacyUrl: string | undefined
+  /** The words of the link to it. */
+  privacyLabel: string
   /** The colour of buttons, links and chosen options in light mode, as `#rrggbb`; undefined for the default. */
   accent: string | undefined
+  /** Facts about the retreat, each with its name. */
+  facts: readonly { name: string; value: string }[]
+  /** Paragraphs about the retreat, with blank lines between them; blank for none. */
+  about: string
 }
+
+/** The parts of the look that an operator sets. They win over what organisers write at the desk. */
+export type OperatorLook = Partial<Omit<Look, 'facts' | 'about'>>
 
 /** The default text of the success box. It is a separate constant, because the page's script needs no other part of the look. */
 export const defaultSuccess =
@@ -23,7 +32,10 @@ export const defaultLook: Look = {
   badge: 'Free For Founders, Apply Below',
   success: defaultSuccess,
   privacyUrl: undefined,
+  privacyLabel: 'Privacy',
   accent: undefined,
+  facts: [],
+  about: '',
 }
 
 type Words = 'title' | 'tagline' | 'badge' | 'success'

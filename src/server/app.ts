@@ -30,6 +30,7 @@ import { sendMissing, sendUnreadable } from './pages/missing.ts'
 import { formPage } from './pages/page.ts'
 import { createVisits } from './pages/visits.ts'
 import { wellKnown } from './pages/well-known.ts'
+import { startWords, type Words } from './pages/words.ts'
 import { dataInterface } from './rest/data-interface.ts'
 
 /** The settings and dependencies of the HTTP server. */
@@ -39,6 +40,8 @@ export interface AppOptions {
     'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'look' | 'trustProxy' | 'mailServer'
   > &
     Partial<Pick<Settings, 'securityContact'>>
+  /** The words of the pages, if others use them, too. By default, the app reads them itself. */
+  words?: Words
   database: Pick<Database, 'as' | 'server' | 'signIn' | 'ownerOfAuth' | 'databaseId' | 'areFilesGone'>
   /** Whether applications are delivered to a webhook; default false. */
   delivers?: boolean
@@ -63,6 +66,7 @@ function refuseSchema(): never {
 /** Creates the HTTP server: the pages, the form without JavaScript, the data interface, sign-in and health checks. */
 export async function createApp({
   settings,
+  words: sharedWords,
   database,
   delivers = false,
   backups,
@@ -129,14 +133,17 @@ export async function createApp({
   const visits = createVisits(database.server, app.log)
   // This hook runs after the last response, so that the last visits are saved too.
   app.addHook('onClose', () => visits.stop())
-  await app.register(formPage, { settings, door, allow, queueParsing, insert, visits })
+  const words = sharedWords ?? (await startWords(database.server, look, app.log))
+  if (sharedWords === undefined) app.addHook('onClose', () => words.stop())
+  await app.register(formPage, { settings, words, door, allow, queueParsing, insert, visits })
   await app.register(deskPage, {
     anonKey,
     look,
+    words,
     isSignInElsewhere: database.ownerOfAuth === 'supabase',
   })
   await app.register(wellKnown, { securityContact: settings.securityContact })
-  await app.register(answerPage, { anonKey, look })
+  await app.register(answerPage, { anonKey, words })
   const keys = database.ownerOfAuth === 'us' ? createSigningKeys(database.signIn) : undefined
   const readToken = keys && createReadToken(keys)
   await app.register(
@@ -160,6 +167,7 @@ export async function createApp({
       const recordMail = (isAccepted: boolean) => recordOtherMail(database.server, isAccepted)
       await signIn.register(auth, {
         settings,
+        look: words.look,
         database,
         keys,
         allow,

@@ -9,6 +9,7 @@ import { openDatabase, type Database } from './database/database.ts'
 import { fileFailure, lossError, unreachableError } from './database/connection/failures.ts'
 import { serverName } from './database/postgres/lock.ts'
 import { writeSite } from './letters/site-for-letters.ts'
+import { startWords } from './pages/words.ts'
 import { siteOf } from './site.ts'
 import { startDispatcher } from './deliveries/dispatcher.ts'
 import { createPace } from './deliveries/pace.ts'
@@ -113,6 +114,8 @@ async function start(settings: Settings, log: Logger) {
   try {
     if (settings.databaseUrl === undefined) await backups?.beforeServing(database.server)
     await writeSite(database.server, settings)
+    const words = await startWords(database.server, settings.look, log)
+    parts.push({ name: 'The words of the pages', stop: () => words.stop() })
     const dispatcher =
       webhookUrl === undefined
         ? undefined
@@ -128,6 +131,7 @@ async function start(settings: Settings, log: Logger) {
     const onStored = () => dispatcher?.wake()
     const app = await createApp({
       settings,
+      words,
       database,
       delivers: dispatcher !== undefined,
       backups: backups?.state,
@@ -150,7 +154,7 @@ async function start(settings: Settings, log: Logger) {
         sql: database.server,
         mailServer,
         site,
-        siteTitle: settings.look.title,
+        look: words.look,
         perMinute: mailPerMinute,
         log,
       })

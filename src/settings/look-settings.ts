@@ -1,33 +1,34 @@
 import { darken, lowestContrast, neededContrast } from '../design/accent.ts'
-import { defaultLook, type Look } from '../design/look.ts'
+import { maxLengths } from '../application/page-words.ts'
+import type { OperatorLook } from '../design/look.ts'
 import { OperatorError } from './operator-error.ts'
 import { readPublicAddress, type Environment } from './values.ts'
-
-/** The most characters of each text, so that the page stays readable in a narrow window. */
-const maxLengths = { title: 60, tagline: 120, badge: 60, success: 400 }
-const maxAddressLength = 2_000
 
 /** Characters that no font shows, that change the direction of the following text, or that replace bytes that are not UTF-8. */
 const unwanted = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]/u
 const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
 
 /**
- * Reads the words and the look of the pages, and checks each.
+ * Reads the words and the look of the pages that the operator set, and checks each.
  *
  * @param prefix `SITE` for our own server, `VITE_SITE` for a page that is built for a hosted project.
  * @throws {OperatorError} for the first setting that cannot be used.
  */
-export function readLook(environment: Environment, prefix: 'SITE' | 'VITE_SITE'): Look {
-  const words = (key: keyof typeof maxLengths) =>
-    readWords(environment, `${prefix}_${key.toUpperCase()}`, maxLengths[key]) ?? defaultLook[key]
+export function readLook(environment: Environment, prefix: 'SITE' | 'VITE_SITE'): OperatorLook {
+  const words = (key: 'title' | 'tagline' | 'badge' | 'success') =>
+    readWords(environment, `${prefix}_${key.toUpperCase()}`, maxLengths[key])
   return {
-    title: words('title'),
-    tagline: words('tagline'),
-    badge: words('badge'),
-    success: words('success'),
-    privacyUrl: readPrivacyUrl(environment, `${prefix}_PRIVACY_URL`),
-    accent: readAccent(environment, `${prefix}_ACCENT`),
+    ...given('title', words('title')),
+    ...given('tagline', words('tagline')),
+    ...given('badge', words('badge')),
+    ...given('success', words('success')),
+    ...given('privacyUrl', readPrivacyUrl(environment, `${prefix}_PRIVACY_URL`)),
+    ...given('accent', readAccent(environment, `${prefix}_ACCENT`)),
   }
+}
+
+function given(key: keyof OperatorLook, value: string | undefined): OperatorLook {
+  return value === undefined ? {} : { [key]: value }
 }
 
 function readWords(environment: Environment, name: string, maxLength: number) {
@@ -55,9 +56,9 @@ function readPrivacyUrl(environment: Environment, name: string) {
   if (given === undefined) return undefined
   // Normalised: without line breaks, and with every unusual character encoded.
   const { href } = new URL(given)
-  if (href.length <= maxAddressLength) return href
+  if (href.length <= maxLengths.privacy_url) return href
   throw new OperatorError(
-    `${name} has ${href.length} characters but may have at most ${maxAddressLength}: name a shorter address.`,
+    `${name} has ${href.length} characters but may have at most ${maxLengths.privacy_url}: name a shorter address.`,
   )
 }
 

@@ -1,4 +1,5 @@
-import type { Look } from '../design/look.ts'
+import { maxLengths, type PageWords } from '../application/page-words.ts'
+import type { OperatorLook } from '../design/look.ts'
 import { readLook } from './look-settings.ts'
 import { OperatorError } from './operator-error.ts'
 import { readKey, readPublicAddress, type Environment } from './values.ts'
@@ -10,8 +11,8 @@ export interface PageSettings {
   anonKey: string
   webhookUrl: string | undefined
   siteUrl: string | undefined
-  /** The words and the look of the pages. */
-  look: Look
+  /** The words and the look of the pages, as far as they are set. */
+  look: OperatorLook
 }
 
 /**
@@ -38,4 +39,57 @@ function refuseOtherKeyName(environment: Environment) {
   const other = Object.keys(environment).find((name) => name.startsWith('VITE_SUPABASE_PUBLISHABLE_'))
   if (other === undefined || environment['VITE_SUPABASE_ANON_KEY']) return
   throw new OperatorError(`${other} is no setting: VITE_SUPABASE_ANON_KEY is, for a publishable key, too.`)
+}
+
+/** The file with what organisers wrote at the desk, in the folder of the build. The desk of a hosted project exports it. */
+export const pageFile = 'page.json'
+
+/**
+ * Reads the file that the desk's screen “Page” exports for a page that is built for a hosted project.
+ *
+ * @param text The content of the file; undefined if there is no file.
+ * @throws {OperatorError} if the file is not such a file.
+ */
+export function readPageFile(text: string | undefined): PageWords {
+  if (text === undefined) return {}
+  const words = parsed(text)
+  const isWhole =
+    typeof words === 'object' &&
+    words !== null &&
+    Object.entries(words).every(
+      ([name, value]) =>
+        typeof value === 'string' && value.length <= (limits[name] ?? 0) && !unwanted.test(value),
+    )
+  const { accent, privacy_url: privacyUrl } = (isWhole ? words : {}) as PageWords
+  if (
+    isWhole &&
+    (accent === undefined || /^#[\da-f]{6}$/.test(accent)) &&
+    (privacyUrl === undefined || /^https?:\/\//.test(privacyUrl))
+  )
+    return words
+  throw new OperatorError(
+    `${pageFile} is not the file that the desk exports: export it again at the desk, under Retreat and Page, or remove it.`,
+  )
+}
+
+/** Control characters, and characters that change the direction of the text after them. */
+const unwanted = /[^\P{Cc}\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]/u
+
+/** The longest value of each entry of the file, in UTF-16 code units. */
+const limits: Record<string, number> = {
+  ...Object.fromEntries(Object.entries(maxLengths).map(([name, most]) => [name, 2 * most])),
+  starts_on: 10,
+  ends_on: 10,
+  venue: 400,
+  closes_on: 10,
+  closes_at: 5,
+  zone: 100,
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { resolve, sep } from 'node:path'
 
-import type { Look } from '../design/look.ts'
+import type { OperatorLook } from '../design/look.ts'
 import { readLook } from './look-settings.ts'
 import { readMailServer, type MailServer } from './mail-settings.ts'
 import { OperatorError } from './operator-error.ts'
@@ -47,7 +47,7 @@ export interface Settings {
   /** The public address, for link previews, the links in letters, and sign-in links with their redirect targets. */
   siteUrl: string | undefined
   /** The words and the look of the pages. */
-  look: Look
+  look: OperatorLook
   /** The address for reports of security faults, `mailto:` or `https://`; undefined for none. */
   securityContact: string | undefined
   /** Undefined if no emails are sent. */

@@ -141,6 +141,14 @@ export const actCases: Record<ActName, ActCase> = {
     failure: 'Not erased.',
     query: eventsOf('erased'),
   },
+  desk_set_page: {
+    path: '/page',
+    input: ['Title', 'Slow'],
+    press: 'Save',
+    announcement: 'Saved.',
+    failure: 'Not saved.',
+    query: eventsOf('page'),
+  },
   desk_set_door: {
     path: '/door',
     input: ['Sentence for applicants', 'We are full.'],

@@ -206,6 +206,7 @@ function mount() {
       isSignInElsewhere: false,
       title: 'Unplugged.',
       version: '1.2.3',
+      operator: {},
     },
     retryDelays,
   )

@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net'
 import { Secret, TOTP } from 'otpauth'
 import ws from 'ws'
 
-import { defaultLook } from '../../src/design/look.ts'
 import { createApp } from '../../src/server/app.ts'
 import { addOrganiser, operatorSecret } from '../../src/server/auth/organisers.ts'
 import type { Database } from '../../src/server/database/database.ts'
@@ -72,7 +71,7 @@ export async function startSignIn(settings: Partial<AppSettings> = {}): Promise<
       settings: {
         anonKey,
         siteUrl: undefined,
-        look: defaultLook,
+        look: {},
         trustProxy: 1,
         rateLimitPerMinute: 0,
         mailServer: mailServerAt(mail.port),

@@ -34,6 +34,7 @@ import type {
 import type { Marks, MarkValue, Reading } from './marks.ts'
 import type { Question } from '../../application/questions.ts'
 import type { AllAbout } from './person.ts'
+import type { PageSettings } from './page.ts'
 import type { GuestPage, Questions } from './questions.ts'
 import type { Retention } from './retention.ts'
 import type {
@@ -82,6 +83,7 @@ interface Reads {
   desk_notices: [object, Notices]
   desk_places: [EditionArgument, Places]
   desk_visits: [object, PageVisits]
+  desk_page: [object, PageSettings]
   desk_questions: [EditionArgument, Questions]
   desk_guests: [EditionArgument & { after: GuestPage['next'] }, GuestPage]
   desk_retention: [object, Retention]
@@ -137,6 +139,7 @@ interface Acts {
     { act: string; letter: string; seen: string; site: string },
     Pick<Letter, 'subject' | 'body'>,
   ]
+  desk_set_page: [Pick<PageSettings, 'version' | 'texts' | 'shown'>, PageSettings]
   desk_set_places: [Pick<Places, 'version' | 'places' | 'days' | 'zone'>, Places]
   desk_set_retreat: [EditionArgument & RetreatDays, Places]
   /** Sets an accepted person's RSVP; null removes it. */

@@ -1,6 +1,8 @@
 import type { Announcement } from '../../application/announcement.ts'
 import type { ListedApplication } from './applications.ts'
 import type { Edition } from './editions.ts'
+import type { PageText } from '../../application/page-words.ts'
+import type { ShownFacts } from './page.ts'
 import type { RetentionMonths } from './retention.ts'
 
 /** Whether applications are open, and what closes them. */
@@ -30,6 +32,8 @@ export type GeneralHistoryEntry = { at: string; author: string } & (
   | { kind: 'retention'; detail: RetentionMonths | { edition: number; erased: number } }
   /** The number of questions that were saved, or of private answers that were erased. */
   | { kind: 'questions'; detail: { questions: number } | { erased: number } }
+  /** The former values of what changed on the applicants' page. */
+  | { kind: 'page'; detail: Partial<Record<PageText | `shows_${keyof ShownFacts}`, string | boolean>> }
   /** `zone` is present only if it changed. */
   | {
       kind: 'places'

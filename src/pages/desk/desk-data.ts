@@ -1,4 +1,5 @@
 import type { DataInterface } from '../../client/rest.ts'
+import type { OperatorLook } from '../../design/look.ts'
 
 /** The data that the desk is rendered from. */
 export interface DeskData {
@@ -7,6 +8,8 @@ export interface DeskData {
   isSignInElsewhere: boolean
   /** The title of the form's page, which the desk shows, too. */
   title: string
+  /** The words of the pages that the operator's settings have, which organisers cannot change. */
+  operator: OperatorLook
   /** The version of the program that rendered the page. */
   version: string
 }

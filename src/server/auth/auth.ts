@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
+import type { Look } from '../../design/look.ts'
 import type { Settings } from '../../settings/server-settings.ts'
 import type { Database } from '../database/database.ts'
 import { checkPublicKey } from '../http/caller.ts'
@@ -23,7 +24,9 @@ import { verifyCalls } from './calls/verify.ts'
 
 /** The dependencies of the sign-in. */
 export interface AuthOptions {
-  settings: Pick<Settings, 'anonKey' | 'siteUrl' | 'look' | 'mailServer'>
+  settings: Pick<Settings, 'anonKey' | 'siteUrl' | 'mailServer'>
+  /** The words and the look of the pages, whose title emails name. */
+  look: () => Look
   database: Pick<Database, 'signIn' | 'server'>
   /** Undefined if a hosted project manages the accounts. */
   keys: SigningKeys | undefined
@@ -53,7 +56,17 @@ const openCalls = ['GET /verify', 'GET /.well-known/jwks.json', 'GET /health']
  */
 export async function auth(
   app: FastifyInstance,
-  { settings, database, keys, allow, queueParsing, passwordCost, maxEmailDelay, recordMail }: AuthOptions,
+  {
+    settings,
+    look,
+    database,
+    keys,
+    allow,
+    queueParsing,
+    passwordCost,
+    maxEmailDelay,
+    recordMail,
+  }: AuthOptions,
 ) {
   acceptBodies(app, queueParsing)
   app.setErrorHandler(sendError)
@@ -65,7 +78,7 @@ export async function auth(
     ),
   )
   if (keys === undefined) return
-  const { anonKey, siteUrl, look, mailServer } = settings
+  const { anonKey, siteUrl, mailServer } = settings
   const { signIn: sql, server: backgroundSql } = database
   // The address is stored, since an email may be sent during a stop, when the server no longer listens.
   let listenAddress: ReturnType<typeof app.server.address> = null
@@ -78,7 +91,7 @@ export async function auth(
     keys,
     site: () => siteOf(siteUrl, listenAddress),
     emailRateLimit: createEmailRateLimit(sql, app.log),
-    outgoing: createOutgoing(mailServer, look.title, app.log, recordMail, maxEmailDelay),
+    outgoing: createOutgoing(mailServer, look, app.log, recordMail, maxEmailDelay),
     passwordCost,
   }
   app.addHook('onRequest', (request, reply, done) => {

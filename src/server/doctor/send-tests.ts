@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
+import { defaultLook } from '../../design/look.ts'
 import type { Settings } from '../../settings/server-settings.ts'
 import { hostAndPort } from '../../settings/mail-settings.ts'
 import { runCheck, notSet, ok, oneLine, wrong, type Finding } from '../finding.ts'
@@ -25,7 +26,7 @@ export function sendTests(
   const delivery = (about: string, name: string, url: string | undefined) =>
     runCheck(about, timeout, () => sendDelivery(name, url, secret))
   return [
-    runCheck('test mail', timeout, () => sendMail(to, mailServer, look.title)),
+    runCheck('test mail', timeout, () => sendMail(to, mailServer, look.title ?? defaultLook.title)),
     delivery('test delivery', 'WEBHOOK_URL', webhookUrl),
     ...(webhookDecisionsUrl === undefined
       ? []

@@ -10,6 +10,7 @@ import { claimMail, type MailClaim } from './claims.ts'
 import { tidyNotices, noticeMessage } from './notices.ts'
 import { giveBack, isCause, record, type Outcome, type RecordedResult } from './outcomes.ts'
 import { backOffAll } from './mail-sender-state.ts'
+import type { Look } from '../../design/look.ts'
 import type { Sql } from '../database/connection/sql.ts'
 
 /** The options of the mail sender. */
@@ -19,8 +20,8 @@ export interface MailSenderOptions {
   mailServer: MailServer
   /** The public address, to which notices link. */
   site: URL
-  /** The page's title, for the calendar file of a confirmation. */
-  siteTitle: string
+  /** The look, whose title the calendar file of a confirmation has. */
+  look: () => Look
   /** Emails a minute, over all servers of the database; 0 means no limit. */
   perMinute: number
   /** Milliseconds between polls of the outbox. */
@@ -68,7 +69,7 @@ export function startMailSender({
   sql,
   mailServer,
   site,
-  siteTitle,
+  look,
   perMinute,
   log,
   interval = pollInterval,
@@ -80,7 +81,7 @@ export function startMailSender({
   let nextPoll: NodeJS.Timeout | undefined
 
   const claimNext = async (): Promise<MailClaim[]> => {
-    const claim = await claimMail(sql, { siteTitle, pause })
+    const claim = await claimMail(sql, { siteTitle: look().title, pause })
     if (claim === undefined) return []
     if (pause !== undefined) {
       clearTimeout(nextPoll)

@@ -13,12 +13,15 @@ import type { ParseQueue } from '../http/large-requests.ts'
 import type { Allowance } from '../http/rate-limiter.ts'
 import { onResponseEnd } from '../http/response-end.ts'
 import { headersOf, prepareDocument, sendDocument, type PreparedDocument } from './document.ts'
+import type { Look } from '../../design/look.ts'
 import { acceptForms } from './form.ts'
 import type { Visits } from './visits.ts'
+import type { Words } from './words.ts'
 
 /** The dependencies of the page's routes. */
 export interface PageOptions {
-  settings: Pick<Settings, 'anonKey' | 'siteUrl' | 'look'>
+  settings: Pick<Settings, 'anonKey' | 'siteUrl'>
+  words: Words
   /** Reads the sentence of the closed form; undefined while applications are open. */
   door: () => Promise<string | undefined>
   /** Throws if a network address inserts too many rows. */
@@ -46,22 +49,23 @@ const maxInFlight = 32 * 1024 * 1024
  */
 export async function formPage(
   app: FastifyInstance,
-  { settings, door, allow, queueParsing, insert, visits }: PageOptions,
+  { settings, words, door, allow, queueParsing, insert, visits }: PageOptions,
 ) {
-  const render = (outcome: ApplyData['outcome'], closedSentence: string | undefined) => {
+  const render = (look: Look, outcome: ApplyData['outcome'], closedSentence: string | undefined) => {
     const backend = { url: null, anonKey: settings.anonKey }
     return renderApply(
       { backend, takesNativePosts: true, outcome, door: closedSentence },
-      { siteUrl: settings.siteUrl, look: settings.look, policyInDocument: false },
+      { siteUrl: settings.siteUrl, look, policyInDocument: false },
     )
   }
-  const openDocument = await prepareDocument(render(null, undefined))
-  let closed: { sentence: string; document: Promise<PreparedDocument> } | undefined
+  const openDocument = await words.documentOf((look) => render(look, null, undefined))
+  let closed: { sentence: string; look: Look; document: Promise<PreparedDocument> } | undefined
   app.get('/', async (request, reply) => {
     const sentence = await door()
-    if (sentence === undefined) return sendDocument(request, reply, openDocument)
-    if (closed?.sentence !== sentence)
-      closed = { sentence, document: prepareDocument(render(null, sentence)) }
+    if (sentence === undefined) return sendDocument(request, reply, openDocument())
+    const look = words.look()
+    if (closed?.sentence !== sentence || closed.look !== look)
+      closed = { sentence, look, document: prepareDocument(render(look, null, sentence)) }
     return sendDocument(request, reply, await closed.document)
   })
 
@@ -89,7 +93,7 @@ export async function formPage(
 
   let inFlight = 0
   const respond = async (reply: FastifyReply, code: number, outcome: ApplyData['outcome']) => {
-    const { html, policy } = render(outcome, await door())
+    const { html, policy } = render(words.look(), outcome, await door())
     const document = Buffer.from(html)
     if (inFlight + document.length > maxInFlight) {
       return reply.code(503).type('text/plain').send('The server is too busy right now. Please try again.\n')

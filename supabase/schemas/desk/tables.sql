@@ -67,7 +67,7 @@ create table private.history (
   -- link. `hold`: an organiser put a hold on the application, or ended it. `retention`: the months of the retention changed, or
   -- due applications were erased.
   kind text not null check (kind in ('status', 'note', 'revealed', 'erased', 'blind', 'door', 'letters', 'address', 'told',
-    'answer', 'questions', 'kept', 'link', 'places', 'edition', 'hold', 'retention')),
+    'answer', 'questions', 'kept', 'link', 'places', 'edition', 'hold', 'retention', 'page')),
   detail jsonb not null default '{}',
   -- The author's account; null for applicants and for commands. Not a foreign key, so that it also stays when the account is
   -- removed.

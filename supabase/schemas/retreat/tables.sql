@@ -34,3 +34,32 @@ create table private.visits (
   primary key (day, source)
 );
 alter table private.visits enable row level security;
+
+-- One row: what organisers say on the applicants' page. A blank text is the default's. On a server, its operator's settings win.
+create table private.page (
+  is_only boolean primary key default true check (is_only),
+  version integer not null default 0,
+  title text not null default '',
+  tagline text not null default '',
+  badge text not null default '',
+  -- The text after an application was sent.
+  success text not null default '',
+  -- The address of a page about privacy, and the words of the link to it.
+  privacy_url text not null default '',
+  privacy_label text not null default '',
+  -- `#rrggbb`
+  accent text not null default '',
+  -- Facts: what the retreat costs, and when applicants hear back.
+  cost text not null default '',
+  hear_back text not null default '',
+  -- Paragraphs of plain text, with blank lines between them.
+  about text not null default '',
+  -- Facts that are kept elsewhere: whether the page shows the days, the venue and the time at which the door closes.
+  shows_days boolean not null default true,
+  shows_venue boolean not null default true,
+  shows_closing boolean not null default true,
+  -- The title in the settings of the server that started last, for letters; blank if it has none.
+  operator_title text not null default ''
+);
+insert into private.page default values;
+alter table private.page enable row level security;

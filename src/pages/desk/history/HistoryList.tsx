@@ -74,6 +74,8 @@ export function wordsOf(entry: GeneralHistoryEntry): string {
       return 'erased' in entry.detail
         ? `${countOf(entry.detail.erased, 'private answer')} erased`
         : `Questions to guests changed: ${countOf(entry.detail.questions, 'question')}`
+    case 'page':
+      return 'Changed what the page says'
     case 'letters':
       return letterWordsOf(entry.detail)
   }

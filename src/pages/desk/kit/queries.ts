@@ -24,6 +24,7 @@ export type KeyPrefix =
   | 'questions'
   | 'retention'
   | 'door'
+  | 'page'
   | 'junk'
   | 'reading'
 

@@ -36,6 +36,7 @@ export const refetchedBy = {
   desk_settle: withLetters,
   desk_hand_over: ['application'],
   desk_remind: [...withLetters, 'places'],
+  desk_set_page: ['page'],
   desk_set_places: ['places'],
   desk_set_retreat: ['places'],
   desk_set_answer: [...withLetters, 'places'],

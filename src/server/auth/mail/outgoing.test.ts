@@ -5,6 +5,7 @@ import { startMailServer } from '../../../../test/support/mail-server.ts'
 import { freePort } from '../../../../test/support/ports.ts'
 import { mailServerAt } from '../../../../test/support/sign-in.ts'
 import { message } from './messages.ts'
+import { defaultLook } from '../../../design/look.ts'
 import { createOutgoing } from './outgoing.ts'
 
 /** Sends emails to these addresses after a response. Returns the log, and what was recorded of the mail server. */
@@ -16,7 +17,7 @@ async function sendTo(port: number, addresses: string[]) {
   }
   const outgoing = createOutgoing(
     mailServerAt(port),
-    'Unplugged.',
+    () => defaultLook,
     { warn: write, error: write },
     async (isAccepted) => {
       recorded.push(isAccepted)

@@ -1,3 +1,4 @@
+import type { Look } from '../../../design/look.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 
@@ -36,14 +37,14 @@ const defaultMaxDelay = 250
 /**
  * Sends emails and tracks the pending ones, so that a stop can wait for them.
  *
- * @param siteTitle The page's title, which the emails name.
+ * @param look Returns the look, whose title the emails name.
  * @param record Records whether the mail server accepted an email. Not called if the server refused or deferred only this
  *   email.
  * @param maxDelay The longest random delay between a response and its emails, in milliseconds.
  */
 export function createOutgoing(
   mailServer: MailServer | undefined,
-  siteTitle: string,
+  look: () => Look,
   log: Log,
   record: (isAccepted: boolean) => Promise<void>,
   maxDelay = defaultMaxDelay,
@@ -70,7 +71,7 @@ export function createOutgoing(
     await new Promise<void>((resolve) => onResponseEnd(reply, resolve))
     await wait(Math.random() * maxDelay)
     for (const email of await write()) {
-      if (mailServer === undefined || !(await trySend(email(siteTitle), mailServer))) return
+      if (mailServer === undefined || !(await trySend(email(look().title), mailServer))) return
     }
   }
 

@@ -649,6 +649,102 @@ begin
 end
 $$;
 
+-- The texts of the page, and the most characters of each. The limits are those of the settings, too (settings/look-settings.ts).
+create or replace function private.page_limits() returns jsonb
+  language sql immutable
+  return '{"title": 60, "tagline": 120, "badge": 60, "success": 400, "privacy_url": 2000, "privacy_label": 60, "accent": 7,
+    "cost": 120, "hear_back": 120, "about": 2000}'::jsonb;
+
+revoke all on function private.page_limits() from public, anon, authenticated;
+
+-- Refuses texts that the page cannot show. `texts` has them by name.
+create or replace function private.check_page(texts jsonb) returns void
+  language plpgsql immutable set search_path = ''
+as $$
+declare
+  words constant jsonb := '{"success": "thank-you text", "privacy_url": "privacy address", "privacy_label": "name of the privacy link",
+    "accent": "colour", "hear_back": "time when applicants hear back", "about": "text about the retreat"}';
+  limit_of record;
+  each_text text;
+  called text;
+begin
+  for limit_of in select key as name, value::integer as most from jsonb_each(private.page_limits()) loop
+    each_text := coalesce(texts ->> limit_of.name, '');
+    called := coalesce(words ->> limit_of.name, limit_of.name);
+    if char_length(each_text) > limit_of.most then
+      raise exception 'The % has at most % characters.', called, limit_of.most using errcode = '22023';
+    end if;
+    -- Control characters, and those that change the direction of the text after them. Paragraphs have line breaks.
+    if (case limit_of.name when 'about' then replace(each_text, E'\n', '') else each_text end)
+      ~ '[\u0001-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]'
+    then
+      raise exception 'The % has to be plain text%.', called, (case limit_of.name when 'about' then '' else ' on one line' end)
+        using errcode = '22023';
+    end if;
+  end loop;
+  if texts ->> 'privacy_url' !~ '^(https?://[^[:space:]<>"\\{}]+)?$' then
+    raise exception 'The privacy address has to begin with https://.' using errcode = '22023';
+  elsif texts ->> 'accent' !~ '^(#[0-9a-f]{6})?$' then
+    raise exception 'The colour has six hexadecimal digits, such as #7a1f3d.' using errcode = '22023';
+  end if;
+end
+$$;
+
+revoke all on function private.check_page(jsonb) from public, anon, authenticated;
+
+-- The texts of the page by name, blank for the default.
+create or replace function private.page_texts(page private.page) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_object_agg(name, to_jsonb(page) -> name) from jsonb_object_keys(private.page_limits()) as name
+$$;
+
+revoke all on function private.page_texts(private.page) from public, anon, authenticated;
+
+-- What the applicants' page says: {title, tagline, badge, success, privacy_url, privacy_label, accent, cost, hear_back, about}
+-- without the blank ones, and of the facts that are shown: {starts_on, ends_on, venue, closes_on, closes_at}. `closes_on` is the
+-- last day on which people can apply, in the retreat's time zone; `closes_at` is the time of that day, unless it is midnight.
+create or replace function private.page_shown() returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_strip_nulls((
+      select jsonb_object_agg(key, nullif(value, '')) from jsonb_each_text(private.page_texts(page))
+    ) || jsonb_build_object(
+      'starts_on', case when shows_days then newest.starts_on end,
+      'ends_on', case when shows_days then newest.ends_on end,
+      'venue', case when shows_venue then nullif(newest.venue, '') end,
+      'closes_on', (closing - interval '1 microsecond')::date,
+      'closes_at', case when closing::time <> '00:00' then to_char(closing, 'HH24:MI') end,
+      'zone', case when closing::time <> '00:00' then coalesce(places.zone, 'UTC') end))
+  from private.page cross join private.places cross join private.door
+    cross join lateral (select * from private.editions order by id desc limit 1) as newest
+    cross join lateral (
+      select case when shows_closing and not closed and closes_at > now() and closes_at < '9999-12-31'
+        then closes_at at time zone coalesce(places.zone, 'UTC') end as closing
+    ) as door_closing
+$$;
+
+revoke all on function private.page_shown() from public, anon, authenticated;
+
+-- The name of a retreat in letters: that of its edition, otherwise the page's title.
+create or replace function private.retreat_name(edition integer) returns text
+  language sql stable set search_path = ''
+as $$
+  select coalesce(nullif(editions.name, ''), nullif(operator_title, ''), nullif(title, ''), 'Unplugged.')
+  from private.page cross join private.editions where editions.id = retreat_name.edition
+$$;
+
+revoke all on function private.retreat_name(integer) from public, anon, authenticated;
+
+-- Stores the title that a server's settings have, for letters; blank for none.
+create or replace function private.know_title(title text) returns void
+  language sql set search_path = ''
+as $$
+  update private.page set operator_title = know_title.title where operator_title <> know_title.title
+$$;
+
+revoke all on function private.know_title(text) from public, anon, authenticated;
+
 -- Sets statuses, each only if its version is still the one that the caller saw. `decisions` is an array of {id, status, version,
 -- takes_back}. The result has the outcome of each. `kept`: it is saved. `stale`: not saved, since somebody else changed it; the
 -- result says who, and to what. `told`: not saved, since it would undo (`takes_back`) a decision whose letter was sent or is
@@ -1022,6 +1118,84 @@ begin
   return public.desk_places();
 end
 $$;
+
+-- What the applicants' page says, and what it could show: {version, texts, shown, facts, history}. `texts` has every text, blank
+-- for the default. `shown` says which of the other facts it shows: {days, venue, closing}. `facts` are the days and the venue of
+-- the newest retreat, whether they are set or not, and the time at which the door closes. `page` is what the page says now.
+-- `history` has the last change, as a list of at most one entry; its `detail` has the former values.
+create or replace function public.desk_page() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  return (
+    select jsonb_build_object(
+      'version', page.version,
+      'texts', private.page_texts(page),
+      'shown', jsonb_build_object('days', shows_days, 'venue', shows_venue, 'closing', shows_closing),
+      'facts', jsonb_build_object('edition', newest.id, 'name', newest.name, 'version', newest.calendar_sequence,
+        'starts_on', newest.starts_on, 'ends_on', newest.ends_on, 'venue', newest.venue,
+        'closes_at', private.door_state() -> 'closes_at', 'zone', coalesce(places.zone, 'UTC')),
+      'page', private.page_shown(),
+      'history', (
+        select coalesce(jsonb_agg(jsonb_build_object('at', at, 'author', author, 'kind', kind, 'detail', detail)), '[]')
+        from (
+          select * from private.history where application_id is null and kind = 'page' order by id desc limit 1
+        ) as last
+      ))
+    from private.page cross join private.places
+      cross join lateral (select * from private.editions order by id desc limit 1) as newest
+  );
+end
+$$;
+
+revoke all on function public.desk_page() from public, anon, authenticated;
+grant execute on function public.desk_page() to authenticated;
+
+-- Sets what the applicants' page says: `texts` and `shown` as in the result of `desk_page`. A text that is left out is blank. The
+-- history gets the former values of what changed.
+create or replace function public.desk_set_page(version integer, texts jsonb, shown jsonb) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.page;
+  changed private.page;
+begin
+  if jsonb_typeof(texts) is distinct from 'object' or jsonb_typeof(shown) is distinct from 'object' then
+    raise exception '“texts” and “shown” have to be objects.' using errcode = '22023';
+  end if;
+  select coalesce(jsonb_object_agg(key, case key
+      when 'about' then private.trimmed(regexp_replace(replace(value, E'\t', ' '), E'\r\n?', E'\n', 'g'))
+      when 'accent' then lower(private.trimmed(value))
+      else private.trimmed(value) end), '{}')
+    into texts from jsonb_each_text(texts);
+  perform private.check_page(texts);
+  select * into former from private.page for update;
+  changed := jsonb_populate_record(former, (
+      select jsonb_object_agg(name, coalesce(texts ->> name, '')) from jsonb_object_keys(private.page_limits()) as name
+    ) || jsonb_strip_nulls(jsonb_build_object(
+      'shows_days', shown -> 'days', 'shows_venue', shown -> 'venue', 'shows_closing', shown -> 'closing')));
+  if changed = former then
+    -- Nothing to save. The caller may repeat a change, because the response of the first call was lost.
+    return public.desk_page();
+  elsif former.version is distinct from desk_set_page.version then
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  update private.page set version = former.version + 1, title = changed.title, tagline = changed.tagline, badge = changed.badge,
+    success = changed.success, privacy_url = changed.privacy_url, privacy_label = changed.privacy_label,
+    accent = changed.accent, cost = changed.cost, hear_back = changed.hear_back, about = changed.about,
+    shows_days = changed.shows_days, shows_venue = changed.shows_venue, shows_closing = changed.shows_closing;
+  insert into private.history (author, kind, detail)
+    select me.email, 'page', jsonb_object_agg(before.key, before.value)
+    from jsonb_each(to_jsonb(former)) as before join jsonb_each(to_jsonb(changed)) as after using (key)
+    where before.value <> after.value;
+  return public.desk_page();
+end
+$$;
+
+revoke all on function public.desk_set_page(integer, jsonb, jsonb) from public, anon, authenticated;
+grant execute on function public.desk_set_page(integer, jsonb, jsonb) to authenticated;
 
 -- The last 90 days, the oldest first: visits, starts, and applications that are not put aside. Also the 20 sources with the most
 -- visits in these days. `is_counted`: whether a server has ever counted.

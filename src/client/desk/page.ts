@@ -1,0 +1,34 @@
+import type { PageText, PageWords } from '../../application/page-words.ts'
+import type { GeneralHistoryEntry } from './retreat.ts'
+
+/** What the applicants' page says, and what it could show. */
+export interface PageSettings {
+  /** The number of changes. A change must name the version that the organiser saw. */
+  version: number
+  /** Every text; blank for the default. */
+  texts: Record<PageText, string>
+  /** Whether the page shows the days, the venue and the time at which the door closes, if they are set. */
+  shown: ShownFacts
+  /** These facts themselves, and the retreat that they are about. `version` is that of the days and the venue. */
+  facts: {
+    edition: number
+    name: string
+    version: number
+    starts_on: string | null
+    ends_on: string | null
+    venue: string
+    closes_at: string | null
+    zone: string
+  }
+  /** What the page says now, without an operator's settings. */
+  page: PageWords
+  /** The last change, as a list of at most one entry. */
+  history: GeneralHistoryEntry[]
+}
+
+/** Which facts that are kept elsewhere the page shows. */
+export interface ShownFacts {
+  days: boolean
+  venue: boolean
+  closing: boolean
+}

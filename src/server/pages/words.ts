@@ -1,0 +1,67 @@
+import type { FastifyBaseLogger } from 'fastify'
+
+import type { PageWords } from '../../application/page-words.ts'
+import type { Look, OperatorLook } from '../../design/look.ts'
+import type { RenderedDocument } from '../../pages/document.tsx'
+import { lookOf } from '../../pages/look.ts'
+import type { Sql } from '../database/connection/sql.ts'
+import { startPolling } from '../polling.ts'
+import { prepareDocument, type PreparedDocument } from './document.ts'
+
+/** How often the words are read, in milliseconds. A page may show a change this much later. */
+const interval = 1_000
+
+/** The words of the pages, which organisers change at the desk while the server runs. */
+export interface Words {
+  /** The words as they were last read. */
+  look: () => Look
+  /**
+   * Prepares a document with the words, and again in the background when they have changed.
+   *
+   * @param render Renders the document.
+   * @param headers Headers in addition to those of every document.
+   * @returns A function that returns the newest document that is ready.
+   */
+  documentOf: (
+    render: (look: Look) => RenderedDocument,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<() => PreparedDocument>
+  stop: () => Promise<void>
+}
+
+/**
+ * Reads the words of the pages once, and then in the background, so that no visitor waits for the database. While the database
+ * cannot be read, the last words stay.
+ *
+ * @param sql Queries the database, as the schema's owner.
+ * @param operator The words that the operator's settings have. They win.
+ */
+export async function startWords(sql: Sql, operator: OperatorLook, log: FastifyBaseLogger): Promise<Words> {
+  let text = ''
+  let look = lookOf(operator, {})
+  const renewals: (() => Promise<void>)[] = []
+  const read = async () => {
+    const [row] = await sql<[{ words: PageWords }]>`select private.page_shown() as words`
+    const newText = JSON.stringify(row.words)
+    if (newText === text) return
+    text = newText
+    look = lookOf(operator, row.words)
+    await Promise.all(renewals.map((renew) => renew()))
+  }
+  await read()
+  const polling = startPolling(read, interval, (error) =>
+    log.warn({ err: error }, 'the words of the page could not be read'),
+  )
+  return {
+    look: () => look,
+    async documentOf(render, headers) {
+      const prepare = () => prepareDocument(render(look), headers)
+      let document = await prepare()
+      renewals.push(async () => {
+        document = await prepare()
+      })
+      return () => document
+    },
+    stop: () => polling.stop(),
+  }
+}
