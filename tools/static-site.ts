@@ -15,7 +15,7 @@ import { lookOf } from '../src/pages/look.ts'
 import { pageFile, readPageFile, type PageSettings } from '../src/settings/page-settings.ts'
 
 /** The data of the static form page. */
-function staticApplyData({ backendUrl, anonKey, webhookUrl }: PageSettings): ApplyData {
+function staticApplyData({ backendUrl, anonKey, webhookUrl }: PageSettings): Omit<ApplyData, 'privacyLabel'> {
   return { backend: { url: backendUrl, anonKey, webhookUrl }, takesNativePosts: false, outcome: null }
 }
 

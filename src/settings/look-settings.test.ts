@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { defaultLook } from '../design/look.ts'
+import { lookOf } from '../pages/look.ts'
 import { readLook } from './look-settings.ts'
 import { readPageSettings } from './page-settings.ts'
 import { readSettings } from './server-settings.ts'
@@ -44,20 +45,20 @@ function refusal(name: string, value: string) {
 test('our own server reads SITE_ settings, and a build for a hosted project reads VITE_SITE_ settings', () => {
   expect(readSettings(own).look).toEqual(look)
   expect(readPageSettings(hosted).look).toEqual(look)
-  expect(readSettings(hosted).look).toEqual(defaultLook)
-  expect(readPageSettings(own).look).toEqual(defaultLook)
+  expect(readSettings(hosted).look).toEqual({})
+  expect(readPageSettings(own).look).toEqual({})
 })
 
 test('a setting that is missing or empty has its default', () => {
-  expect(readSettings({}).look).toEqual(defaultLook)
+  expect(readSettings({}).look).toEqual({})
   const empty = Object.fromEntries(Object.keys(own).map((name) => [name, '']))
-  expect(readSettings(empty).look).toEqual(defaultLook)
+  expect(readSettings(empty).look).toEqual({})
 })
 
 test('the default words as settings are the same as no settings', () => {
   const { title, tagline, badge, success } = defaultLook
   const words = { SITE_TITLE: title, SITE_TAGLINE: tagline, SITE_BADGE: ` ${badge} `, SITE_SUCCESS: success }
-  expect(readSettings(words).look).toEqual(defaultLook)
+  expect(lookOf(readSettings(words).look, {})).toEqual(defaultLook)
 })
 
 test.each([

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 
-import { defaultLook } from '../design/look.ts'
 import { readPageSettings } from './page-settings.ts'
 
 const jwtOf = (role: string) =>
@@ -43,7 +42,7 @@ test('a page is built with the backend and the addresses that the VITE_ settings
     anonKey: 'key',
     webhookUrl: 'https://automation.example/hook',
     siteUrl: 'https://site.example',
-    look: defaultLook,
+    look: {},
   })
   for (const name of Object.keys(environment)) {
     expect(() => readPageSettings({ ...environment, [name]: 'two words' })).toThrow(new RegExp(`^${name} `))
@@ -76,7 +75,7 @@ test.each([{}, { HOME: '/home/ada' }])(
       anonKey: 'public-anon-key',
       webhookUrl: undefined,
       siteUrl: undefined,
-      look: defaultLook,
+      look: {},
     })
   },
 )

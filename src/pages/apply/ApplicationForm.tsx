@@ -8,7 +8,14 @@ import { Failure, Success } from './Outcome.tsx'
  * The card with the questions, the button, and the outcome of a submission that the browser posted. It is rendered once, into the
  * document; `take-over.tsx` adds what happens later.
  */
-export function ApplicationForm({ takesNativePosts, outcome, door, success, privacyUrl }: ApplyData) {
+export function ApplicationForm({
+  takesNativePosts,
+  outcome,
+  door,
+  success,
+  privacyUrl,
+  privacyLabel,
+}: ApplyData) {
   return (
     <form className="card" aria-labelledby="title" method="post" action={takesNativePosts ? './' : undefined}>
       <Door sentence={door} mayChange={!takesNativePosts} />
@@ -23,6 +30,7 @@ export function ApplicationForm({ takesNativePosts, outcome, door, success, priv
       <Fields
         formAnswers={outcome?.status === 'error' ? outcome.application : null}
         privacyUrl={privacyUrl}
+        privacyLabel={privacyLabel}
       />
       <button type="submit">{sendLabel}</button>
       <div id="outcome">

@@ -2,16 +2,16 @@ import type { ReactNode } from 'react'
 
 import { paidSolutions, teamSizes, type Application } from '../../application/application.ts'
 import { questions, textFields } from '../../application/fields.ts'
-import { privacyLabel } from './copy.ts'
 
 interface FieldsProps {
   /** The answers that the browser had posted; null for blank fields. */
   formAnswers: Application | null
   privacyUrl: string | undefined
+  privacyLabel: string
 }
 
 /** The questions. */
-export function Fields({ formAnswers, privacyUrl }: FieldsProps) {
+export function Fields({ formAnswers, privacyUrl, privacyLabel }: FieldsProps) {
   return (
     <div id="fields">
       <div className="text-fields">

@@ -1,5 +1,6 @@
 import { Hills, Plug } from '../../design/illustrations.tsx'
 import { ownWords, type Look } from '../../design/look.ts'
+import { Retreat } from './Retreat.tsx'
 
 /** The landscape and the title. It is painted first. */
 export function Scene({ look }: { look: Look }) {
@@ -19,6 +20,7 @@ export function Scene({ look }: { look: Look }) {
           {look.tagline}
         </p>
         <Plug />
+        <Retreat facts={look.facts} about={look.about} />
       </header>
       <Hills />
     </div>

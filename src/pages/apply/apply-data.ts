@@ -16,6 +16,8 @@ export interface ApplyData {
   success?: string | undefined
   /** The address of a page about privacy; undefined for no link. */
   privacyUrl?: string | undefined
+  /** The words of the link to it. */
+  privacyLabel: string
 }
 
 /** The part of the data that the page's scripts read. */

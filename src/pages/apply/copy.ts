@@ -10,7 +10,6 @@ export const sendingAnnouncement = 'Sending your application.'
 export const successTitle = 'Application Submitted Successfully!'
 export const failureTitle = 'Submission Failed'
 /** The words of the link to a page about privacy. */
-export const privacyLabel = 'Privacy'
 /** The message for an error that has no message. */
 export const fallbackText = 'Failed to submit application. Please try again.'
 export const offlineText = 'You seem to be offline. Send your answers again when you are connected.'

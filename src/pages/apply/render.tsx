@@ -13,6 +13,7 @@ import { LinkPreview } from './LinkPreview.tsx'
 import inlineScript from './before-take-over.ts?script'
 import { ownWordsStyle } from './own-words-style.ts'
 import privacyStyle from './privacy.css?inline'
+import retreatStyle from './retreat.css?inline'
 import { Scene } from './Scene.tsx'
 import sceneStyle from './scene.css?inline'
 
@@ -34,11 +35,11 @@ export interface ApplyOptions {
  * @returns The document and its policy.
  */
 export function renderApply(
-  given: Omit<ApplyData, 'success' | 'privacyUrl'>,
+  given: Omit<ApplyData, 'success' | 'privacyUrl' | 'privacyLabel'>,
   { siteUrl, look, policyInDocument }: ApplyOptions,
 ): RenderedDocument {
-  const { title, tagline, privacyUrl, accent } = look
-  const data: ApplyData = { ...given, success: ownWords('success', look), privacyUrl }
+  const { title, tagline, privacyUrl, privacyLabel, accent, facts, about } = look
+  const data: ApplyData = { ...given, success: ownWords('success', look), privacyUrl, privacyLabel }
   const { backend, takesNativePosts, door, outcome, success } = data
   const scriptData: ScriptData = { backend, takesNativePosts, posted: outcome?.status, success }
   // A static document always has the style, because the door may close after the build.
@@ -49,7 +50,8 @@ export function renderApply(
     preview: <LinkPreview {...{ look, siteUrl }} />,
     scene: <Scene look={look} />,
     accent,
-    sceneStyle: landscape + sceneStyle + ownWordsStyle(look),
+    sceneStyle:
+      landscape + sceneStyle + ownWordsStyle(look) + (facts.length > 0 || about ? retreatStyle : ''),
     content: <ApplicationForm {...data} />,
     contentStyle:
       fieldStyle +

@@ -17,7 +17,7 @@ const ownLook = {
   VITE_SITE_PRIVACY_URL: 'https://example.org/privacy',
   VITE_SITE_ACCENT: '7a0019',
 }
-const documents = ['index.html', 'desk/index.html', 'answer/index.html', '_headers']
+const documents = ['index.html', 'answer/index.html', 'desk/index.html', '_headers']
 
 let backend: Receiver
 let directory: string
@@ -41,9 +41,10 @@ async function write(settings: Record<string, string>) {
   return Promise.all(documents.map((name) => readFile(join(site, name), 'utf8')))
 }
 
-test('a site with the default words as settings has the same bytes as a site without settings', async () => {
+test('with the default words as settings, the pages of applicants have the same bytes as without settings', async () => {
   const { title, tagline, badge, success } = defaultLook
-  const withoutSettings = await write({})
+  // The desk says which words an operator has set.
+  const withoutSettings = (await write({})).slice(0, 2)
   const words = {
     VITE_SITE_TITLE: title,
     VITE_SITE_TAGLINE: tagline,
@@ -51,7 +52,8 @@ test('a site with the default words as settings has the same bytes as a site wit
     VITE_SITE_SUCCESS: success,
   }
   // The site ignores the settings of our own server.
-  expect(await write({ ...words, SITE_TITLE: 'Slow', SITE_ACCENT: '7a0019' })).toEqual(withoutSettings)
+  const withDefaults = await write({ ...words, SITE_TITLE: 'Slow', SITE_ACCENT: '7a0019' })
+  expect(withDefaults.slice(0, 2)).toEqual(withoutSettings)
 })
 
 test("a site with an operator's own words works in a folder of a foreign host, with and without JavaScript", async ({
