@@ -94,7 +94,7 @@ declare
   text jsonb;
 begin
   if recipient is null
-    or not pg_try_advisory_xact_lock(hashtextextended(case when is_provider then recipient else company end, 0))
+    or not pg_try_advisory_xact_lock(5610750, hashtext(case when is_provider then recipient else company end))
   then
     return;
   end if;
