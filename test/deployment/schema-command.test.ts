@@ -29,7 +29,7 @@ test('`npm run schema` writes the changed functions into the last migration, and
   const [functions = '', ...others] = await written()
   expect([functions, others]).toEqual([expect.stringMatching(/^\d{14}_functions\.sql$/), []])
   expect(await readFile(join(folder, functions), 'utf8')).toMatch(
-    /^-- The functions that changed since .*\n\n(?:--.*\n)*create or replace function private\.has_room\([^]*in_hour < 200 [^]*\n\$\$;\n$/,
+    /^-- The functions that changed since .*\n\n(?:--.*\n)*create or replace function private\.is_below_hourly_limit\([^]*in_hour < 200 [^]*\n\$\$;\n$/,
   )
   await schema()
   expect(await written()).toEqual([functions])

@@ -94,7 +94,7 @@ declare
   text jsonb;
 begin
   if recipient is null
-    or not pg_try_advisory_xact_lock(hashtextextended(case when is_provider then recipient else company end, 0))
+    or not pg_try_advisory_xact_lock(5610750, hashtext(case when is_provider then recipient else company end))
   then
     return;
   end if;
@@ -106,7 +106,7 @@ begin
     where domain = company and private.happened_within(queued_at, '1 day')
     offset case when is_provider then 999 else 19 end limit 1;
   if found then return; end if;
-  select * into template from private.templates where kind = 'receipt';
+  select * into template from private.templates where name = 'received';
   text := private.receipt(template.subject, template.body, application.first_name);
   insert into private.deliveries (kind, application_id, subject, body, mailbox, domain)
     values ('receipt', application.id, text ->> 'subject', text ->> 'body', recipient, company);

@@ -18,7 +18,7 @@ $$;
 
 -- Whether this hour's limit allows another receipt or notice: a hundred, over all servers.
 -- Its body is a text: PostgreSQL refuses a new column of a table whose row type a parsed body uses.
-create function private.has_room(postman private.postman) returns boolean
+create function private.is_below_hourly_limit(postman private.postman) returns boolean
   language sql stable
 as $$
   select postman.in_hour < 100 or not private.happened_within(postman.hour_began_at, '1 hour')
@@ -181,7 +181,7 @@ $$;
 -- Receipts come last: there may be as many as applications. Locked rows are skipped. The query joins no other table: for a
 -- join, PostgreSQL would read all due emails to find the first. If the mail server refused emails for a reason that may be about
 -- all, the next is to somebody else if possible, at least to somebody else than the last.
-create function private.due_mail(kinds text[], has_room boolean, out kind text, out id uuid)
+create function private.due_mail(kinds text[], is_below_limit boolean, out kind text, out id uuid)
   language plpgsql set search_path = ''
 as $$
 declare
@@ -198,7 +198,7 @@ begin
       where suspect.id = any (skipped) and suspect.kind in ('letter', 'receipt')
     );
     foreach kind in array '{test,letter,notice,receipt}'::text[] loop
-      continue when not kind = any (kinds) or kind in ('notice', 'receipt') and not has_room;
+      continue when not kind = any (kinds) or kind in ('notice', 'receipt') and not is_below_limit;
       for moments in select * from private.due_moments() loop
         select delivery.id into due_mail.id from private.deliveries as delivery
           where delivery.kind = due_mail.kind and due_at >= moments.since and due_at <= moments.until and recalled_at is null
@@ -235,12 +235,12 @@ begin
   select * into postman from private.postman;
   -- Writes nothing if no email is due, or none may be sent.
   if not private.may_leave(postman, pace) or private.awaits_probe() then return null; end if;
-  due := private.due_mail(kinds, private.has_room(postman));
+  due := private.due_mail(kinds, private.is_below_hourly_limit(postman));
   if due.id is null then return null; end if;
   select * into postman from private.postman for update;
   if not private.may_leave(postman, pace) or private.awaits_probe() then return null; end if;
   loop
-    due := private.due_mail(kinds, private.has_room(postman));
+    due := private.due_mail(kinds, private.is_below_hourly_limit(postman));
     if due.id is null then return null; end if;
     mail := case when due.kind in ('test', 'notice') then private.claim_notice(due.id, lease)
       else private.claim_letter(due.id, lease) end;

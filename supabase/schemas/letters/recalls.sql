@@ -12,43 +12,29 @@ as $$
     where id = any (wanted) and state in ('waiting', 'sending', 'failed')
 $$;
 
--- Makes these failed deliveries due again, with the full number of attempts. Returns how many. Skips a decision if a later one of
--- the same applicant is pending.
+-- Makes these failed deliveries due again, as if they had never been tried. `may_have_arrived` stays: copies that may have arrived
+-- still count. Skips a decision or an RSVP if a later one of the same applicant is pending. Returns how many are due again.
 create function private.retry_failed(wanted uuid[]) returns integer
   language sql set search_path = ''
 as $$
   select private.lock_deliveries(wanted);
   with retried as (
-    update private.deliveries as delivery set state = 'waiting', attempts = 0, due_at = now(), reply = '', is_refused = false,
-        closings = 0
-      where id = any (wanted) and state = 'failed' and not (kind = 'decision' and exists (
+    update private.deliveries as delivery set state = 'waiting', due_at = now(), attempts = 0, tried_at = null,
+        reply_status = null, reply = '', is_refused = false, closings = 0
+      where id = any (wanted) and state = 'failed' and not (kind in ('decision', 'rsvp') and exists (
         select from private.deliveries as later
-        where later.application_id = delivery.application_id and later.kind = 'decision'
+        where later.application_id = delivery.application_id and later.kind = delivery.kind
           and private.is_before(delivery, later) and later.state in ('waiting', 'sending')
       )) returning true
   )
   select count(*)::integer from retried
 $$;
 
--- Makes failed deliveries of a kind due again, with the full number of attempts. Returns how many. Skips a delivery if a later
--- one of the same applicant is pending.
+-- Makes all failed deliveries of a kind due again. Returns how many.
 create function private.retry_deliveries(kind text) returns integer
-  language plpgsql set search_path = ''
+  language sql set search_path = ''
 as $$
-declare
-  retried integer;
-begin
-  perform private.lock_deliveries(array(
-    select id from private.deliveries as failed where failed.kind = retry_deliveries.kind and state = 'failed'
-  ));
-  update private.deliveries as delivery set state = 'waiting', attempts = 0, due_at = now()
-    where delivery.kind = retry_deliveries.kind and state = 'failed' and not exists (
-      select from private.deliveries as later
-      where later.application_id = delivery.application_id and later.kind = delivery.kind
-        and private.is_before(delivery, later)
-        and later.state in ('waiting', 'sending')
-    );
-  get diagnostics retried = row_count;
-  return retried;
-end
+  select private.retry_failed(array(
+    select id from private.deliveries where deliveries.kind = retry_deliveries.kind and state = 'failed'
+  ))
 $$;

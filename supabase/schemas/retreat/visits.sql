@@ -7,13 +7,13 @@ create function private.count_visits(counts jsonb) returns void
 as $$
 declare
   today date := private.today();
-  room integer;
+  free_names integer;
 begin
   -- One batch after the other, so that two servers neither exceed the limit together nor deadlock.
   lock table private.visits in share row exclusive mode;
-  select 200 - count(*) into room from private.visits where day = today and source not in ('', 'other');
+  select 200 - count(*) into free_names from private.visits where day = today and source not in ('', 'other');
   insert into private.visits as stored (day, source, visits, starts)
-    select today, case when is_known or position <= room then source else 'other' end, sum(visits), sum(starts)
+    select today, case when is_known or position <= free_names then source else 'other' end, sum(visits), sum(starts)
     from (
       select batch.*, is_known, row_number() over (partition by is_known order by batch.visits desc, source) as position
       from jsonb_to_recordset(counts) as batch (source text, visits integer, starts integer)

@@ -175,6 +175,8 @@ test('a new template is created, changed by an organiser who saw it, used, and r
   expect((await drafts('Travel')).letters).toMatchObject([{ body: 'By bus.' }])
   const removal = ask('remove_template', { occasion: 'accepted', version: 0 })
   await expect(removal).rejects.toMatchObject({ code: '22023' })
+  const receipt = ask('write', { applications: [id], occasion: 'received' })
+  await expect(receipt).rejects.toMatchObject({ code: '22023' })
   expect(await ask('remove_template', { occasion: 'Travel', version: 1 })).toEqual({ removed: true })
   expect(await lettersOf(id)).toEqual([])
 })

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 
 import { claimLetter } from '../../support/claims.ts'
 import type { ApplicationDetails } from '../../../src/client/desk/applications.ts'
+import { retryGivenUpApplications } from '../../../src/server/deliveries/overview.ts'
 import { letterDesk, statesOf } from '../../support/letter-desk.ts'
 
 const { me, sql, ask, store, decide, drafts, lettersOf, release, refuse, blindReader } = letterDesk()
@@ -80,6 +81,37 @@ test('a refused letter and later letters are sent to another address; the form a
     { kind: 'address', author: me(), detail: { address: 'grace@example.org', occasion: 'accepted' } },
     { kind: 'told', author: me(), detail: { occasion: 'accepted', way: 'mail' } },
     { kind: 'address', author: me() },
+  ])
+})
+
+test('a retry leaves nothing of the former tries except the copies that may have arrived, for a webhook as for a letter', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  await release((await drafts()).letters)
+  const letters = await lettersOf(id)
+  const read = () =>
+    sql()`
+      select kind, state, due_at <= now() as is_due, attempts, tried_at, reply_status, reply, is_refused, closings, may_have_arrived
+      from private.deliveries order by kind`
+  await sql()`
+    update private.deliveries set state = 'failed', due_at = null, attempts = 3, tried_at = now(), reply_status = 500,
+      reply = 'no', is_refused = true, closings = 2, may_have_arrived = 1`
+  await ask('retry', { letters: letters.map((letter) => letter.id) })
+  expect(await retryGivenUpApplications(sql())).toBe(1)
+  const retried = {
+    state: 'waiting',
+    is_due: true,
+    attempts: 0,
+    tried_at: null,
+    reply_status: null,
+    reply: '',
+    is_refused: false,
+    closings: 0,
+    may_have_arrived: 1,
+  }
+  expect(await read()).toEqual([
+    { kind: 'application', ...retried },
+    { kind: 'letter', ...retried },
   ])
 })
 

@@ -1,6 +1,6 @@
 /**
  * The keys of all advisory locks: arbitrary numbers that are unlikely to collide with those of another program. A new lock gets the
- * next number. The schema writes `applying` and `claim` as numbers.
+ * next number. The schema writes `applying`, `claim` and `receipt` as numbers.
  */
 export const advisoryLocks = {
   /** A server changes the schema. */
@@ -19,4 +19,6 @@ export const advisoryLocks = {
   claim: 5_610_748,
   /** Guesses of a code from one address, which is the second key. */
   guess: 5_610_749,
+  /** Receipts to one mailbox or one domain, whose hash is the second key. */
+  receipt: 5_610_750,
 } as const

@@ -6,7 +6,7 @@ declare
   me record := private.caller();
   drafts uuid[];
 begin
-  if exists (select from private.templates where name = occasion and kind <> 'other') then
+  if occasion in (select name from private.first_templates()) then
     raise exception 'The templates of the receipt, the decisions, the reminders and the confirmation stay.' using errcode = '22023';
   end if;
   delete from private.templates as template

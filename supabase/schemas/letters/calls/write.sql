@@ -14,7 +14,7 @@ begin
   perform private.caller();
   if cardinality(applications) > 1000 then
     raise exception 'At most 1,000 letters are drafted at once.' using errcode = '22023';
-  elsif (select kind from private.templates where name = occasion) = 'receipt' then
+  elsif occasion = 'received' then
     raise exception 'A receipt is sent automatically, and only to its applicant.' using errcode = '22023';
   end if;
   -- Locked until commit, so that removing the template also removes these drafts.

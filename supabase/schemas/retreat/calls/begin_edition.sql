@@ -45,7 +45,7 @@ begin
     from private.deliveries as delivery
     where delivery.letter_id = letter.id and private.is_main(delivery) and delivery.state in ('waiting', 'sending', 'failed')
       and letter.state = 'released' and letter.subject is null;
-  delete from private.templates as own where kind = 'other' and not exists (
+  delete from private.templates as own where name not in (select name from private.first_templates()) and not exists (
     select from private.letters
     where template = own.name and (state = 'draft' or state = 'released' and private.is_undelivered(id))
   );
