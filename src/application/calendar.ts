@@ -25,7 +25,8 @@ const dayLength = 86_400_000
 /** The days in words: `12–15 March 2027`, the same in every time zone. */
 export function daysOf({ starts_on: start, ends_on: end }: Pick<Retreat, 'starts_on' | 'ends_on'>): string {
   const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
-  return format.formatRange(new Date(start), new Date(end))
+  // Versions of the Unicode data differ in the spaces between two days of a month.
+  return format.formatRange(new Date(start), new Date(end)).replace(/^(\d+)\s–\s/, '$1–')
 }
 
 /**

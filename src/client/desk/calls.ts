@@ -109,7 +109,7 @@ interface Acts {
   desk_check_mail: [object, { is_checking: boolean }]
   desk_send_test: [PreviewText & { act: string }, { to: string }]
   desk_set_notices: [Pick<Notices, 'notices'>, Notices]
-  desk_set_template: [Omit<Template, 'version'> & { version: number | null }, Template]
+  desk_set_template: [Omit<Template, 'version' | 'original'> & { version: number | null }, Template]
   desk_remove_template: [Pick<Template, 'occasion' | 'version'>, { removed: boolean }]
   /** Drafts letters from a template. `again`: even if the letter was sent to the applicant before. */
   desk_write: [{ act: string; applications: string[]; occasion: string; again?: boolean }, WriteOutcome[]]

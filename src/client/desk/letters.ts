@@ -21,6 +21,8 @@ export interface Letter {
   unknown: string[]
   /** Whether the text was cut, because it is too long with its form answers filled in. */
   is_long: boolean
+  /** For a draft to an accepted person: the deadline if it were sent today, as `2026-12-31`. An older server omits it. */
+  reply_by?: string | null
   is_edited: boolean
   /** Null for organisers who read blind. */
   to: string | null
@@ -74,6 +76,8 @@ export interface Template {
   version: number
   subject: string
   body: string
+  /** The product's text, if the template has another one; null if not. An older server omits it. */
+  original?: { subject: string; body: string } | null
 }
 
 /** The settings of all letters. */

@@ -5,3 +5,16 @@
 create function private.happened_within(moment timestamptz, span interval) returns boolean
   language sql volatile parallel safe
   return moment >= now() - span and moment <= clock_timestamp();
+
+-- Days as a person writes them: `12–15 June 2027`. Blank if they are not set. `application/calendar.ts` writes them the same way.
+create function private.days_in_words(starts_on date, ends_on date) returns text
+  language sql immutable
+  return case
+    when starts_on is null or ends_on is null then ''
+    when starts_on = ends_on then to_char(starts_on, 'FMDD FMMonth YYYY')
+    when extract(year from starts_on) <> extract(year from ends_on)
+      then to_char(starts_on, 'FMDD FMMonth YYYY') || ' – ' || to_char(ends_on, 'FMDD FMMonth YYYY')
+    when extract(month from starts_on) <> extract(month from ends_on)
+      then to_char(starts_on, 'FMDD FMMonth') || ' – ' || to_char(ends_on, 'FMDD FMMonth YYYY')
+    else to_char(starts_on, 'FMDD') || '–' || to_char(ends_on, 'FMDD FMMonth YYYY')
+  end;

@@ -119,8 +119,19 @@ begin
 end
 $$;
 
+-- The deadline of a letter that is handed over now. Until an applicant was told, or an organiser set it, the days count from the
+-- latest handover.
+create function private.deadline_at_handover(invitation private.invitations, default_deadline date) returns date
+  language sql immutable
+as $$
+  select case
+    when invitation.told_at is null and not invitation.is_deadline_set then greatest(invitation.deadline, default_deadline)
+    else coalesce(invitation.deadline, default_deadline)
+  end
+$$;
+
 -- Sets the deadline of the recipient of a letter that is about to be sent. The result is their link, null if the site's address
--- is unknown, and their deadline. Until they were told, or an organiser set it, the days count from the latest handover. The
+-- is unknown, and their deadline. The
 -- update reads only its own row: a subquery would read the row as it was before the lock.
 create function private.set_deadline_at_handover(application uuid, site text default null, out link text, out deadline date)
   language plpgsql set search_path = ''
@@ -131,10 +142,7 @@ declare
 begin
   select * into settings from private.places;
   default_deadline := private.today() + settings.days;
-  update private.invitations as invitation set deadline = case
-      when told_at is null and not is_deadline_set then greatest(invitation.deadline, default_deadline)
-      else coalesce(invitation.deadline, default_deadline)
-    end
+  update private.invitations as invitation set deadline = private.deadline_at_handover(invitation, default_deadline)
     where application_id = application and is_accepted
     returning coalesce(nullif(settings.site, ''), nullif(set_deadline_at_handover.site, '')) || '/answer/#' || token, invitation.deadline
     into link, deadline;

@@ -59,12 +59,14 @@ end
 $$;
 
 -- A receipt's subject and body. The address may be a stranger's, so only a plain first name from the form is used. Otherwise the
--- placeholder is removed with the space before it.
-create function private.receipt(subject text, body text, first_name text) returns jsonb
+-- placeholder is removed with the space before it. The retreat's name is the only other placeholder.
+create function private.receipt(subject text, body text, first_name text, edition integer) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
   name text := private.plain_name(first_name);
+  placeholder_values jsonb := jsonb_build_object(
+    'first_name', name, 'retreat', private.retreat_placeholders(edition) -> 'retreat');
   head record;
   rest record;
 begin
@@ -72,8 +74,8 @@ begin
     subject := regexp_replace(subject, '[ \t]*\{\{\s*first_name\s*\}\}', '', 'g');
     body := regexp_replace(body, '[ \t]*\{\{\s*first_name\s*\}\}', '', 'g');
   end if;
-  head := private.fill(subject, jsonb_build_object('first_name', name));
-  rest := private.fill(body, jsonb_build_object('first_name', name));
+  head := private.fill(subject, placeholder_values);
+  rest := private.fill(body, placeholder_values);
   return jsonb_build_object('subject', btrim(head.filled), 'body', rest.filled, 'missing', '[]'::jsonb,
     'unknown', to_jsonb(array(select distinct unnest(head.unknown || rest.unknown) order by 1)));
 end
@@ -107,7 +109,7 @@ begin
     offset case when is_provider then 999 else 19 end limit 1;
   if found then return; end if;
   select * into template from private.templates where name = 'received';
-  text := private.receipt(template.subject, template.body, application.first_name);
+  text := private.receipt(template.subject, template.body, application.first_name, application.edition);
   insert into private.deliveries (kind, application_id, subject, body, mailbox, domain)
     values ('receipt', application.id, text ->> 'subject', text ->> 'body', recipient, company);
 end

@@ -5,7 +5,7 @@ create function private.has_placeholders(text text) returns boolean
   language sql immutable
   return regexp_replace(text, '\{\{\s*(answer_link|reply_by)\s*\}\}', '', 'g') ~ '\{\{|\}\}';
 
--- A draft as it would be sent. `seen` identifies the text that the organiser read. It is a digest of the template's text,
+-- A draft as it would be sent. `reply_by`: the deadline if it were sent today, which stays a placeholder in the text. `seen` identifies the text that the organiser read. It is a digest of the template's text,
 -- which all organisers may read. For an edited letter, whose text may name somebody, it is the version.
 create function private.draft_text(letter private.letters, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
@@ -35,7 +35,11 @@ begin
       'is_long', false
     );
   end if;
-  return text || jsonb_build_object('seen', case
+  return text || jsonb_build_object('reply_by', (
+    select private.deadline_at_handover(invitation, private.today() + days)
+    from private.invitations as invitation cross join private.places
+    where application_id = letter.application_id and is_accepted
+  ), 'seen', case
     -- Includes how often it was sent, so that a repeated "sent by hand" is recognised.
     when letter.subject is null then md5(template.subject || E'\n' || template.body)
       || coalesce('-' || nullif(private.times_told(letter.id), 0), '')

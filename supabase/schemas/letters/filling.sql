@@ -43,6 +43,25 @@ begin
 end
 $$;
 
+-- The body of a letter for a retreat. A text of the product leaves out its lines about what is not set yet. In a text that
+-- organisers wrote, such a placeholder stays, so that the letter cannot be sent.
+create function private.for_retreat(subject text, body text, about_retreat jsonb) returns text
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  blank text := (select string_agg(key, '|') from jsonb_each_text(about_retreat) where value = '');
+begin
+  if blank is null or not exists (
+    select from private.first_templates() as first
+    where first.subject = for_retreat.subject and first.body = for_retreat.body
+  ) then
+    return body;
+  end if;
+  body := regexp_replace(body, '[^\n]*\{\{(' || blank || ')\}\}[^\n]*\n', '', 'g');
+  return regexp_replace(body, '\n{3,}', E'\n\n', 'g');
+end
+$$;
+
 -- Subject and body filled in for one application, and what `private.fill` reports about them. The RSVP link and the deadline stay
 -- placeholders.
 create function private.filled(
@@ -51,10 +70,11 @@ create function private.filled(
   language plpgsql stable set search_path = ''
 as $$
 declare
-  placeholder_values jsonb := private.placeholders(application, blind)
+  about_retreat jsonb := private.retreat_placeholders(application.edition);
+  placeholder_values jsonb := private.placeholders(application, blind) || about_retreat
     || coalesce(invitation_values, private.invitation_placeholders(application.id));
   filled_subject record := private.fill(subject, placeholder_values, 1000);
-  filled_body record := private.fill(body, placeholder_values);
+  filled_body record := private.fill(private.for_retreat(subject, body, about_retreat), placeholder_values);
   -- A subject is one line, regardless of what an applicant wrote.
   subject_line text := btrim(regexp_replace(filled_subject.filled, '[[:cntrl:][:space:]\u0085\u2028\u2029]+', ' ', 'g'));
 begin
@@ -91,7 +111,8 @@ begin
   if application_row.id is null then return null; end if;
   if occasion = 'received' then
     letter := '{"is_long": false}'
-      || private.receipt(subject, body, case when blind then '(hidden)' else application_row.first_name end);
+      || private.receipt(
+        subject, body, case when blind then '(hidden)' else application_row.first_name end, application_row.edition);
   else
     letter := private.filled(subject, body, application_row, blind, case when private.may_ask_for_rsvp(occasion)
       then jsonb_build_object('answer_link', '{{answer_link}}', 'reply_by', '{{reply_by}}') end);

@@ -5,9 +5,12 @@ create function private.first_templates() returns table (name text, kind text, s
   language sql immutable set search_path = ''
 as $$
   values
-  ('accepted', 'decision', 'Your place at Unplugged', 'Hello {{first_name}},
+  ('accepted', 'decision', 'Your place at {{retreat}}', 'Hello {{first_name}},
 
-We would love to have you with us: your application to Unplugged is accepted.
+We would love to have you with us: your application to {{retreat}} is accepted.
+
+When: {{days}}
+Where: {{venue}}
 
 We keep your place until {{reply_by}}. Please tell us by then whether you are coming.
 
@@ -15,53 +18,59 @@ You can say so here: {{answer_link}}
 
 Or just reply to this email.
 
-The organisers of Unplugged.'),
-  ('reminder', 'reminder', 'Are you coming to Unplugged?', 'Hello {{first_name}},
+The organisers of {{retreat}}'),
+  ('reminder', 'reminder', 'Are you coming to {{retreat}}?', 'Hello {{first_name}},
 
-We have not heard from you yet: are you coming to Unplugged? We keep your place until {{reply_by}}.
+We have not heard from you yet: are you coming to {{retreat}}? We keep your place until {{reply_by}}.
+
+When: {{days}}
+Where: {{venue}}
 
 You can say so here: {{answer_link}}
 
 Or just reply to this email.
 
-The organisers of Unplugged.'),
-  ('confirmed', 'confirmation', 'See you at Unplugged', 'Hello {{first_name}},
+The organisers of {{retreat}}'),
+  ('confirmed', 'confirmation', 'See you at {{retreat}}', 'Hello {{first_name}},
 
-Thank you for telling us that you are coming to Unplugged. Your place is confirmed, and we look forward to meeting you.
+Thank you for telling us that you are coming to {{retreat}}. Your place is confirmed, and we look forward to meeting you.
+
+When: {{days}}
+Where: {{venue}}
 
 If your plans change, please tell us here: {{answer_link}}
 
 Or just reply to this email.
 
-The organisers of Unplugged.'),
-  ('questions', 'reminder', 'A few questions before Unplugged', 'Hello {{first_name}},
+The organisers of {{retreat}}'),
+  ('questions', 'reminder', 'A few questions before {{retreat}}', 'Hello {{first_name}},
 
-We look forward to meeting you at Unplugged. So that we can prepare it, please answer a few questions.
+We look forward to meeting you at {{retreat}}. So that we can prepare it, please answer a few questions.
 
 You can do so here: {{answer_link}}
 
 Or just reply to this email.
 
-The organisers of Unplugged.'),
-  ('waitlisted', 'decision', 'You are on the waitlist of Unplugged', 'Hello {{first_name}},
+The organisers of {{retreat}}'),
+  ('waitlisted', 'decision', 'You are on the waitlist of {{retreat}}', 'Hello {{first_name}},
 
-Thank you for your application to Unplugged. All places are taken for now, and you are on our waitlist.
+Thank you for your application to {{retreat}}. All places are taken for now, and you are on our waitlist.
 
 If one becomes free, we will write to you at once.
 
-The organisers of Unplugged.'),
-  ('declined', 'decision', 'Your application to Unplugged', 'Hello {{first_name}},
+The organisers of {{retreat}}'),
+  ('declined', 'decision', 'Your application to {{retreat}}', 'Hello {{first_name}},
 
-Thank you for your application to Unplugged. We are sorry that we cannot offer you a place this time.
+Thank you for your application to {{retreat}}. We are sorry that we cannot offer you a place this time.
 
 We wish you and {{company}} all the best.
 
-The organisers of Unplugged.'),
+The organisers of {{retreat}}'),
   ('received', 'receipt', 'We have your application', 'Hello {{first_name}},
 
-Thank you for your application to Unplugged. We have it, and we will get back to you soon.
+Thank you for your application to {{retreat}}. We have it, and we will get back to you soon.
 
-The organisers of Unplugged.')
+The organisers of {{retreat}}')
 $$;
 
 insert into private.templates (name, kind, subject, body) select * from private.first_templates();
@@ -90,11 +99,12 @@ create function private.check_template(occasion text, subject text, body text) r
   language plpgsql stable set search_path = ''
 as $$
 declare
-  placeholder_values jsonb := private.placeholders(null::public.retreat_applications, false);
+  placeholder_values jsonb := private.placeholders(null::public.retreat_applications, false)
+    || '{"retreat": "", "days": "", "venue": ""}';
   unknown text;
 begin
   perform private.check_text(subject, body);
-  if occasion = 'received' then placeholder_values := '{"first_name": ""}'; end if;
+  if occasion = 'received' then placeholder_values := '{"first_name": "", "retreat": ""}'; end if;
   if private.may_ask_for_rsvp(occasion) then
     placeholder_values := placeholder_values || '{"answer_link": "", "reply_by": ""}';
   end if;
@@ -113,10 +123,13 @@ begin
 end
 $$;
 
--- A template as organisers see it.
+-- A template as organisers see it. `original`: the product's text, if the template has another one.
 create function private.template_shown(template private.templates) returns jsonb
   language sql immutable set search_path = ''
 as $$
   select jsonb_build_object('occasion', template.name, 'version', template.version, 'subject', template.subject,
-    'body', template.body)
+    'body', template.body, 'original', (
+      select jsonb_build_object('subject', first.subject, 'body', first.body) from private.first_templates() as first
+      where first.name = template.name and (first.subject, first.body) <> (template.subject, template.body)
+    ))
 $$;

@@ -69,12 +69,20 @@ as $$
     ) as door_closing
 $$;
 
--- The name of a retreat in letters: that of its edition, otherwise the page's title.
-create function private.retreat_name(edition integer) returns text
+-- The placeholders of letters about the retreat of an edition, blank as long as nothing is set: {retreat, days, venue}. The retreat
+-- is called as its edition, otherwise as the page. A title's full stop would be in the middle of a sentence.
+create function private.retreat_placeholders(edition integer) returns jsonb
   language sql stable set search_path = ''
 as $$
-  select coalesce(nullif(editions.name, ''), nullif(operator_title, ''), nullif(title, ''), 'Unplugged.')
-  from private.page cross join private.editions where editions.id = retreat_name.edition
+  -- An opening brace in a value must not begin another placeholder.
+  select jsonb_object_agg(placeholder, regexp_replace(words, '\{(?=\{|$)', '{ ', 'g'))
+  from private.page cross join private.editions cross join lateral (values
+    ('retreat', coalesce(nullif(editions.name, ''),
+      regexp_replace(coalesce(nullif(operator_title, ''), nullif(title, ''), 'Unplugged.'), '\.$', ''))),
+    ('days', private.days_in_words(starts_on, ends_on)),
+    ('venue', venue)
+  ) as placeholders (placeholder, words)
+  where editions.id = retreat_placeholders.edition
 $$;
 
 -- Stores the title that a server's settings have, for letters; blank for none.

@@ -1,7 +1,7 @@
 import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Letter, LettersOverview } from '../../../client/desk/letters.ts'
 import { siteRoot } from '../../site-root.ts'
-import { countOf, hiddenName, momentOf, shortOf } from '../kit/format.ts'
+import { countOf, dayOf, hiddenName, momentOf, shortOf } from '../kit/format.ts'
 
 /** The statuses that letters announce to applicants. */
 const announcedStatuses: readonly string[] = ['accepted', 'waitlisted', 'declined'] satisfies Status[]
@@ -47,12 +47,24 @@ export const invitationHint = `{{answer_link}} is ${invitationWords.answer_link}
 
 const invitationPlaceholder = /\{\{\s*(answer_link|reply_by)\s*\}\}/
 
-/** Splits a text at the placeholders of the invitation and replaces them with their words. */
-export function partsOf(text: string): { words: string; isFilledLater: boolean }[] {
+/** The placeholders about the retreat, and where their values come from. */
+export const retreatPlaceholders = ['retreat', 'days', 'venue']
+
+/** The words for placeholders about the retreat that may not be set yet. */
+export const retreatWords: Readonly<Record<string, string>> = { days: 'the days', venue: 'the venue' }
+
+/**
+ * Splits a text at the placeholders of the invitation and replaces them with their words.
+ *
+ * @param replyBy The deadline if the letter were sent today, as `2026-12-31`.
+ */
+export function partsOf(text: string, replyBy?: string | null): { words: string; isFilledLater: boolean }[] {
   // The parts at odd positions are the names of placeholders.
   return text.split(invitationPlaceholder).map((part, index) => {
     const isPlaceholder = index % 2 === 1 && isInvitationPlaceholder(part)
-    return { words: isPlaceholder ? invitationWords[part] : part, isFilledLater: isPlaceholder }
+    const words =
+      part === 'reply_by' && replyBy ? dayOf(replyBy) : isPlaceholder ? invitationWords[part] : part
+    return { words, isFilledLater: isPlaceholder }
   })
 }
 

@@ -28,6 +28,7 @@ import {
   invitationHint,
   invitationWords,
   receipt,
+  retreatPlaceholders,
   siteOfDesk,
 } from '../letters/letters.ts'
 import { LetterFields, LetterText, type LetterContent } from '../letters/LetterText.tsx'
@@ -100,6 +101,12 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
         )}
         <LetterFields value={value} onFocus={({ target }) => (lastField.current = target)} onEnter={enter} />
         <fieldset className="templates-placeholders">
+          <legend>Insert about the retreat</legend>
+          {retreatPlaceholders
+            .filter((name) => occasion !== receipt || name === 'retreat')
+            .map(placeholderButton)}
+        </fieldset>
+        <fieldset className="templates-placeholders">
           <legend>Insert an answer</legend>
           {columns
             // A receipt goes to an unverified address, so it may include only the first name.
@@ -113,6 +120,12 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
             <p className="control-hint">{invitationHint}</p>
           </fieldset>
         )}
+        {template?.original && !isSameText(template.original, value) && (
+          <p className="layout-row">
+            <Button onPress={() => enter(template.original ?? {})}>Use the original text</Button>
+            <span className="control-hint">It names the retreat, its days and its venue automatically.</span>
+          </p>
+        )}
         <SaveButtons
           draft={draft}
           conflictNotice="Somebody else changed this template meanwhile. Your changes are not saved. Saving now replaces theirs."
@@ -121,6 +134,10 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
       <TemplatePreview occasion={occasion} {...value} />
     </div>
   )
+}
+
+function isSameText(one: LetterContent, other: LetterContent) {
+  return one.subject === other.subject && one.body === other.body
 }
 
 /** Removes a template that organisers named, and its drafts, after a confirmation. */

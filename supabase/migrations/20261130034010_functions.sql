@@ -8,6 +8,21 @@ create or replace function private.happened_within(moment timestamptz, span inte
 
 revoke all on function private.happened_within(timestamp with time zone, interval) from public, anon, authenticated;
 
+-- Days as a person writes them: `12–15 June 2027`. Blank if they are not set. `application/calendar.ts` writes them the same way.
+create or replace function private.days_in_words(starts_on date, ends_on date) returns text
+  language sql immutable
+  return case
+    when starts_on is null or ends_on is null then ''
+    when starts_on = ends_on then to_char(starts_on, 'FMDD FMMonth YYYY')
+    when extract(year from starts_on) <> extract(year from ends_on)
+      then to_char(starts_on, 'FMDD FMMonth YYYY') || ' – ' || to_char(ends_on, 'FMDD FMMonth YYYY')
+    when extract(month from starts_on) <> extract(month from ends_on)
+      then to_char(starts_on, 'FMDD FMMonth') || ' – ' || to_char(ends_on, 'FMDD FMMonth YYYY')
+    else to_char(starts_on, 'FMDD') || '–' || to_char(ends_on, 'FMDD FMMonth YYYY')
+  end;
+
+revoke all on function private.days_in_words(date, date) from public, anon, authenticated;
+
 -- One application with everything that is known about it. Blind readers get the details of some kinds of events only; of the
 -- others they see only the kind, the author and the time.
 create or replace function private.application_details(application uuid, blind boolean) returns jsonb
@@ -388,6 +403,38 @@ exception when others then
 end
 $$;
 
+-- The deadline of a letter that is handed over now. Until an applicant was told, or an organiser set it, the days count from the
+-- latest handover.
+create or replace function private.deadline_at_handover(invitation private.invitations, default_deadline date) returns date
+  language sql immutable
+as $$
+  select case
+    when invitation.told_at is null and not invitation.is_deadline_set then greatest(invitation.deadline, default_deadline)
+    else coalesce(invitation.deadline, default_deadline)
+  end
+$$;
+
+revoke all on function private.deadline_at_handover(private.invitations, date) from public, anon, authenticated;
+
+-- Sets the deadline of the recipient of a letter that is about to be sent. The result is their link, null if the site's address
+-- is unknown, and their deadline. The
+-- update reads only its own row: a subquery would read the row as it was before the lock.
+create or replace function private.set_deadline_at_handover(application uuid, site text default null, out link text, out deadline date)
+  language plpgsql set search_path = ''
+as $$
+declare
+  settings private.places;
+  default_deadline date;
+begin
+  select * into settings from private.places;
+  default_deadline := private.today() + settings.days;
+  update private.invitations as invitation set deadline = private.deadline_at_handover(invitation, default_deadline)
+    where application_id = application and is_accepted
+    returning coalesce(nullif(settings.site, ''), nullif(set_deadline_at_handover.site, '')) || '/answer/#' || token, invitation.deadline
+    into link, deadline;
+end
+$$;
+
 -- Whether a reminder was sent in the last three days, so that it is too early for another.
 create or replace function private.is_reminder_recent(sent_at timestamptz) returns boolean
   -- Strict, so that it costs nothing for people who got no reminder.
@@ -439,6 +486,33 @@ begin
 end
 $$;
 
+drop function if exists private.receipt(text, text, text);
+
+-- A receipt's subject and body. The address may be a stranger's, so only a plain first name from the form is used. Otherwise the
+-- placeholder is removed with the space before it. The retreat's name is the only other placeholder.
+create or replace function private.receipt(subject text, body text, first_name text, edition integer) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  name text := private.plain_name(first_name);
+  placeholder_values jsonb := jsonb_build_object(
+    'first_name', name, 'retreat', private.retreat_placeholders(edition) -> 'retreat');
+  head record;
+  rest record;
+begin
+  if name is null then
+    subject := regexp_replace(subject, '[ \t]*\{\{\s*first_name\s*\}\}', '', 'g');
+    body := regexp_replace(body, '[ \t]*\{\{\s*first_name\s*\}\}', '', 'g');
+  end if;
+  head := private.fill(subject, placeholder_values);
+  rest := private.fill(body, placeholder_values);
+  return jsonb_build_object('subject', btrim(head.filled), 'body', rest.filled, 'missing', '[]'::jsonb,
+    'unknown', to_jsonb(array(select distinct unnest(head.unknown || rest.unknown) order by 1)));
+end
+$$;
+
+revoke all on function private.receipt(text, text, text, integer) from public, anon, authenticated;
+
 -- Writes a receipt: at most one a day to a mailbox, in any spelling of its address, and twenty to a domain, so that nobody can
 -- flood a company's mailboxes. The domain of a public mail provider gets a thousand. If two inserts for one domain run at once,
 -- one skips its receipt instead of waiting.
@@ -454,7 +528,7 @@ declare
   text jsonb;
 begin
   if recipient is null
-    or not pg_try_advisory_xact_lock(hashtextextended(case when is_provider then recipient else company end, 0))
+    or not pg_try_advisory_xact_lock(5610750, hashtext(case when is_provider then recipient else company end))
   then
     return;
   end if;
@@ -466,20 +540,153 @@ begin
     where domain = company and private.happened_within(queued_at, '1 day')
     offset case when is_provider then 999 else 19 end limit 1;
   if found then return; end if;
-  select * into template from private.templates where kind = 'receipt';
-  text := private.receipt(template.subject, template.body, application.first_name);
+  select * into template from private.templates where name = 'received';
+  text := private.receipt(template.subject, template.body, application.first_name, application.edition);
   insert into private.deliveries (kind, application_id, subject, body, mailbox, domain)
     values ('receipt', application.id, text ->> 'subject', text ->> 'body', recipient, company);
 end
 $$;
 
+-- A draft as it would be sent. `reply_by`: the deadline if it were sent today, which stays a placeholder in the text. `seen` identifies the text that the organiser read. It is a digest of the template's text,
+-- which all organisers may read. For an edited letter, whose text may name somebody, it is the version.
+create or replace function private.draft_text(letter private.letters, blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  application_row public.retreat_applications;
+  template private.templates;
+  text jsonb;
+begin
+  select * into application_row from public.retreat_applications where id = letter.application_id;
+  select * into template from private.templates where name = letter.template;
+  if letter.subject is null then
+    text := private.filled(template.subject, template.body, application_row, blind);
+  else
+    -- Blind readers do not see the text: it names the applicant.
+    text := jsonb_build_object(
+      'subject', case when blind then '(hidden)' else letter.subject end,
+      'body', case when blind then '(hidden)' else letter.body end,
+      'missing', (
+        select coalesce(jsonb_agg(name order by name), '[]')
+        from jsonb_each_text(private.invitation_placeholders(letter.application_id)) as invitation (name, words)
+        where words = '' and case name when 'reply_by' then private.has_deadline(letter.subject || letter.body)
+          else private.has_link(letter.subject || letter.body) end
+      ),
+      -- A template that was reset left blank placeholders in its drafts.
+      'unknown', case when private.has_placeholders(letter.subject || letter.body) then '["{{"]' else '[]' end::jsonb,
+      'is_long', false
+    );
+  end if;
+  return text || jsonb_build_object('reply_by', (
+    select private.deadline_at_handover(invitation, private.today() + days)
+    from private.invitations as invitation cross join private.places
+    where application_id = letter.application_id and is_accepted
+  ), 'seen', case
+    -- Includes how often it was sent, so that a repeated "sent by hand" is recognised.
+    when letter.subject is null then md5(template.subject || E'\n' || template.body)
+      || coalesce('-' || nullif(private.times_told(letter.id), 0), '')
+    else letter.version::text
+  end);
+end
+$$;
+
+-- The body of a letter for a retreat. A text of the product leaves out its lines about what is not set yet. In a text that
+-- organisers wrote, such a placeholder stays, so that the letter cannot be sent.
+create or replace function private.for_retreat(subject text, body text, about_retreat jsonb) returns text
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  blank text := (select string_agg(key, '|') from jsonb_each_text(about_retreat) where value = '');
+begin
+  if blank is null or not exists (
+    select from private.first_templates() as first
+    where first.subject = for_retreat.subject and first.body = for_retreat.body
+  ) then
+    return body;
+  end if;
+  body := regexp_replace(body, '[^\n]*\{\{(' || blank || ')\}\}[^\n]*\n', '', 'g');
+  return regexp_replace(body, '\n{3,}', E'\n\n', 'g');
+end
+$$;
+
+revoke all on function private.for_retreat(text, text, jsonb) from public, anon, authenticated;
+
+-- Subject and body filled in for one application, and what `private.fill` reports about them. The RSVP link and the deadline stay
+-- placeholders.
+create or replace function private.filled(
+  subject text, body text, application public.retreat_applications, blind boolean, invitation_values jsonb default null
+) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  about_retreat jsonb := private.retreat_placeholders(application.edition);
+  placeholder_values jsonb := private.placeholders(application, blind) || about_retreat
+    || coalesce(invitation_values, private.invitation_placeholders(application.id));
+  filled_subject record := private.fill(subject, placeholder_values, 1000);
+  filled_body record := private.fill(private.for_retreat(subject, body, about_retreat), placeholder_values);
+  -- A subject is one line, regardless of what an applicant wrote.
+  subject_line text := btrim(regexp_replace(filled_subject.filled, '[[:cntrl:][:space:]\u0085\u2028\u2029]+', ' ', 'g'));
+begin
+  return jsonb_build_object(
+    'subject', subject_line, 'body', filled_body.filled,
+    'is_long', filled_subject.is_long or filled_body.is_long,
+    'missing', (select to_jsonb(array(select distinct unnest(filled_subject.missing || filled_body.missing) order by 1))),
+    'unknown', (select to_jsonb(array(select distinct unnest(filled_subject.unknown || filled_body.unknown) order by 1)))
+  );
+end
+$$;
+
+-- A text filled in for an application, by default the newest; null if there is none. Its RSVP link is only an example.
+-- `site`: the desk's address, used if no server has stored the site's. `has_no_site`: the address is unknown, so the link is
+-- left out.
+create or replace function private.example(
+  occasion text, subject text, body text, application uuid, blind boolean, site text default null
+) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  application_row public.retreat_applications;
+  example_invitation record;
+  letter jsonb;
+begin
+  if char_length(subject) > 200 or char_length(body) > 20000 then
+    raise exception 'A letter has at most 20,000 characters, and its subject 200.' using errcode = '22023';
+  end if;
+  if application is null then
+    select * into application_row from public.retreat_applications order by created_at desc, id desc limit 1;
+  else
+    select * into application_row from public.retreat_applications where id = application;
+  end if;
+  if application_row.id is null then return null; end if;
+  if occasion = 'received' then
+    letter := '{"is_long": false}'
+      || private.receipt(
+        subject, body, case when blind then '(hidden)' else application_row.first_name end, application_row.edition);
+  else
+    letter := private.filled(subject, body, application_row, blind, case when private.may_ask_for_rsvp(occasion)
+      then jsonb_build_object('answer_link', '{{answer_link}}', 'reply_by', '{{reply_by}}') end);
+    select coalesce(nullif(places.site, ''), nullif(example.site, '')) || '/answer/#example' as link,
+        private.today() + days as day
+      into example_invitation from private.places;
+    letter := letter || jsonb_build_object(
+      'subject', private.with_invitation(letter ->> 'subject', coalesce(example_invitation.link, ''), example_invitation.day),
+      'body', private.with_invitation(letter ->> 'body', example_invitation.link, example_invitation.day),
+      'has_no_site', example_invitation.link is null and private.has_link(body));
+  end if;
+  return letter || jsonb_build_object('application', application_row.id, 'name', case when not blind then
+    private.full_name(application_row) end);
+end
+$$;
+
 -- Whether this hour's limit allows another receipt or notice: a hundred, over all servers.
 -- Its body is a text: PostgreSQL refuses a new column of a table whose row type a parsed body uses.
-create or replace function private.has_room(postman private.postman) returns boolean
+create or replace function private.is_below_hourly_limit(postman private.postman) returns boolean
   language sql stable
 as $$
   select postman.in_hour < 100 or not private.happened_within(postman.hour_began_at, '1 hour')
 $$;
+
+revoke all on function private.is_below_hourly_limit(private.postman) from public, anon, authenticated;
 
 -- The emails that are suspected: what was refused more than an hour ago says nothing about the mail server of now.
 create or replace function private.suspects() returns uuid[]
@@ -492,6 +699,48 @@ begin
   );
 end
 $$;
+
+drop function if exists private.due_mail(text[], boolean);
+
+-- Finds and locks the next email to send. Tests come first, since an organiser waits for them. Letters and notices follow.
+-- Receipts come last: there may be as many as applications. Locked rows are skipped. The query joins no other table: for a
+-- join, PostgreSQL would read all due emails to find the first. If the mail server refused emails for a reason that may be about
+-- all, the next is to somebody else if possible, at least to somebody else than the last.
+create or replace function private.due_mail(kinds text[], is_below_limit boolean, out kind text, out id uuid)
+  language plpgsql set search_path = ''
+as $$
+declare
+  suspects constant uuid[] := private.suspects();
+  skipped uuid[];
+  moments record;
+begin
+  -- Skips all suspects, then the last, then none.
+  for excess in reverse cardinality(suspects)..0 loop
+    continue when excess not in (cardinality(suspects), 1, 0);
+    skipped := suspects[cardinality(suspects) - excess + 1:];
+    skipped := skipped || array(
+      select application_id from private.deliveries as suspect
+      where suspect.id = any (skipped) and suspect.kind in ('letter', 'receipt')
+    );
+    foreach kind in array '{test,letter,notice,receipt}'::text[] loop
+      continue when not kind = any (kinds) or kind in ('notice', 'receipt') and not is_below_limit;
+      for moments in select * from private.due_moments() loop
+        select delivery.id into due_mail.id from private.deliveries as delivery
+          where delivery.kind = due_mail.kind and due_at >= moments.since and due_at <= moments.until and recalled_at is null
+            -- Emails other than letters are not sent after a day.
+            and (delivery.kind = 'letter' or queued_at > now() - interval '1 day')
+            and delivery.id <> all (skipped)
+            and (delivery.kind not in ('letter', 'receipt')
+              or delivery.application_id <> all (skipped) and not private.is_busy(delivery))
+          order by due_at limit 1 for update skip locked;
+        if found then return; end if;
+      end loop;
+    end loop;
+  end loop;
+end
+$$;
+
+revoke all on function private.due_mail(text[], boolean) from public, anon, authenticated;
 
 -- Claims the next email (`due_mail`) for one server and the duration of the lease; null if none is due or may be sent. It locks
 -- the postman's row first and then checks again what is due: the previous holder of the lock may have claimed a letter to the
@@ -513,12 +762,12 @@ begin
   select * into postman from private.postman;
   -- Writes nothing if no email is due, or none may be sent.
   if not private.may_leave(postman, pace) or private.awaits_probe() then return null; end if;
-  due := private.due_mail(kinds, private.has_room(postman));
+  due := private.due_mail(kinds, private.is_below_hourly_limit(postman));
   if due.id is null then return null; end if;
   select * into postman from private.postman for update;
   if not private.may_leave(postman, pace) or private.awaits_probe() then return null; end if;
   loop
-    due := private.due_mail(kinds, private.has_room(postman));
+    due := private.due_mail(kinds, private.is_below_hourly_limit(postman));
     if due.id is null then return null; end if;
     mail := case when due.kind in ('test', 'notice') then private.claim_notice(due.id, lease)
       else private.claim_letter(due.id, lease) end;
@@ -590,6 +839,146 @@ begin
     from auth.users where id = claimed.organiser_id
   );
 end
+$$;
+
+-- Makes these failed deliveries due again, as if they had never been tried. `may_have_arrived` stays: copies that may have arrived
+-- still count. Skips a decision or an RSVP if a later one of the same applicant is pending. Returns how many are due again.
+create or replace function private.retry_failed(wanted uuid[]) returns integer
+  language sql set search_path = ''
+as $$
+  select private.lock_deliveries(wanted);
+  with retried as (
+    update private.deliveries as delivery set state = 'waiting', due_at = now(), attempts = 0, tried_at = null,
+        reply_status = null, reply = '', is_refused = false, closings = 0
+      where id = any (wanted) and state = 'failed' and not (kind in ('decision', 'rsvp') and exists (
+        select from private.deliveries as later
+        where later.application_id = delivery.application_id and later.kind = delivery.kind
+          and private.is_before(delivery, later) and later.state in ('waiting', 'sending')
+      )) returning true
+  )
+  select count(*)::integer from retried
+$$;
+
+-- Makes all failed deliveries of a kind due again. Returns how many.
+create or replace function private.retry_deliveries(kind text) returns integer
+  language sql set search_path = ''
+as $$
+  select private.retry_failed(array(
+    select id from private.deliveries where deliveries.kind = retry_deliveries.kind and state = 'failed'
+  ))
+$$;
+
+-- The templates of the product, with the texts that a new database has.
+create or replace function private.first_templates() returns table (name text, kind text, subject text, body text)
+  language sql immutable set search_path = ''
+as $$
+  values
+  ('accepted', 'decision', 'Your place at {{retreat}}', 'Hello {{first_name}},
+
+We would love to have you with us: your application to {{retreat}} is accepted.
+
+When: {{days}}
+Where: {{venue}}
+
+We keep your place until {{reply_by}}. Please tell us by then whether you are coming.
+
+You can say so here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of {{retreat}}'),
+  ('reminder', 'reminder', 'Are you coming to {{retreat}}?', 'Hello {{first_name}},
+
+We have not heard from you yet: are you coming to {{retreat}}? We keep your place until {{reply_by}}.
+
+When: {{days}}
+Where: {{venue}}
+
+You can say so here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of {{retreat}}'),
+  ('confirmed', 'confirmation', 'See you at {{retreat}}', 'Hello {{first_name}},
+
+Thank you for telling us that you are coming to {{retreat}}. Your place is confirmed, and we look forward to meeting you.
+
+When: {{days}}
+Where: {{venue}}
+
+If your plans change, please tell us here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of {{retreat}}'),
+  ('questions', 'reminder', 'A few questions before {{retreat}}', 'Hello {{first_name}},
+
+We look forward to meeting you at {{retreat}}. So that we can prepare it, please answer a few questions.
+
+You can do so here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of {{retreat}}'),
+  ('waitlisted', 'decision', 'You are on the waitlist of {{retreat}}', 'Hello {{first_name}},
+
+Thank you for your application to {{retreat}}. All places are taken for now, and you are on our waitlist.
+
+If one becomes free, we will write to you at once.
+
+The organisers of {{retreat}}'),
+  ('declined', 'decision', 'Your application to {{retreat}}', 'Hello {{first_name}},
+
+Thank you for your application to {{retreat}}. We are sorry that we cannot offer you a place this time.
+
+We wish you and {{company}} all the best.
+
+The organisers of {{retreat}}'),
+  ('received', 'receipt', 'We have your application', 'Hello {{first_name}},
+
+Thank you for your application to {{retreat}}. We have it, and we will get back to you soon.
+
+The organisers of {{retreat}}')
+$$;
+
+-- Refuses an invalid template. `occasion` is its name.
+create or replace function private.check_template(occasion text, subject text, body text) returns void
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  placeholder_values jsonb := private.placeholders(null::public.retreat_applications, false)
+    || '{"retreat": "", "days": "", "venue": ""}';
+  unknown text;
+begin
+  perform private.check_text(subject, body);
+  if occasion = 'received' then placeholder_values := '{"first_name": "", "retreat": ""}'; end if;
+  if private.may_ask_for_rsvp(occasion) then
+    placeholder_values := placeholder_values || '{"answer_link": "", "reply_by": ""}';
+  end if;
+  select min(name) into unknown
+    from unnest(
+      (private.fill(subject, placeholder_values)).unknown || (private.fill(body, placeholder_values)).unknown) as name;
+  if unknown = '{{' then
+    raise exception 'A placeholder has two braces before and two after its name, as in {{first_name}}.' using errcode = '22023';
+  elsif unknown is not null then
+    raise exception 'There is no placeholder %.', '{{' || unknown || '}}' || case
+      when occasion = 'received' then ' in a receipt'
+      when unknown in ('answer_link', 'reply_by') then ' in a letter to somebody who is not accepted'
+      else '' end
+      using errcode = '22023';
+  end if;
+end
+$$;
+
+-- A template as organisers see it. `original`: the product's text, if the template has another one.
+create or replace function private.template_shown(template private.templates) returns jsonb
+  language sql immutable set search_path = ''
+as $$
+  select jsonb_build_object('occasion', template.name, 'version', template.version, 'subject', template.subject,
+    'body', template.body, 'original', (
+      select jsonb_build_object('subject', first.subject, 'body', first.body) from private.first_templates() as first
+      where first.name = template.name and (first.subject, first.body) <> (template.subject, template.body)
+    ))
 $$;
 
 -- Up to `most` applications of an edition that are due on or before a day, the oldest first.
@@ -726,15 +1115,23 @@ $$;
 
 revoke all on function private.page_shown() from public, anon, authenticated;
 
--- The name of a retreat in letters: that of its edition, otherwise the page's title.
-create or replace function private.retreat_name(edition integer) returns text
+-- The placeholders of letters about the retreat of an edition, blank as long as nothing is set: {retreat, days, venue}. The retreat
+-- is called as its edition, otherwise as the page. A title's full stop would be in the middle of a sentence.
+create or replace function private.retreat_placeholders(edition integer) returns jsonb
   language sql stable set search_path = ''
 as $$
-  select coalesce(nullif(editions.name, ''), nullif(operator_title, ''), nullif(title, ''), 'Unplugged.')
-  from private.page cross join private.editions where editions.id = retreat_name.edition
+  -- An opening brace in a value must not begin another placeholder.
+  select jsonb_object_agg(placeholder, regexp_replace(words, '\{(?=\{|$)', '{ ', 'g'))
+  from private.page cross join private.editions cross join lateral (values
+    ('retreat', coalesce(nullif(editions.name, ''),
+      regexp_replace(coalesce(nullif(operator_title, ''), nullif(title, ''), 'Unplugged.'), '\.$', ''))),
+    ('days', private.days_in_words(starts_on, ends_on)),
+    ('venue', venue)
+  ) as placeholders (placeholder, words)
+  where editions.id = retreat_placeholders.edition
 $$;
 
-revoke all on function private.retreat_name(integer) from public, anon, authenticated;
+revoke all on function private.retreat_placeholders(integer) from public, anon, authenticated;
 
 -- Stores the title that a server's settings have, for letters; blank for none.
 create or replace function private.know_title(title text) returns void
@@ -744,6 +1141,34 @@ as $$
 $$;
 
 revoke all on function private.know_title(text) from public, anon, authenticated;
+
+-- Adds a server's counts to those of today: `counts` has the visits and starts of each source. A day has at most 200 different
+-- names, of all servers together.
+create or replace function private.count_visits(counts jsonb) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  today date := private.today();
+  free_names integer;
+begin
+  -- One batch after the other, so that two servers neither exceed the limit together nor deadlock.
+  lock table private.visits in share row exclusive mode;
+  select 200 - count(*) into free_names from private.visits where day = today and source not in ('', 'other');
+  insert into private.visits as stored (day, source, visits, starts)
+    select today, case when is_known or position <= free_names then source else 'other' end, sum(visits), sum(starts)
+    from (
+      select batch.*, is_known, row_number() over (partition by is_known order by batch.visits desc, source) as position
+      from jsonb_to_recordset(counts) as batch (source text, visits integer, starts integer)
+        cross join lateral (
+          select source in ('', 'other')
+            or exists (select from private.visits as former where former.day = today and former.source = batch.source)
+        ) as known (is_known)
+    ) as numbered
+    group by 2
+  on conflict (day, source) do update
+    set visits = stored.visits + excluded.visits, starts = stored.starts + excluded.starts;
+end
+$$;
 
 -- Sets statuses, each only if its version is still the one that the caller saw. `decisions` is an array of {id, status, version,
 -- takes_back}. The result has the outcome of each. `kept`: it is saved. `stale`: not saved, since somebody else changed it; the
@@ -1002,6 +1427,33 @@ begin
 end
 $$;
 
+-- Removes a template that organisers created, by its name, and its drafts.
+create or replace function public.desk_remove_template(occasion text, version integer) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  drafts uuid[];
+begin
+  if occasion in (select name from private.first_templates()) then
+    raise exception 'The templates of the receipt, the decisions, the reminders and the confirmation stay.' using errcode = '22023';
+  end if;
+  delete from private.templates as template
+    where name = occasion and template.version = desk_remove_template.version;
+  if not found then
+    if exists (select from private.templates where name = occasion) then
+      raise exception 'Somebody else changed this template meanwhile.' using errcode = 'PT409';
+    end if;
+    return jsonb_build_object('removed', false);
+  end if;
+  drafts := array(select id from private.letters where coalesce(template, '') = occasion and state = 'draft');
+  perform private.lock_letters(drafts);
+  update private.letters set state = 'dropped' where id = any (drafts) and state = 'draft';
+  perform private.write_down_letters(me.email, jsonb_build_object('removed', occasion));
+  return jsonb_build_object('removed', true);
+end
+$$;
+
 -- Sends the caller a text, filled in for an application as its applicant would get it. Repeating the act sends no second
 -- email.
 create or replace function public.desk_send_test(
@@ -1045,6 +1497,84 @@ begin
     values (act, 'test', me.id, (text ->> 'application')::uuid,
       '[Test] ' || (text ->> 'subject'), text ->> 'body');
   return jsonb_build_object('to', me.email);
+end
+$$;
+
+-- Drafts letters of a template; with `again`, even if it was sent before. The result has the outcome of each: drafted, written (a
+-- draft or a letter exists already, in the returned `state`), undecided (another decision is current) or gone. Repeating the act
+-- drafts none and returns the first result. A desk of version 1.0 sends no `act`.
+create or replace function public.desk_write(applications uuid[], occasion text, again boolean default false, act uuid default null)
+  returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  application uuid;
+  status_now text;
+  outcome text;
+  outcomes jsonb := jsonb_build_array();
+begin
+  perform private.caller();
+  if cardinality(applications) > 1000 then
+    raise exception 'At most 1,000 letters are drafted at once.' using errcode = '22023';
+  elsif occasion = 'received' then
+    raise exception 'A receipt is sent automatically, and only to its applicant.' using errcode = '22023';
+  end if;
+  -- Locked until commit, so that removing the template also removes these drafts.
+  perform from private.templates where name = occasion for key share;
+  if not found then
+    raise exception 'There is no template of this name.' using errcode = '22023';
+  end if;
+  act := coalesce(act, gen_random_uuid());
+  if not private.begin_act(act, 'desk_write', applications::text, occasion, again::text) then
+    return (select result from private.acts where acts.act = desk_write.act);
+  end if;
+  perform private.lock_for_letters(applications);
+  for application in select distinct unnest(applications) as id order by id loop
+    perform from public.retreat_applications where id = application;
+    outcome := case when not found then 'gone' end;
+    if outcome is null then
+      select status into status_now from private.statuses where application_id = application;
+      outcome := case
+        when private.is_decision(occasion) and occasion is distinct from status_now then 'undecided'
+        when private.draft_from_template(application, occasion, coalesce(again, false)) is null then 'written'
+        else 'drafted'
+      end;
+    end if;
+    outcomes := outcomes || jsonb_build_object('application', application, 'outcome', outcome,
+      'state', case outcome when 'written' then coalesce(
+        (select state from private.letters where application_id = application and template = occasion and state = 'draft'),
+        -- A pending or failed delivery takes precedence over a sent one.
+        (
+          select state from private.letter_deliveries as delivery
+          where application_id = application and delivery.occasion = desk_write.occasion and is_main and state <> 'withdrawn'
+          order by state = 'sent' limit 1
+        )) end);
+  end loop;
+  return private.end_act(act, outcomes);
+end
+$$;
+
+-- Sets the product's templates to their first texts and removes the organisers' own templates that have no draft. A letter that
+-- can still be stopped counts as a draft, since it becomes one then. Drafts keep the texts that they have. `drafts`: the result of
+-- `private.filled_drafts` before the applications were locked, so that few are filled in meanwhile.
+create or replace function private.reset_templates(drafts private.letters[]) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.keep_texts(drafts);
+  perform private.keep_texts(array(select draft from private.filled_drafts() as draft));
+  -- A letter that can still be stopped becomes a draft with the text that would have been sent.
+  update private.letters as letter set subject = delivery.subject, body = delivery.body
+    from private.deliveries as delivery
+    where delivery.letter_id = letter.id and private.is_main(delivery) and delivery.state in ('waiting', 'sending', 'failed')
+      and letter.state = 'released' and letter.subject is null;
+  delete from private.templates as own where name not in (select name from private.first_templates()) and not exists (
+    select from private.letters
+    where template = own.name and (state = 'draft' or state = 'released' and private.is_undelivered(id))
+  );
+  update private.templates as former set subject = first.subject, body = first.body, version = former.version + 1
+    from private.first_templates() as first
+    where first.name = former.name and (first.subject, first.body) is distinct from (former.subject, former.body);
 end
 $$;
 
@@ -1245,5 +1775,7 @@ begin
   );
 end
 $$;
+
+drop function if exists private.has_room(private.postman);
 
 drop function if exists private.is_of(uuid, integer, boolean);
