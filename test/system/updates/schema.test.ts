@@ -180,6 +180,33 @@ test('the schema changes only after a pending email has been sent, and no email 
   expect(await claimLetter(owner)).toMatchObject({ attempt: 1 })
 })
 
+test.each([
+  [
+    'letters',
+    `(application_id, occasion, state, subject, body, released_at, due_at) values
+      (gen_random_uuid(), 'accepted', 'sending', '', '', now(), now() + interval '90 seconds')`,
+  ],
+  [
+    'notices',
+    `(organiser_id, subject, body, due_at) values (gen_random_uuid(), '', '', now() + interval '90 seconds')`,
+  ],
+])('an update of 1.0 waits for pending %s, and no email is claimed meanwhile', async (table, pending) => {
+  const url = await newDatabase(`pending_${table}`)
+  const sql = connectTo(url, 2)
+  await migrate(sql, { files: migrationsOf('1.0.1') })
+  // Without foreign keys.
+  await sql.unsafe(
+    `begin; set local session_replication_role = replica; insert into private.${table} ${pending}; commit`,
+  )
+  const messages: string[] = []
+  const migrating = migrate(connectTo(url, 2), { onEvent: (message) => messages.push(message) })
+  await expect.poll(() => messages).toEqual([expect.stringMatching(/^waiting up to 90 s for emails/)])
+  // Each claim locks this row.
+  await expect(sql`select from private.postman for update nowait`).rejects.toMatchObject({ code: '55P03' })
+  await sql.unsafe(`delete from private.${table}`)
+  expect((await migrating).applied).toContain('20261126000000_deliveries')
+})
+
 test('a start with a missing database fails, and the error names the database', async () => {
   await expect(open(server.url('nothing'))).rejects.toThrow(
     /cannot be used \(database "nothing" does not exist\)/,
