@@ -13,24 +13,11 @@ interface Delivery {
 /** A stored application with the state of its delivery. */
 export type StoredApplication = Application & Delivery & { id: string; created_at: Date; edition?: number }
 
-/**
- * The SQL of all applications with their deliveries. It also works on an older schema, which has `webhook_outbox` in place of
- * `deliveries`.
- *
- * @param more Further columns, with a comma before them.
- */
-async function queryWithDeliveries(sql: Sql, more = '') {
-  const [schema] = await sql<[{ has_deliveries: boolean }]>`
-    select to_regclass('private.deliveries') is not null as has_deliveries`
-  const deliveries = schema.has_deliveries
-    ? 'private.deliveries'
-    : `(select application_id as id, next_attempt_at as due_at, delivered_at as done_at, attempts, last_status as reply_status
-        from private.webhook_outbox)`
-  return `
-    select application.*, due_at as next_attempt_at, done_at as delivered_at, attempts, reply_status as last_status
-      ${more}
-    from public.retreat_applications as application left join ${deliveries} as delivery on delivery.id = application.id`
-}
+/** The beginning of queries for applications with their deliveries. `moment` is the exact time, since a Date has only milliseconds. */
+const queryWithDeliveries = `
+  select application.*, created_at::text as moment,
+    due_at as next_attempt_at, done_at as delivered_at, attempts, reply_status as last_status
+  from public.retreat_applications as application left join private.deliveries as delivery on delivery.id = application.id`
 
 /** Yields all applications, the newest first, in batches of `batch` rows. Needs a transaction. */
 export async function* applicationsWithDeliveries(
@@ -39,16 +26,16 @@ export async function* applicationsWithDeliveries(
 ): AsyncGenerator<StoredApplication[]> {
   yield* inBatches<StoredApplication>(
     sql,
-    `${await queryWithDeliveries(sql)} order by created_at desc, application.id desc`,
+    `${queryWithDeliveries} order by created_at desc, application.id desc`,
     batch,
   )
 }
 
-/** An application, and what organisers recorded about it if the schema is new enough. */
+/** An application, and what organisers recorded about it. */
 export type ApplicationRow = StoredApplication & Partial<OrganiserWork> & { status?: string }
 
 /**
- * Adds what organisers recorded about each application, if the schema is new enough.
+ * Adds what organisers recorded about each application.
  *
  * @param batches Applications in batches.
  */
@@ -56,13 +43,7 @@ export async function* withDeskColumns(
   sql: Sql,
   batches: AsyncIterable<StoredApplication[]>,
 ): AsyncGenerator<ApplicationRow[]> {
-  const [schema] = await sql<[{ has_made_of: boolean }]>`
-    select to_regprocedure('private.made_of(uuid[])') is not null as has_made_of`
   for await (const batch of batches) {
-    if (!schema.has_made_of) {
-      yield batch
-      continue
-    }
     const ids = batch.map(({ id }) => id)
     const rows = await sql<{ id: string; status: string; made: OrganiserWork }[]>`
       select application_id as id, made,
@@ -94,10 +75,10 @@ export async function* applicationsForPager(
   newest: 'first' | 'last',
 ): AsyncGenerator<StoredApplication[]> {
   const [beyond, order] = newest === 'first' ? ['<', 'desc'] : ['>', 'asc']
-  const query = `${await queryWithDeliveries(sql, ', created_at::text as moment')}
+  const query = `${queryWithDeliveries}
     where (created_at, application.id) ${beyond} ($1::timestamptz, $2::uuid)
     order by created_at ${order}, application.id ${order} limit ${batch}`
-  // The position after which the next batch begins. Its time is a text, since a Date has only milliseconds.
+  // The position after which the next batch begins.
   let cursor = {
     moment: newest === 'first' ? 'infinity' : '-infinity',
     id: '00000000-0000-0000-0000-000000000000',

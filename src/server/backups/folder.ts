@@ -31,11 +31,8 @@ interface FoundBackup extends ScheduledBackup {
 
 /** The options for finding backups in a folder. */
 export interface FolderOptions {
-  /**
-   * Finds only the backups of the database with this id and those without an id; by default all. Null: the database is older
-   * than these ids, so only backups without an id are its own.
-   */
-  installation?: string | null
+  /** Finds only the backups of the database with this id; by default all. */
+  installation?: string
   now?: Date
 }
 
@@ -88,7 +85,7 @@ export async function newestBackup(
 export async function removeOldBackups(
   dir: string,
   keep: number,
-  options: FolderOptions & { installation: string | null },
+  options: FolderOptions & { installation: string },
 ): Promise<string[]> {
   const found = await findBackups(dir, options)
   const lastKept = found.filter(({ isWhole }) => isWhole)[keep - 1]
@@ -109,14 +106,14 @@ export async function removeOldBackups(
  * Removes folders that a killed server was writing or removing. Call it only while no other server of the same database writes
  * there.
  */
-export async function removeLeftovers(dir: string, installation: string | null, now: Date): Promise<void> {
+export async function removeLeftovers(dir: string, installation: string, now: Date): Promise<void> {
   for (const name of (await readdir(dir)).filter((each) => temporaryPattern.test(each))) {
     // A folder that cannot be removed does not prevent a backup.
     await removeLeftover(join(dir, name), installation, now).catch(() => {})
   }
 }
 
-async function removeLeftover(folder: string, installation: string | null, now: Date) {
+async function removeLeftover(folder: string, installation: string, now: Date) {
   const stats = await lstat(folder)
   if (!stats.isDirectory()) return
   const entries = await readdir(folder)
@@ -127,7 +124,7 @@ async function removeLeftover(folder: string, installation: string | null, now: 
   const scheduled =
     (await readJson<NonNullable<Manifest['scheduled']>>(join(folder, unfinishedName))) ??
     (await readJson<Manifest>(join(folder, manifestName)))?.scheduled
-  if (scheduled === undefined || !belongsTo(scheduled, installation)) return
+  if (scheduled?.installation !== installation) return
   if (entries.every((each) => ourFiles.has(each))) await removeFiles(folder, entries)
 }
 
@@ -172,10 +169,10 @@ export async function listBackups(dir: string): Promise<(ScheduledBackup & { isW
  * Reads a backup that a server made. Returns undefined for any other folder, and for a renamed or copied backup, whose name
  * does not match its time: somebody wants to keep it.
  */
-async function readBackup(dir: string, name: string, installation: string | null | undefined) {
+async function readBackup(dir: string, name: string, installation: string | undefined) {
   const backup = await readFolder(join(dir, name))
   if (backup?.scheduled === undefined || backupName(backup.createdAt) !== name) return undefined
-  return installation === undefined || belongsTo(backup.scheduled, installation) ? backup : undefined
+  return installation === undefined || installation === backup.scheduled.installation ? backup : undefined
 }
 
 /** Reads a backup. Returns undefined for any other folder, and for a backup without a manifest. */
@@ -201,11 +198,6 @@ async function readFolder(folder: string): Promise<FoundBackup | undefined> {
     entries,
     isWhole,
   }
-}
-
-/** Whether a backup belongs to a database: its `installation` is the database's id, or it has no id. */
-function belongsTo(scheduled: NonNullable<Manifest['scheduled']>, installation: string | null) {
-  return scheduled.installation === null || scheduled.installation === installation
 }
 
 function isInFuture(createdAt: Date, now = new Date()) {

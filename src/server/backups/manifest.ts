@@ -85,9 +85,9 @@ export interface Manifest {
   timeZone: 'UTC'
   /**
    * Set if a server made the backup automatically. `installation` is the id of the database whose servers may remove the
-   * backup; null if the database was too old to have an id. `requested` is set if an operator asked for it.
+   * backup. `requested` is set if an operator asked for it.
    */
-  scheduled?: { installation: string | null; requested?: boolean }
+  scheduled?: { installation: string; requested?: boolean }
   /** The files by name. */
   files: Record<string, { rows: number; sha256: string; bytes: number }>
 }

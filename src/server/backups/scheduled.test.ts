@@ -131,7 +131,7 @@ test('a backup that an operator made in the last five minutes precedes an update
   await writeManifest({ schema: '20260101000000' })
   expect(await update(1)).toEqual([expect.stringMatching(/^backup made/)])
   // A server made it automatically.
-  const { installation = null } = manifest.scheduled ?? {}
+  const { installation = '' } = manifest.scheduled ?? {}
   await writeManifest({ scheduled: { installation } })
   expect(await update(3)).toEqual([expect.stringMatching(/^backup made/)])
   await writeManifest({ scheduled: { installation: crypto.randomUUID(), requested: true } })

@@ -71,7 +71,7 @@ export const overdueAfter = 25 * 3600
 type BackupKind = Pick<BackupOptions, 'share'> & { requested?: boolean }
 
 /** Decides in a backup's transaction whether the backup is due. */
-type IsDue = (installation: string | null, transaction: Sql) => Promise<boolean>
+type IsDue = (installation: string, transaction: Sql) => Promise<boolean>
 
 const day = 24 * 3_600_000
 /** Milliseconds before a failed backup is retried. */
@@ -186,7 +186,7 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
 
   let lastFailure: { error: unknown; retryAt: number } | undefined
   const makeIfDue = async (sql: Sql) => {
-    const isDue = async (installation: string | null) => {
+    const isDue = async (installation: string) => {
       const newest = await runFileWork(async () => {
         await refuseFolderWritableByOthers(dir)
         return newestBackup(dir, { installation, now: now() })
@@ -287,14 +287,10 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
 }
 
 /**
- * Reads the id by which a database's servers recognise its backups; null if its schema is older than such ids. A restore
- * replaces this id with the backup's, unlike the id in `database-id.ts`.
+ * Reads the id by which a database's servers recognise its backups. A restore replaces this id with the backup's, unlike the id in
+ * `database-id.ts`.
  */
-export async function readInstallation(sql: Sql): Promise<string | null> {
-  const [table] = await sql<
-    { is_present: boolean }[]
-  >`select to_regclass('private.installation') is not null as is_present`
-  if (!table?.is_present) return null
-  const [row] = await sql<{ id: string }[]>`select id from private.installation`
-  return row?.id ?? null
+export async function readInstallation(sql: Sql): Promise<string> {
+  const [row] = await sql<[{ id: string }]>`select id from private.installation`
+  return row.id
 }

@@ -94,7 +94,7 @@ test('a schema that is older, newer or edited is reported with its newest migrat
       where version = '20261122120000'`
   })
   expect((await findingsOf({ DATABASE_URL }))['schema']).toMatch(
-    /^wrong: Edited since they were applied: 20261122120000_letters\. .* The newest migration is \d+_\w+, and 1 of this version is missing: start the server once more/,
+    /^wrong: The database applied another text of 20261122120000_letters than .* The newest migration is \d+_\w+, and 1 of this version is missing: start the server once more/,
   )
   await change(
     DATABASE_URL,

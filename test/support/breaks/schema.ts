@@ -9,11 +9,11 @@ export const schema: readonly Break[] = [
 update private.statuses set set_at = now();`,
   },
   {
-    id: 'earlier-text-kept',
-    effect: 'A database that applied an earlier text of a migration does not get the rest',
-    declaration: 'changedTexts',
-    find: 'result.continued.push',
-    replace: 'void ',
+    id: 'other-text-accepted',
+    effect: 'A server starts with a database that applied another text of a migration',
+    declaration: 'editedMigrations',
+    find: 'return text && isEdited(each, text)',
+    replace: 'return false',
   },
   {
     id: 'functions-applied-once',

@@ -8,14 +8,16 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
 import { openDatabase } from '../../../src/server/database/database.ts'
+import { migrate } from '../../../src/server/database/schema/schema.ts'
 import { send } from '../../support/client.ts'
 import { anApplication } from '../../support/form.ts'
 import { signInByLink } from '../../support/organiser.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { prepareDatabase, runCommand, startServer, temporaryDirectory } from '../../support/server.ts'
+import { migrationsOf } from '../../support/releases.ts'
 import { mountSmallDisk } from '../../support/small-disk.ts'
-import { connectToEmbedded } from '../../support/sql.ts'
+import { connectToEmbedded, valuesOf } from '../../support/sql.ts'
 
 const idsOf = (stdout: string) =>
   stdout
@@ -742,29 +744,36 @@ test('a server makes a backup before it changes the schema, and if that fails, i
   const dir = join(directory.path, 'backups')
   await mkdir(dir)
   const settings = await prepareDatabase(join(directory.path, 'data'))
-  /** Removes a part of the schema, so that the database is like that of an earlier version. */
-  const removeNewestSchema = async () => {
-    const database = connectToEmbedded(settings.DATA_DIR)
-    await database.unsafe(`
-      drop table private.erasures, private.installation;
-      drop trigger remember_erasures on public.retreat_applications;
-      drop function private.remember_erasures;
-      delete from supabase_migrations.schema_migrations where name = 'erasures'`)
-    await database.end()
+  /** Makes the database like one of 1.0.1 with an application. */
+  const goBack = async () => {
+    const database = await openDatabase(
+      { dataDir: settings.DATA_DIR, databaseUrl: undefined },
+      { schema: 'check' },
+    )
+    const sql = connectToEmbedded(settings.DATA_DIR, 2)
+    await sql.unsafe(`
+      drop schema public, private, auth, supabase_migrations cascade;
+      create schema public;
+      grant usage on schema public to public`)
+    await migrate(sql, { files: migrationsOf('1.0.1') })
+    await sql`insert into public.retreat_applications ${valuesOf(anApplication())}`
+    await sql.end()
+    await database.close()
   }
-  const first = await startServer(settings)
-  await send(first.origin, anApplication())
-  await removeNewestSchema()
-  await first.stop()
+  await goBack()
   const updated = await startServer({ ...settings, BACKUP_DIR: dir })
   expect(updated.output()).toContain('"msg":"backup made"')
-  expect(updated.output()).toMatch(/^The schema was updated by 1 migration\. docs\/operate\.md#go-back/m)
+  expect(updated.output()).toMatch(/^The schema was updated by \d+ migrations\. docs\/operate\.md#go-back/m)
   await expect.poll(() => readiness(updated)).toMatchObject({ newestBackupSeconds: expect.any(Number) })
-  await removeNewestSchema()
   await updated.stop()
+  await goBack()
   const [made = '', ...others] = await backupsIn(dir)
   expect(others).toEqual([])
-  expect((await readdir(join(dir, made))).filter((name) => /erasures|installation/.test(name))).toEqual([])
+  // The backup is that of the former schema.
+  expect((await readdir(join(dir, made))).filter((name) => /outbox|deliveries/.test(name))).toEqual([
+    'private.answer_outbox.jsonl',
+    'private.webhook_outbox.jsonl',
+  ])
   const restored = await runCommand(['restore', '--from', join(dir, made)], {
     ...(await prepareDatabase(join(directory.path, 'copy'))),
   })
@@ -772,8 +781,8 @@ test('a server makes a backup before it changes the schema, and if that fails, i
 
   const withoutBackup = await startServer({ ...settings, BACKUP_DIR: join(directory.path, 'nowhere') })
   expect(withoutBackup.output()).toContain('"msg":"the backup that precedes an update failed"')
-  expect(withoutBackup.output()).toContain(
-    'by 1 migration. The backup that precedes an update failed, and the log says why: ',
+  expect(withoutBackup.output()).toMatch(
+    /by \d+ migrations\. The backup that precedes an update failed, and the log says why: /,
   )
   expect(withoutBackup.output()).toMatch(/BACKUP_DIR is .*nowhere.*, which is not there/)
   expect(await send(withoutBackup.origin, anApplication())).toBe(201)

@@ -6,25 +6,16 @@ import type { Sql } from '../connection/sql.ts'
 /** Milliseconds between two polls for pending handovers. */
 const pollInterval = 100
 
-/**
- * The tables of emails. `isSending` is the condition for an email that a server is handing over. `column` is the newest column
- * that this condition uses: in schemas without it, the table is skipped.
- */
-const emailTables = [
-  // Only in schemas where letters are not deliveries yet.
-  { table: 'private.letters', column: 'way', isSending: `state = 'sending'` },
-  {
-    table: 'private.deliveries',
-    column: 'kind',
-    isSending: `kind in ('letter', 'receipt', 'notice', 'test') and state = 'sending'`,
-  },
-  // This table stores no state: a wait of exactly 90 seconds means a claim.
-  {
-    table: 'private.notices',
-    column: 'waits_since',
-    isSending: `due_at - waits_since = interval '90 seconds'`,
-  },
-]
+/** Emails that a server is handing over. */
+const handovers = `
+  select from private.deliveries
+  where kind in ('letter', 'receipt', 'notice', 'test') and state = 'sending' and due_at > clock_timestamp() limit 1`
+
+/** The same in a schema of 1.0. A notice has no state there: a wait of exactly 90 seconds means a claim. */
+const formerHandovers = `
+  select from private.letters where state = 'sending' and due_at > clock_timestamp()
+  union all
+  select from private.notices where due_at - waits_since = interval '90 seconds' and due_at > clock_timestamp() limit 1`
 
 /**
  * Waits until no server is handing over an email, and blocks new handovers until the transaction ends. The transaction then
@@ -34,23 +25,15 @@ const emailTables = [
  * @param onWait Called once if a server is handing over an email.
  */
 export async function awaitHandovers(transaction: Sql, onWait: () => void): Promise<void> {
-  const [postman] = await transaction<{ is_present: boolean }[]>`
-    select to_regclass('private.postman') is not null as is_present`
-  if (!postman?.is_present) return
-  const [claimMail] = await transaction<{ is_present: boolean }[]>`
-    select to_regprocedure('private.claim_mail(interval, text[])') is not null as is_present`
-  if (claimMail?.is_present) await transaction`select pg_advisory_xact_lock(${advisoryLocks.claim})`
-  // Before `claim_mail` existed, each claim locked this row.
+  const [schema] = await transaction<[{ has_emails: boolean; has_deliveries: boolean }]>`
+    select to_regclass('private.postman') is not null as has_emails,
+      to_regclass('private.deliveries') is not null as has_deliveries`
+  if (!schema.has_emails) return
+  if (schema.has_deliveries) await transaction`select pg_advisory_xact_lock(${advisoryLocks.claim})`
+  // In 1.0, each claim locks this row.
   else await transaction`select from private.postman for update`
-  const queries: string[] = []
-  for (const { table, column, isSending } of emailTables) {
-    const { count } = await transaction`
-      select from pg_attribute where attrelid = to_regclass(${table}) and attname = ${column} and not attisdropped`
-    if (count > 0)
-      queries.push(`(select from ${table} where ${isSending} and due_at > clock_timestamp() limit 1)`)
-  }
   for (let polls = 0; ; polls += 1) {
-    const { count } = await transaction.unsafe(queries.join(' union all '))
+    const { count } = await transaction.unsafe(schema.has_deliveries ? handovers : formerHandovers)
     if (count === 0) return
     if (polls === 0) onWait()
     await wait(pollInterval)

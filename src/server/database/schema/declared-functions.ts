@@ -6,7 +6,7 @@ const declarations = declaredFiles.flatMap(({ ledger, text }) =>
 )
 
 /** The name in a statement that makes a function, with its schema. */
-export const functionName = /^create (?:or replace )?function ([\w.]+)/m
+const functionName = /^create (?:or replace )?function ([\w.]+)/m
 
 /** The declared functions, by schema and name, in the order of their files: one may need another. */
 export const declaredFunctions = declarations.flatMap(({ ledger, sql }) => {
@@ -20,7 +20,7 @@ const grants = declarations
   .filter((sql) => /^(?:grant execute on function|do \$\$\n[^]*grant execute on function)/m.test(sql))
 
 /** A block that makes a function, or replaces the one of this name, also if the names of its parameters or its result differ. */
-export function replaceFunction(name: string, sql: string): string {
+function replaceFunction(name: string, sql: string): string {
   return `do $replacing$
 declare
   declared constant text := $function$
@@ -32,6 +32,16 @@ exception when invalid_function_definition then
   execute declared;
 end
 $replacing$;`
+}
+
+/** A text of SQL whose functions are made, or replace those of the same names. */
+export function replaceFunctions(text: string): string {
+  return statementsOf(text)
+    .map((sql) => {
+      const name = functionName.exec(sql)?.[1]
+      return name === undefined ? sql : replaceFunction(name, sql)
+    })
+    .join('\n\n')
 }
 
 /**

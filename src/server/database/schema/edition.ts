@@ -2,16 +2,11 @@ import type { Sql } from '../connection/sql.ts'
 
 /**
  * Makes the newest edition the default of new applications. Neither a backup nor a copy of the rows includes this column default.
- * Does nothing if the schema has no editions yet.
  *
  * @param sql A transaction of the schema's owner.
  */
 export async function defaultToNewestEdition(sql: Sql): Promise<void> {
-  const [schema] = await sql<
-    [{ has_editions: boolean }]
-  >`select to_regclass('private.editions') is not null as has_editions`
-  if (!schema.has_editions) return
-  const [row] = await sql<{ newest: number; current: string }[]>`
+  const [row] = await sql<[{ newest: number; current: string }]>`
     select max(editions.id) as newest, (
       select pg_get_expr(adbin, adrelid) from pg_attrdef
         join pg_attribute on attrelid = adrelid and attnum = adnum
@@ -19,6 +14,6 @@ export async function defaultToNewestEdition(sql: Sql): Promise<void> {
     ) as current
     from private.editions`
   // The statement's lock would wait for readers, so an unchanged default is not set again.
-  if (row === undefined || String(row.newest) === row.current) return
+  if (String(row.newest) === row.current) return
   await sql.unsafe(`alter table public.retreat_applications alter column edition set default ${row.newest}`)
 }

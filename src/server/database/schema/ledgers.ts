@@ -1,6 +1,5 @@
 import { OperatorError } from '../../../settings/operator-error.ts'
-import { isContained, mergedInto, statementsSince } from './earlier-texts.ts'
-import { isEdited, isReleased, migrations, nameOf, type Ledger, type Migration } from './migrations.ts'
+import { isEdited, migrations, nameOf, type Ledger, type Migration } from './migrations.ts'
 import { identifier, type Sql } from '../connection/sql.ts'
 
 /** The table of each ledger. A ledger records which migrations were applied. */
@@ -41,7 +40,7 @@ async function isPresent(sql: Sql, ledger: Ledger): Promise<boolean> {
   return table.is_present
 }
 
-/** Records a migration as applied, in place of an earlier text. */
+/** Records a migration as applied. */
 export async function recordMigration(transaction: Sql, { ledger, version, name, sql }: Migration) {
   await transaction`
     insert into ${identifier(tables[ledger])} (version, name, statements)
@@ -65,22 +64,6 @@ export const recordFunctions = (transaction: Sql, script: string) =>
     name: 'functions',
     sql: script,
   })
-
-/** The migrations that a database records, in order. A migration recorded without a text gets this program's text. */
-async function recordedMigrations(sql: Sql): Promise<Migration[]> {
-  const recorded: Migration[] = []
-  for (const ledger of ['shared', 'server'] as const) {
-    if (!(await isPresent(sql, ledger))) continue
-    const rows = await sql<{ version: string; name: string | null; text: string | null }[]>`
-      select version, name, nullif(array_to_string(statements, E';\n'), '') as text from ${identifier(tables[ledger])}
-      where version <> ${functionsVersion}`
-    for (const { version, name, text } of rows) {
-      const ours = migrations.find((each) => each.ledger === ledger && each.version === version)
-      recorded.push({ ledger, version, name: name ?? ours?.name ?? '', sql: text ?? ours?.sql ?? '' })
-    }
-  }
-  return recorded.toSorted((a, b) => (a.version < b.version ? -1 : 1))
-}
 
 /** Reads which migrations a database records. */
 export async function appliedMigrations(sql: Sql): Promise<Applied> {
@@ -116,57 +99,35 @@ export function refuseNewer(applied: Applied, files = migrations) {
   )
 }
 
-/** The migrations whose recorded text differs from this program's. */
-export interface ChangedTexts {
-  /** Those of which the database applied a statement that this program's text lacks. */
-  edited: Migration[]
-  /** The others, each with only the statements that the database lacks. */
-  continued: Migration[]
-  /** The versions of recorded migrations whose statements are in a continued one now. */
-  merged: string[]
-  /** The recorded texts of continued and merged migrations. */
-  earlier: string[]
-}
-
-/** Compares the recorded texts of migrations with this program's. */
-export async function changedTexts(sql: Sql, files = migrations): Promise<ChangedTexts> {
-  const recorded = await recordedMigrations(sql)
-  const result: ChangedTexts = { edited: [], continued: [], merged: [], earlier: [] }
-  for (const migration of files) {
-    const { ledger, version } = migration
-    const earlier = recorded.find((each) => each.ledger === ledger && each.version === version)
-    if (earlier === undefined || !isEdited(migration, earlier.sql)) continue
-    if (!isContained(earlier.sql, migration.sql)) {
-      result.edited.push(migration)
-      continue
-    }
-    const merged = recorded.filter((each) => mergedInto[version]?.includes(each.version))
-    result.merged.push(...merged.map((each) => each.version))
-    const texts = [earlier, ...merged].map((each) => each.sql)
-    result.earlier.push(...texts)
-    result.continued.push({ ...migration, sql: statementsSince(texts, migration.sql) })
+/**
+ * The migrations of which a database applied another text than this program's. A migration recorded without a text counts as the
+ * same.
+ */
+export async function editedMigrations(sql: Sql, files = migrations): Promise<Migration[]> {
+  const edited: Migration[] = []
+  for (const ledger of ['shared', 'server'] as const) {
+    if (!(await isPresent(sql, ledger))) continue
+    const rows = await sql<{ version: string; text: string | null }[]>`
+      select version, array_to_string(statements, E';\n') as text from ${identifier(tables[ledger])}`
+    const texts = new Map(rows.map(({ version, text }) => [version, text]))
+    edited.push(
+      ...files.filter((each) => {
+        const text = each.ledger === ledger && texts.get(each.version)
+        return text && isEdited(each, text)
+      }),
+    )
   }
-  return result
-}
-
-/** Removes migrations from the record of shared ones. */
-export async function removeRecords(transaction: Sql, versions: readonly string[]): Promise<void> {
-  if (versions.length === 0) return
-  await transaction`delete from ${identifier(tables.shared)} where version = any(${versions}::text[])`
+  return edited
 }
 
 /**
- * The operator's remedy if migrations were edited after this database applied them.
+ * The operator's remedy if a database applied another text of migrations.
  *
- * @returns Undefined if no migration was edited.
+ * @returns Undefined if there are no such migrations.
  */
 export function remedyForEdited(edited: readonly Migration[]): string | undefined {
   if (edited.length === 0) return undefined
-  const unreleased = edited.filter((each) => !isReleased(each))
-  const names = (unreleased.length > 0 ? unreleased : edited).map(nameOf).join(', ')
-  return unreleased.length > 0
-    ? `The database applied another text of ${names}, which is not released yet. Nothing is lost: make a backup with the program that ran last (npm run backup), and restore it with this one into a new DATA_DIR (npm run restore).`
-    : `Edited since they were applied: ${names}. Put them back as they were, and write new ones.`
+  return `The database applied another text of ${edited.map(nameOf).join(', ')} than this program has. Nothing is lost: make a backup with the program that ran last (npm run backup), and restore it with this one into a new DATA_DIR or DATABASE_URL (npm run restore).`
 }
 
 /** @throws {OperatorError} if a migration was edited after this database applied it. */

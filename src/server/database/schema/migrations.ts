@@ -98,4 +98,4 @@ export const isEdited = ({ sql }: Migration, applied: string): boolean =>
   applied !== sql && normalised(applied) !== normalised(sql)
 
 /** A text without comments, white space and semicolons. */
-export const normalised = (sql: string) => sql.replaceAll(/--.*|\/\*[^]*?\*\//g, '').replaceAll(/[\s;]/g, '')
+const normalised = (sql: string) => sql.replaceAll(/--.*|\/\*[^]*?\*\//g, '').replaceAll(/[\s;]/g, '')

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../../settings/operator-error.ts'
-import { appliedMigrations, changedTexts, isNewer, refuseNewer } from './ledgers.ts'
+import { appliedMigrations, editedMigrations, isNewer, refuseNewer } from './ledgers.ts'
 import { migrations, nameOf, type Migration } from './migrations.ts'
 import { ownerOfAuth } from './owner-of-auth.ts'
 import type { Sql } from '../connection/sql.ts'
@@ -29,7 +29,7 @@ export interface SchemaState {
   missing: string[]
   /** Whether a newer version of this program has changed the schema. */
   isNewer: boolean
-  /** Migrations that were edited after they were applied. */
+  /** The migrations of which the database applied another text. */
   edited: Migration[]
   isHostedProject: boolean
 }
@@ -42,12 +42,11 @@ export async function schemaState(sql: Sql): Promise<SchemaState> {
   const wanted = migrations.filter(({ ledger }) => ledger === 'shared' || !isPushed)
   const recorded = wanted.filter(({ ledger, version }) => applied[ledger].has(version))
   const last = isNewer(applied) ? { version: await schemaVersion(sql), name: '' } : recorded.at(-1)
-  const { edited, continued } = await changedTexts(sql)
   return {
     newest: last && (last.name === '' ? last.version : nameOf(last)),
-    missing: [...wanted.filter((each) => !recorded.includes(each)), ...continued].map(nameOf),
+    missing: wanted.filter((each) => !recorded.includes(each)).map(nameOf),
     isNewer: isNewer(applied),
-    edited,
+    edited: await editedMigrations(sql),
     isHostedProject,
   }
 }

@@ -4,20 +4,17 @@ import { isDatabaseError } from '../connection/connection.ts'
 
 import { OperatorError } from '../../../settings/operator-error.ts'
 import { oneLine } from '../../finding.ts'
-import { statementsSince } from './earlier-texts.ts'
-import { scriptOfDropped, scriptOfFunctions } from './declared-functions.ts'
+import { replaceFunctions, scriptOfDropped, scriptOfFunctions } from './declared-functions.ts'
 import {
   appliedMigrations,
-  changedTexts,
+  editedMigrations,
   prepareLedgers,
   recordedFunctions,
   recordFunctions,
   recordMigration,
   refuseEdited,
   refuseNewer,
-  removeRecords,
   type Applied,
-  type ChangedTexts,
 } from './ledgers.ts'
 import {
   aloneStatement,
@@ -148,7 +145,7 @@ async function applyNext(
   onPendingEmails: () => void,
 ) {
   if (!(await takeMigrationLock(transaction))) return undefined
-  const { found, edited, merged, missing, functions } = await missingMigrations(transaction, files)
+  const { found, edited, missing, functions } = await missingMigrations(transaction, files)
   const isChanging = missing.length > 0 || functions !== undefined
   // This transaction has no lock yet on anything that others read.
   if (isChanging) await prepare(found.shared.size > 0 ? missing : undefined)
@@ -165,11 +162,7 @@ async function applyNext(
       onPendingEmails: isChanging ? onPendingEmails : undefined,
     })
   }
-  for (const { ledger, version } of next) {
-    const migration = files.find((each) => each.ledger === ledger && each.version === version)
-    if (migration !== undefined) await recordMigration(transaction, migration)
-  }
-  await removeRecords(transaction, merged)
+  for (const migration of next) await recordMigration(transaction, migration)
   return { applied: next.map(nameOf), edited: edited.map(nameOf), isLast }
 }
 
@@ -181,11 +174,13 @@ export async function takeMigrationLock(transaction: Sql): Promise<boolean> {
 }
 
 /** What a database lacks of the schema. */
-export interface MissingMigrations extends Pick<ChangedTexts, 'edited' | 'merged'> {
+export interface MissingMigrations {
   /** The versions that the database records. */
   found: Applied
-  /** The migrations that it lacks. Of one whose earlier text it applied, only the statements that it lacks. */
+  /** The migrations that it lacks. */
   missing: Migration[]
+  /** The migrations of which it applied another text. */
+  edited: Migration[]
   /** The SQL that applies the declared functions, and that drops former ones, if a function changed since. */
   functions: { script: string; dropped: string } | undefined
 }
@@ -203,22 +198,18 @@ export async function missingMigrations(
 ): Promise<MissingMigrations> {
   const found = await appliedMigrations(sql)
   refuseNewer(found, files)
-  const { edited, continued, merged, earlier } = await changedTexts(sql, files)
+  const edited = await editedMigrations(sql, files)
   // The owner of a hosted project may have repaired a released migration by hand.
   const isHostedProject = (await ownerOfAuth(sql)) === 'supabase'
   refuseEdited(isHostedProject ? edited.filter((each) => !isReleased(each)) : edited)
-  const missing = files.flatMap((migration) =>
-    found[migration.ledger].has(migration.version)
-      ? continued.filter(({ version }) => version === migration.version)
-      : [migration],
-  )
+  const missing = files.filter(({ ledger, version }) => !found[ledger].has(version))
   const script = scriptOfFunctions(isHostedProject)
   const former = await recordedFunctions(sql)
   const functions =
     files !== migrations || former === script
       ? undefined
-      : { script, dropped: scriptOfDropped([former ?? '', ...earlier].join('\n'), script) }
-  return { found, edited, merged, missing, functions }
+      : { script, dropped: scriptOfDropped(former ?? '', script) }
+  return { found, edited, missing, functions }
 }
 
 /** What {@link applyTogether} also does. */
@@ -251,7 +242,7 @@ export async function applyTogether(
   for (const migration of next.filter((each) => !isSuperseded(each, recorded)))
     // Databases of `main` applied earlier files of functions, too.
     await transaction
-      .unsafe(isGenerated(migration) ? statementsSince([], migration.sql) : migration.sql)
+      .unsafe(isGenerated(migration) ? replaceFunctions(migration.sql) : migration.sql)
       .catch((error: unknown) => {
         throw migrationFailure(nameOf(migration), error, isUpdate)
       })
