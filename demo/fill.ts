@@ -163,9 +163,9 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
       const letter = await claimLetter(sql)
       if (letter === undefined) break
       const dated = { ...letter, body: clock.withDemoDates(letter.body) }
-      const result = await connection.handOver(await compose(dated, sender))
-      if (result.outcome === 'unavailable' || result.outcome === 'aborted') throw new Error(result.outcome)
-      await record(sql, letter, result)
+      const handover = await connection.handOver(await compose(dated, sender))
+      if (handover.result === 'unavailable' || handover.result === 'aborted') throw new Error(handover.result)
+      await record(sql, letter, handover)
     }
     await connection.close()
     for (const each of mail.received.slice(receivedBefore)) each.at = clock.now()

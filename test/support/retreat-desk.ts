@@ -86,7 +86,7 @@ export function retreatDesk() {
     await sql()`update private.postman set next_at = '-infinity'`
     const claim = await claimLetter(sql())
     if (claim === undefined) throw new Error('no letter is due')
-    expect(await record(sql(), claim, { outcome: 'done', code: 250 })).toBe('done')
+    expect(await record(sql(), claim, { result: 'done', code: 250 })).toBe('done')
     return claim
   }
 

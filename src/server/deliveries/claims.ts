@@ -1,5 +1,5 @@
 import { webhookBody, type Application } from '../../application/application.ts'
-import { recordDelivery, type Kind, type WebhookTry } from './record.ts'
+import { recordDelivery, type WebhookKind, type WebhookTry } from './record.ts'
 import type { Sql } from '../database/connection/sql.ts'
 
 /** A delivery that this server has claimed. Its id is the same on every try. */
@@ -29,7 +29,7 @@ interface Content {
   isOverdue: boolean
 }
 
-const bodies: Record<Kind, (content: Content) => URLSearchParams> = {
+const bodies: Record<WebhookKind, (content: Content) => URLSearchParams> = {
   application: ({ application }) => webhookBody(application),
   rsvp: ({ application: { id, email }, rsvp, at }) =>
     new URLSearchParams({ event: 'answer', id, email, answer: rsvp, answeredAt: at.toISOString() }),
@@ -48,7 +48,7 @@ const bodies: Record<Kind, (content: Content) => URLSearchParams> = {
  * Claims deliveries of a kind that are due, for this server alone. RSVPs include those that organisers entered for applicants. An
  * acceptance whose deadline has passed fails without being sent.
  */
-export async function claimDue(sql: Sql, kind: Kind, most: number): Promise<Claim[]> {
+export async function claimDue(sql: Sql, kind: WebhookKind, most: number): Promise<Claim[]> {
   const claims = await sql<Omit<Claim, 'body'>[]>`
     select id, kind, attempts as attempt, (extract(epoch from now() - queued_at) * 1000)::float as age
     from private.claim_delivery(${kind}, ${most}, ${lease} * interval '1 second')`
@@ -70,7 +70,7 @@ export async function claimDue(sql: Sql, kind: Kind, most: number): Promise<Clai
 }
 
 /** Reads the contents after the claim, in other statements: one for both could miss an application that is stored meanwhile. */
-async function contentsOf(sql: Sql, kind: Kind, ids: string[]): Promise<(Content & { id: string })[]> {
+async function contentsOf(sql: Sql, kind: WebhookKind, ids: string[]): Promise<(Content & { id: string })[]> {
   if (kind !== 'decision') return sql`${selectStored(sql, ids)}`
   const contents = []
   // One at a time, to avoid a deadlock with an organiser whose decisions lock the invitations of several people.

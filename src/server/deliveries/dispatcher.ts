@@ -1,7 +1,7 @@
 import { createRepeats } from '../repeats.ts'
 import { claimDue, type Claim } from './claims.ts'
 import { createPace, type Pace } from './pace.ts'
-import { giveBack, mayQuote, recordHeartbeat, recordTry, type Kind, type Outcome } from './record.ts'
+import { giveBack, mayQuote, recordHeartbeat, recordTry, type WebhookKind, type Outcome } from './record.ts'
 import { deliver, type Receiver } from './webhook.ts'
 import { startWorker, type Worker, type WorkerLog } from './worker.ts'
 import type { Sql } from '../database/connection/sql.ts'
@@ -10,7 +10,7 @@ import type { Sql } from '../database/connection/sql.ts'
 export interface DispatcherOptions {
   /** The database, as the schema's owner. */
   sql: Sql
-  kind: Kind
+  kind: WebhookKind
   receiver: Receiver
   /** The limit of tries, shared by all kinds for the receiver; default none. */
   pace?: Pace

@@ -56,11 +56,11 @@ export async function recordDelivery(
 }
 
 /** The event that a webhook reports. */
-export type Kind = 'application' | 'rsvp' | 'decision'
+export type WebhookKind = 'application' | 'rsvp' | 'decision'
 
 /** A try of a webhook, and the data that decide about its next try. */
 export interface WebhookTry extends DeliveryTry {
-  kind: Kind
+  kind: WebhookKind
   /** Milliseconds since it was queued, by the database's clock. */
   age: number
 }

@@ -38,20 +38,20 @@ async function sendMail(to: string, mailServer: Settings['mailServer'], siteTitl
   const id = randomUUID()
   const body =
     'This is a test by the doctor. If it is in your spam folder, see what the doctor says about the sender.'
-  const result = await send(
+  const handover = await send(
     { id, to, subject: `[Test] ${siteTitle} can write to you`, body },
     mailServer,
     timeout,
   )
   const address = Object.values(hostAndPort(mailServer)).join(':')
-  switch (result.outcome) {
+  switch (handover.result) {
     case 'done':
       return ok(`${address} accepted an email to ${to}: check whether it arrives, and in which folder.`)
     case 'failed':
     case 'waiting':
-      return wrong(`${address} did not accept an email to ${to}: ${oneLine(result.reply)}.`)
+      return wrong(`${address} did not accept an email to ${to}: ${oneLine(handover.reply)}.`)
     case 'unavailable':
-      return wrong(`No email was sent: ${oneLine(result.problem)}.`)
+      return wrong(`No email was sent: ${oneLine(handover.problem)}.`)
     case 'aborted':
       return wrong('No email was sent: it was aborted.')
   }

@@ -7,7 +7,7 @@ import { uncertainReason, maxUncertainTries, type MailTry } from './outcomes.ts'
 import type { Sql } from '../database/connection/sql.ts'
 
 /** The kinds of emails. */
-export type Kind = 'test' | 'letter' | 'notice' | 'receipt'
+export type MailKind = 'test' | 'letter' | 'notice' | 'receipt'
 
 /** A claimed email to an applicant. */
 export interface LetterClaim extends Message, MailTry {
@@ -42,7 +42,7 @@ export async function claimMail(
     siteTitle,
     pause = null,
     kinds = ['test', 'letter', 'notice', 'receipt'],
-  }: { siteTitle: string; pause?: number | null | undefined; kinds?: Kind[] },
+  }: { siteTitle: string; pause?: number | null | undefined; kinds?: MailKind[] },
 ): Promise<MailClaim | undefined> {
   for (;;) {
     const [row] = await sql<[{ mail: NoticeClaim | (LetterClaim & LetterState) | null }]>`

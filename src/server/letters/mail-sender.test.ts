@@ -334,7 +334,7 @@ test(
     await releaseTo('grace@example.com')
     expect(await claimLetter(database.owner)).toMatchObject({ to: 'grace@example.com' })
     expect(await claimLetter(database.owner)).toBeUndefined()
-    expect(await record(database.owner, claim, { outcome: 'done', code: 250 })).toBe('done')
+    expect(await record(database.owner, claim, { result: 'done', code: 250 })).toBe('done')
     const next = await claimLetter(database.owner)
     expect(new Set([claim.to, next?.to])).toEqual(new Set(spellings.map((each) => each.trim())))
     expect(await claimLetter(database.owner)).toBeUndefined()
@@ -443,7 +443,7 @@ test('a letter that was withdrawn and then refused stays withdrawn, and a letter
   await decide(id, 'declined')
   await decide(id, 'accepted')
   if (claim === undefined) throw new Error('nothing was claimed')
-  const refusal = { outcome: 'failed', code: 550, reply: '550 no' } as const
+  const refusal = { result: 'failed', code: 550, reply: '550 no' } as const
   expect(await record(database.owner, claim, refusal)).toBe('cancelled')
   expect(await statesByOccasion()).toMatchObject([
     { occasion: 'accepted', state: 'withdrawn' },
@@ -460,7 +460,7 @@ test('a letter that arrives although it was withdrawn counts as sent, and a lett
   const claim = await claimLetter(database.owner)
   await decide(id, 'declined')
   if (claim === undefined) throw new Error('nothing was claimed')
-  expect(await record(database.owner, claim, { outcome: 'done', code: 250 })).toBe('done')
+  expect(await record(database.owner, claim, { result: 'done', code: 250 })).toBe('done')
   expect(await statesByOccasion()).toMatchObject([
     { occasion: 'accepted', state: 'sent' },
     { occasion: 'declined', state: 'sent' },
@@ -508,7 +508,7 @@ test('a letter whose server died is retried, and the lost try counts, but a with
   })
   // The first server, whose lease has expired, records nothing and gives nothing back.
   if (first === undefined) throw new Error('nothing was claimed')
-  expect(await record(database.owner, first, { outcome: 'done', code: 250 })).toBe('lost')
+  expect(await record(database.owner, first, { result: 'done', code: 250 })).toBe('lost')
   await giveBack(database.owner, first)
   expect(await letters()).toMatchObject([{ state: 'sending', attempts: 2 }, { state: 'withdrawn' }])
 })
@@ -549,7 +549,7 @@ test('recording a result and claiming the next letter do not deadlock', async ()
   const waiting = () => database.owner`select pid from pg_stat_activity where wait_event_type = 'Lock'`
   const { recorded, claimed } = await database.owner.begin(async (sql) => {
     await sql`select from private.invitations for update`
-    const recording = firstClaim && record(database.owner, firstClaim, { outcome: 'done', code: 250 })
+    const recording = firstClaim && record(database.owner, firstClaim, { result: 'done', code: 250 })
     await expect.poll(waiting).toHaveLength(1)
     const claiming = claimLetter(database.owner)
     await expect.poll(waiting).toHaveLength(2)
@@ -685,7 +685,7 @@ test('new emails are claimed although the clock was set back', async () => {
 })
 
 test('letters that wait when the clock is set back become due at once', async () => {
-  const failed = { outcome: 'waiting', code: 451, reply: '', isUncertain: false } as const
+  const failed = { result: 'waiting', code: 451, reply: '', isUncertain: false } as const
   await releaseTo('failed@example.com')
   const letter = await claimLetter(database.owner)
   if (letter) await record(database.owner, letter, failed)

@@ -48,19 +48,19 @@ const pollInterval = 1_000
 const recordPause = 1_000
 const recordTimeout = 60_000
 
-/** The result of a try, and what its failure is about. */
+/** The handover of a try, and what its failure is about. */
 interface Try {
-  result: HandoverResult
+  handover: HandoverResult
   blame: Blame
 }
 
 /** Decides what a failure is about. A closed connection counts as this email's own if the email was the cause too often. */
-function judge(result: HandoverResult, claim: MailClaim): Try {
-  if (result.outcome === 'unavailable' && result.isClosing && isCause(claim)) {
-    const { code, problem: reply } = result
-    return { result: { outcome: 'waiting', code, reply, isUncertain: false }, blame: 'email' }
+function judge(handover: HandoverResult, claim: MailClaim): Try {
+  if (handover.result === 'unavailable' && handover.isClosing && isCause(claim)) {
+    const { code, problem: reply } = handover
+    return { handover: { result: 'waiting', code, reply, isUncertain: false }, blame: 'email' }
   }
-  return { result, blame: 'reply' in result ? blameOf(result) : 'email' }
+  return { handover, blame: 'reply' in handover ? blameOf(handover) : 'email' }
 }
 
 /** Starts the worker that hands due emails over to the mail server. */
@@ -101,13 +101,13 @@ export function startMailSender({
 
   const attemptOn = async (connection: MailConnection, claim: MailClaim, signal: AbortSignal) => {
     const startedAt = performance.now()
-    const { result, blame } = await handOver(claim, connection, signal)
-    if (result.outcome === 'unavailable') {
+    const { handover, blame } = await handOver(claim, connection, signal)
+    if (handover.result === 'unavailable') {
       // Back off first, because an email whose claim is given back is due at once.
-      const isFirst = await backOffAll(sql, result.problem)
-      await giveBack(sql, claim, result)
+      const isFirst = await backOffAll(sql, handover.problem)
+      await giveBack(sql, claim, handover)
       if (isFirst) {
-        const { code, problem, cause } = result
+        const { code, problem, cause } = handover
         log.warn(
           { ...hostAndPort(mailServer), code, problem, cause },
           'the mail server is unavailable; letters will be retried',
@@ -115,32 +115,32 @@ export function startMailSender({
       }
       return
     }
-    if (result.outcome === 'aborted') return giveBack(sql, claim)
-    const outcome = await recordResult(claim, result, blame, signal)
+    if (handover.result === 'aborted') return giveBack(sql, claim)
+    const outcome = await recordResult(claim, handover, blame, signal)
     // Log neither the address nor the mail server's reply, which may quote the address.
     const details = {
       letterId: claim.id,
       attempt: claim.attempt,
       outcome,
-      code: result.code,
+      code: handover.code,
       milliseconds: Math.round(performance.now() - startedAt),
     }
     if (outcome === 'done') log.info(details, logMessages.done)
-    else if (outcome === 'failed' && result.outcome === 'failed') log.warn(details, 'letter refused')
+    else if (outcome === 'failed' && handover.result === 'failed') log.warn(details, 'letter refused')
     else log.warn(details, logMessages[outcome])
   }
 
   /** Records a result, even if the database is away for a moment. Without a record, the email would be sent again. */
   const recordResult = async (
     claim: MailClaim,
-    result: RecordedResult,
+    handover: RecordedResult,
     blame: Blame,
     signal: AbortSignal,
   ) => {
     const until = performance.now() + recordTimeout
     for (;;) {
       try {
-        return await record(sql, claim, result, blame)
+        return await record(sql, claim, handover, blame)
       } catch (error) {
         if (performance.now() > until) throw error
         await wait(recordPause, undefined, { signal }).catch(() => Promise.reject(error))
@@ -156,7 +156,7 @@ export function startMailSender({
     const message = 'says' in claim ? noticeMessage(claim, site) : claim
     if (!isAddress(message.to)) {
       const reply = 'This is not one plain address.'
-      return { result: { outcome: 'failed', code: null, reply }, blame: 'email' }
+      return { handover: { result: 'failed', code: null, reply }, blame: 'email' }
     }
     let mail: Mail
     try {
@@ -164,7 +164,7 @@ export function startMailSender({
     } catch (error) {
       log.warn({ letterId: message.id, err: error }, 'a letter could not be composed as an email')
       const reply = 'This could not be composed as an email.'
-      return { result: { outcome: 'waiting', code: null, reply, isUncertain: false }, blame: 'email' }
+      return { handover: { result: 'waiting', code: null, reply, isUncertain: false }, blame: 'email' }
     }
     return judge(await connection.handOver(mail, signal), claim)
   }

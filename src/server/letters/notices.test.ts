@@ -43,9 +43,9 @@ async function apply(first_name: string, last_name = 'Lovelace') {
   return row.id
 }
 
-const sent: RecordedResult = { outcome: 'done', code: 250 }
-const refused: RecordedResult = { outcome: 'failed', code: 550, reply: '550 no' }
-const retry: RecordedResult = { outcome: 'waiting', code: 451, reply: '451 later', isUncertain: false }
+const sent: RecordedResult = { result: 'done', code: 250 }
+const refused: RecordedResult = { result: 'failed', code: 550, reply: '550 no' }
+const retry: RecordedResult = { result: 'waiting', code: 451, reply: '451 later', isUncertain: false }
 
 const claimNext = () => claimNotice(sql())
 async function claimAll() {

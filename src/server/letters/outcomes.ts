@@ -11,7 +11,7 @@ import { withoutAddresses, type Blame } from '../mail/refusals.ts'
 import type { Sql } from '../database/connection/sql.ts'
 
 /** The results that `record` takes. After any other result, the claim is given back. */
-export type RecordedResult = Extract<HandoverResult, { outcome: 'done' | 'failed' | 'waiting' }>
+export type RecordedResult = Extract<HandoverResult, { result: 'done' | 'failed' | 'waiting' }>
 
 /**
  * What came of a try. `paused`: the try does not count, and all emails wait. `waits`: the same, and they waited before.
@@ -56,13 +56,13 @@ export const uncertainReason = 'It was sent three times. Whether it arrived is u
 export async function record(
   sql: Sql,
   claim: RecordedTry,
-  result: RecordedResult,
+  handover: RecordedResult,
   blame: Blame = 'email',
 ): Promise<Outcome> {
-  if (result.outcome === 'done') {
+  if (handover.result === 'done') {
     return (await recordDelivery(sql, claim, { state: 'done', reply: '' })) ?? 'lost'
   }
-  const recorded = triedAgain(claim, result)
+  const recorded = triedAgain(claim, handover)
   const state =
     blame === 'email'
       ? await recordDelivery(sql, claim, recorded)
@@ -73,11 +73,11 @@ export async function record(
 /** Decides whether and when an email that was not accepted is tried again. */
 function triedAgain(
   { attempt, age, uncertain = 0 }: RecordedTry,
-  result: Exclude<RecordedResult, { outcome: 'done' }>,
+  handover: Exclude<RecordedResult, { result: 'done' }>,
 ): TryResult & { reply: string } {
-  const { outcome, reply } = result
-  if (outcome === 'failed') return { state: 'failed', reply, isRefused: true }
-  const { isUncertain } = result
+  const { result, reply } = handover
+  if (result === 'failed') return { state: 'failed', reply, isRefused: true }
+  const { isUncertain } = handover
   const isUncertainTooOften = isUncertain && uncertain + 1 >= maxUncertainTries
   const next = isUncertainTooOften ? null : nextAttempt(attempt, age)
   if (next === null) {

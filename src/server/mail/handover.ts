@@ -11,23 +11,23 @@ export type HandoverResult = {
   /** The mail server's last code; null if it sent none. */
   code: number | null
 } & (
-  | { outcome: 'done' }
+  | { result: 'done' }
   /** Permanently refused because of the letter. `reply` may quote an address. */
-  | { outcome: 'failed'; reply: string }
+  | { result: 'failed'; reply: string }
   /** Failed this time. `isUncertain` means that the letter was being sent and got no reply, so it may have arrived. */
-  | { outcome: 'waiting'; reply: string; isUncertain: boolean }
+  | { result: 'waiting'; reply: string; isUncertain: boolean }
   /**
    * Failed, probably for another reason than the letter. `problem` is our own text, without any address. `isClosing` means that
    * the mail server closed the connection as its reply to the recipient or to the letter. Either may be the cause after all.
    */
-  | { outcome: 'unavailable'; problem: string; cause: string | undefined; isClosing: boolean }
+  | { result: 'unavailable'; problem: string; cause: string | undefined; isClosing: boolean }
   /** Aborted before any of the letter was sent. */
-  | { outcome: 'aborted' }
+  | { result: 'aborted' }
 )
 
 /** Whether the mail server refused only this email, permanently or for now, and may accept others. */
-export function isAboutMail({ outcome, code }: HandoverResult): boolean {
-  return outcome === 'failed' || (outcome === 'waiting' && code !== null)
+export function isAboutMail({ result, code }: HandoverResult): boolean {
+  return result === 'failed' || (result === 'waiting' && code !== null)
 }
 
 /** A connection to a mail server, which is opened for the first letter and reused for the next ones, one at a time. */
@@ -81,14 +81,14 @@ export function createMailConnection(mailServer: MailServer, timeout = mailTimeo
       const connection = reused ?? (await connect(mailServer, signal, (made) => (progress.connection = made)))
       const code = await send(connection, mail, signal, progress)
       idleConnection = connection
-      return { outcome: 'done', code } as const
+      return { result: 'done', code } as const
     } catch (error) {
-      const result = classify(error ?? {}, progress, signal)
+      const handover = classify(error ?? {}, progress, signal)
       const { connection } = progress
-      if (connection === undefined) return result
-      if (isAboutMail(result) && (await reset(connection, signal))) idleConnection = connection
+      if (connection === undefined) return handover
+      if (isAboutMail(handover) && (await reset(connection, signal))) idleConnection = connection
       else connection.close()
-      return result
+      return handover
     }
   }
 
@@ -103,20 +103,20 @@ export function createMailConnection(mailServer: MailServer, timeout = mailTimeo
     async handOver(mail, cancelled) {
       const { signal, clear } = abortAfter(timeout, cancelled)
       const reused = takeConnection()
-      let result = await tryOnce(mail, signal, reused)
+      let handover = await tryOnce(mail, signal, reused)
       // A new connection may help: the mail server may have closed the reused one, or may limit the letters over one connection.
-      if (reused !== undefined && result.outcome === 'unavailable' && !signal.aborted) {
-        result = await tryOnce(mail, signal, undefined)
+      if (reused !== undefined && handover.result === 'unavailable' && !signal.aborted) {
+        handover = await tryOnce(mail, signal, undefined)
       }
       clear()
       const wasNotSent =
-        result.outcome === 'unavailable' || (result.outcome === 'waiting' && !result.isUncertain)
-      if (cancelled?.aborted === true && wasNotSent && result.code === null) {
-        return { outcome: 'aborted', code: null }
+        handover.result === 'unavailable' || (handover.result === 'waiting' && !handover.isUncertain)
+      if (cancelled?.aborted === true && wasNotSent && handover.code === null) {
+        return { result: 'aborted', code: null }
       }
       clearTimeout(idleTimer)
       idleTimer = setTimeout(() => void quit(takeConnection()), idleTime).unref()
-      return result
+      return handover
     },
     close: () => quit(takeConnection()),
   }
@@ -249,7 +249,7 @@ function classify(
   const { command, responseCode, response } = failure
   const code = responseCode ?? null
   const unavailable = {
-    outcome: 'unavailable',
+    result: 'unavailable',
     code,
     problem: problemOf(failure, stage, aborted),
     cause: causeOf(failure),
@@ -260,15 +260,15 @@ function classify(
   if (code === 421 || command === 'MAIL FROM') return unavailable
   if (code !== null && (command === 'RCPT TO' || command === 'DATA')) {
     const reply = shorten(response ?? '')
-    if (code >= 500 && code < 600) return { outcome: 'failed', code, reply }
-    return { outcome: 'waiting', code, reply, isUncertain: false }
+    if (code >= 500 && code < 600) return { result: 'failed', code, reply }
+    return { result: 'waiting', code, reply, isUncertain: false }
   }
   const reply =
     aborted || isTimeout(failure) ? 'The mail server did not answer in time.' : 'The connection broke.'
-  if (stage === 'letter') return { outcome: 'waiting', code: null, reply, isUncertain: true }
+  if (stage === 'letter') return { result: 'waiting', code: null, reply, isUncertain: true }
   // MAIL FROM got a reply, so the recipient may be the cause of the break. Such a letter must not delay all others.
   if (stage === 'envelope' && typeof connection?.lastServerResponse === 'string') {
-    return { outcome: 'waiting', code: null, reply, isUncertain: false }
+    return { result: 'waiting', code: null, reply, isUncertain: false }
   }
   return unavailable
 }

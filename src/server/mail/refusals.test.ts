@@ -56,7 +56,7 @@ test.each(Object.entries(replies).flatMap(([blame, texts]) => texts.map((text) =
   'the refusal "%s" is about: %s',
   (reply, blame) => {
     const code = Number(/^\d{3}/.exec(reply)?.[0]) || null
-    expect(blameOf({ outcome: 'failed', code, reply })).toBe(blame)
+    expect(blameOf({ result: 'failed', code, reply })).toBe(blame)
   },
 )
 

@@ -18,10 +18,10 @@ const mail = {
 test('user and password are sent to a mail server that asks for them, and the result says if it does not accept them', async () => {
   const server = await startMailServer({ user: { name: 'ada', password: 'p@ss/w%rd' } })
   const login = { ...settingsFor(server), user: 'ada', password: 'p@ss/w%rd' }
-  expect(await send(mail, login)).toEqual({ outcome: 'done', code: 250 })
+  expect(await send(mail, login)).toEqual({ result: 'done', code: 250 })
   expect(server.received).toMatchObject([{ user: 'ada' }])
   expect(await send(mail, { ...login, password: 'wrong' })).toEqual({
-    outcome: 'unavailable',
+    result: 'unavailable',
     code: 535,
     problem: 'The mail server did not accept the user and password (EAUTH, AUTH PLAIN, 535).',
     cause: undefined,
@@ -39,11 +39,11 @@ test('an email to a mail server on this machine is encrypted if the server offer
 test('nothing is sent to another machine without TLS, or with an untrusted certificate', async () => {
   const [plain, unsigned] = [await startMailServer(), await startMailServer({ startTls: true })]
   expect(await send(mail, settingsFor(plain, elsewhere))).toMatchObject({
-    outcome: 'unavailable',
+    result: 'unavailable',
     problem: expect.stringContaining('could not be encrypted (ETLS') as string,
   })
   expect(await send(mail, settingsFor(unsigned, elsewhere))).toMatchObject({
-    outcome: 'unavailable',
+    result: 'unavailable',
     problem: expect.stringContaining('(ESOCKET') as string,
   })
   expect([...plain.received, ...unsigned.received]).toEqual([])
@@ -52,13 +52,13 @@ test('nothing is sent to another machine without TLS, or with an untrusted certi
 test("the result has the mail server's reply to a refused email, or the operating system's message if no server is reached", async () => {
   const server = await startMailServer({ refusesRecipients: true })
   expect(await send(mail, settingsFor(server))).toEqual({
-    outcome: 'failed',
+    result: 'failed',
     code: 550,
     reply: '550 no such user ada@example.org',
   })
   await server.close()
   expect(await send(mail, settingsFor(server))).toMatchObject({
-    outcome: 'unavailable',
+    result: 'unavailable',
     problem: 'The mail server could not be reached (ESOCKET).',
     cause: expect.stringContaining('connect ECONNREFUSED 127.0.0.1') as string,
   })
@@ -67,7 +67,7 @@ test("the result has the mail server's reply to a refused email, or the operatin
 test('sending times out even while the mail server slowly sends parts of its reply', async () => {
   const server = await startTrickle()
   expect(await send(mail, mailServerAt(server.port), 300)).toMatchObject({
-    outcome: 'unavailable',
+    result: 'unavailable',
     code: null,
     problem: 'The mail server did not answer in time.',
   })

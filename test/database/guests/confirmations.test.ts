@@ -52,7 +52,7 @@ async function letterOf({ id }: AcceptedApplicant) {
 async function send() {
   const claim = await claimLetter(sql())
   if (claim === undefined) throw new Error('no letter is due')
-  expect(await record(sql(), claim, { outcome: 'done', code: 250 })).toBe('done')
+  expect(await record(sql(), claim, { result: 'done', code: 250 })).toBe('done')
   return claim
 }
 

@@ -157,7 +157,7 @@ test('a rejection that is sent although the decision was undone meanwhile ends t
   if (claim === undefined) throw new Error('no letter is due')
   await decide(id, 'accepted')
   expect(await visit('place_by_token', { token })).toMatchObject({ state: 'open' })
-  await record(sql(), claim, { outcome: 'done', code: 250 })
+  await record(sql(), claim, { result: 'done', code: 250 })
   expect(await visit('place_by_token', { token })).toEqual({ state: 'invalid' })
   expect(await release(id, true)).toBe('released')
   expect(await visit('place_by_token', { token: tokenIn((await send()).body) })).toMatchObject({

@@ -91,7 +91,7 @@ async function claimDue() {
 
 const remindersOf = async (id: string) =>
   (await lettersOf(id)).filter(({ occasion }) => occasion === 'reminder').map(({ state }) => state)
-const deferred = { outcome: 'waiting', code: 451, reply: '451 later', isUncertain: false } as const
+const deferred = { result: 'waiting', code: 451, reply: '451 later', isUncertain: false } as const
 
 /** Makes the statements of a transaction act as the signed-in organiser. */
 async function actAsOrganiser(transaction: Sql) {
@@ -156,7 +156,7 @@ test('an acceptance after a rejection gets a new deadline, counted from the hand
 
 test('a refused reminder is not retried after its recipient gave an RSVP', async () => {
   const { id } = await inviteAndRemind()
-  expect(await record(sql(), await claimDue(), { outcome: 'failed', code: 550, reply: '550 no' })).toBe(
+  expect(await record(sql(), await claimDue(), { result: 'failed', code: 550, reply: '550 no' })).toBe(
     'failed',
   )
   await ask('set_answer', { act: crypto.randomUUID(), application: id, answer: 'coming' })
@@ -210,7 +210,7 @@ test('an acceptance that did not arrive before its deadline is drafted again and
   const id = await store()
   await decide(id, 'accepted')
   expect(await release(id)).toBe('released')
-  expect(await record(sql(), await claimDue(), { outcome: 'failed', code: 550, reply: '550 no' })).toBe(
+  expect(await record(sql(), await claimDue(), { result: 'failed', code: 550, reply: '550 no' })).toBe(
     'failed',
   )
   await passDeadline(id)
@@ -268,7 +268,7 @@ test('a reminder that a server claims at the moment of an RSVP is not reported a
   expect(await remindersOf(id)).toEqual(['sending'])
   const [claimed] = await sql()<[{ id: string; attempt: number }]>`
     select id, attempts as attempt from private.deliveries where state = 'sending'`
-  expect(await record(sql(), { ...claimed, age: 0 }, { outcome: 'done', code: 250 })).toBe('done')
+  expect(await record(sql(), { ...claimed, age: 0 }, { result: 'done', code: 250 })).toBe('done')
   expect(await remindersOf(id)).toEqual(['sent'])
 })
 

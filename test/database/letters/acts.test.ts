@@ -134,7 +134,7 @@ test('while a letter to a person is being written, a refused letter to them wait
     const { data } = (await clients[0]?.auth.getClaims()) ?? {}
     await writing`select set_config('request.jwt.claims', ${JSON.stringify(data?.claims)}, true)`
     await writing`select desk_write_to(gen_random_uuid(), ${id}, 'another', 'b')`
-    const refused = record(owner, claim, { outcome: 'failed', code: 550, reply: '550 no' })
+    const refused = record(owner, claim, { result: 'failed', code: 550, reply: '550 no' })
     await expect
       .poll(
         () =>

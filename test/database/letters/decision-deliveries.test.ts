@@ -246,11 +246,11 @@ test('an RSVP is queued only if a server for an automation was seen within a day
 })
 
 /** Hands over the due letter: the mail server accepts it, or replies `451`. */
-async function handOver(outcome: 'done' | 'waiting' = 'done') {
+async function handOver(result: 'done' | 'waiting' = 'done') {
   const mail = await claimLetter(sql())
   if (mail === undefined) throw new Error('no letter is due')
-  const deferred = { outcome: 'waiting', code: 451, reply: 'later', isUncertain: false } as const
-  await record(sql(), mail, outcome === 'done' ? { outcome, code: 250 } : deferred)
+  const deferred = { result: 'waiting', code: 451, reply: 'later', isUncertain: false } as const
+  await record(sql(), mail, result === 'done' ? { result, code: 250 } : deferred)
 }
 
 test('with a mail server, an automation is told of a decision only after its email was sent', async () => {
@@ -278,7 +278,7 @@ test('an automation is told once of a stopped letter that may have arrived, and 
   if (mail === undefined) throw new Error('no letter is due')
   await callDesk('withdraw', { act })
   await decide(id, 'declined')
-  await record(sql(), mail, { outcome: 'waiting', code: null, reply: 'It broke off.', isUncertain: true })
+  await record(sql(), mail, { result: 'waiting', code: null, reply: 'It broke off.', isUncertain: true })
   await send('declined')
   await handOver()
   const deliverNext = async () => {
@@ -331,7 +331,7 @@ test('a decision that is sent in addition to an email can be stopped, and no let
     await callDesk('release', { act: crypto.randomUUID(), letters: selected, again: true })
     const mail = await claimLetter(sql())
     if (mail === undefined) throw new Error('no letter is due')
-    await record(sql(), mail, { outcome: 'done', code: 250 })
+    await record(sql(), mail, { result: 'done', code: 250 })
   }
   await release()
   await callDesk('write', { applications: [id], occasion: 'accepted', again: true })
@@ -445,7 +445,7 @@ test('an organiser who erases somebody and a server that records their letter fo
   if (letter === undefined) throw new Error('no letter is due')
   const { recorded } = await sql().begin(async (erasing) => {
     await erasing`select from public.retreat_applications where id = ${id} for update`
-    const recording = record(sql(), letter, { outcome: 'done', code: 250 })
+    const recording = record(sql(), letter, { result: 'done', code: 250 })
     await expect
       .poll(() => sql()`select pid from pg_stat_activity where wait_event_type = 'Lock'`)
       .toHaveLength(1)

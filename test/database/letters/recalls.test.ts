@@ -11,9 +11,9 @@ import type { Letter } from '../../../src/client/desk/letters.ts'
 import type { Sql } from '../../../src/server/database/connection/sql.ts'
 import { record, type RecordedResult } from '../../../src/server/letters/outcomes.ts'
 
-const deferred: RecordedResult = { outcome: 'waiting', code: 451, reply: '451 later', isUncertain: false }
+const deferred: RecordedResult = { result: 'waiting', code: 451, reply: '451 later', isUncertain: false }
 const uncertain: RecordedResult = {
-  outcome: 'waiting',
+  result: 'waiting',
   code: null,
   reply: 'No response.',
   isUncertain: true,
@@ -205,7 +205,7 @@ test('a rejection resets the invitation, even if a letter to one person was sent
   const { id: letter, seen } = await writeTo(id)
   await ask('sent_by_hand', { letter, seen })
   const before = await invitationOf(id)
-  expect(await record(owner, rejection, { outcome: 'done', code: 250 })).toBe('done')
+  expect(await record(owner, rejection, { result: 'done', code: 250 })).toBe('done')
   const after = await invitationOf(id)
   expect(after).toMatchObject({ told_at: null, rsvp: null })
   expect(after?.['token']).not.toBe(before?.['token'])
@@ -293,7 +293,7 @@ test('a letter that was sent by hand is recorded once, and only with the text th
   expect(await statesOf(id)).toEqual(['accepted by mail: draft', 'accepted by mail: sent'])
   // A server sends the later one.
   await send('accepted', true)
-  await record(owner, await claim(), { outcome: 'done', code: 250 })
+  await record(owner, await claim(), { result: 'done', code: 250 })
   await expect(ask('sent_by_hand', args)).rejects.toMatchObject({ code: 'PT409' })
 })
 
@@ -307,7 +307,7 @@ test('notices to organisers and midnight do not change the stamp of an applicati
   const stamp = await stampOf()
   const notice = assertDue(await claimNotice(owner))
   expect(notice).toMatchObject({ to: me })
-  await record(owner, notice, { outcome: 'done', code: 250 })
+  await record(owner, notice, { result: 'done', code: 250 })
   expect(await stampOf()).toBe(stamp)
   // In this zone, it is a later day already, so the deadline has passed.
   await setZone('Pacific/Kiritimati')

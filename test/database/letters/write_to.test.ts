@@ -95,7 +95,7 @@ const failedSends: [string, (claim: LetterClaim) => Promise<unknown>][] = [
     'that the mail server defers',
     (claim) =>
       record(sql(), claim, {
-        outcome: 'waiting',
+        result: 'waiting',
         code: 451,
         reply: '451 later',
         isUncertain: false,

@@ -207,7 +207,7 @@ export const organisers: readonly Break[] = [
     effect: "The log has the mail server's reply, which quotes the address",
     declaration: 'detailsOf',
     find: ': { outcome, code }',
-    replace: ': result',
+    replace: ': handover',
   },
   {
     id: 'email-unencrypted',

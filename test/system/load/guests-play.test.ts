@@ -47,7 +47,7 @@ async function deliverTo({ guests }: Retreat) {
     await sql()`update private.postman set next_at = '-infinity'`
     const claim = await claimLetter(sql())
     if (claim === undefined) return
-    await record(sql(), claim, { outcome: 'done', code: 250 })
+    await record(sql(), claim, { result: 'done', code: 250 })
     const [letter] = await sql()<[{ application: string }]>`
       select application_id as application from private.deliveries where id = ${claim.id}`
     const guest = guests.find(({ id }) => id === letter.application)

@@ -72,12 +72,12 @@ test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, 
     some.filter(() => random() < 0.5).toSorted(() => random() - 0.5)
   const statuses = ['new', 'shortlisted', 'accepted', 'waitlisted', 'declined']
   const text = { subject: 'By train', body: 'Take the train, {{first_name}}.' }
-  const sent = { outcome: 'done', code: 250 } as const
+  const sent = { result: 'done', code: 250 } as const
   const mailResults: RecordedResult[] = [
     sent,
-    { outcome: 'failed', code: 550, reply: '550 no' },
-    { outcome: 'waiting', code: 450, reply: '450 later', isUncertain: false },
-    { outcome: 'waiting', code: null, reply: 'It broke off.', isUncertain: true },
+    { result: 'failed', code: 550, reply: '550 no' },
+    { result: 'waiting', code: 450, reply: '450 later', isUncertain: false },
+    { result: 'waiting', code: null, reply: 'It broke off.', isUncertain: true },
   ]
   const delivered: DeliveryResult = { delivered: true, status: 200, text: '' }
   const webhookResults: DeliveryResult[] = [

@@ -70,19 +70,19 @@ type Result = 'sent' | 'refused' | 'later' | 'broken off'
 /** For each result, how it is recorded for an email and for a webhook. */
 const results: Record<Result, [mail: RecordedResult, webhook: DeliveryResult]> = {
   sent: [
-    { outcome: 'done', code: 250 },
+    { result: 'done', code: 250 },
     { delivered: true, status: 200, text: '' },
   ],
   refused: [
-    { outcome: 'failed', code: 550, reply: '550 no' },
+    { result: 'failed', code: 550, reply: '550 no' },
     { delivered: false, status: 410, text: 'Gone' },
   ],
   later: [
-    { outcome: 'waiting', code: 451, reply: '451 later', isUncertain: false },
+    { result: 'waiting', code: 451, reply: '451 later', isUncertain: false },
     { delivered: false, status: 500, text: 'Later' },
   ],
   'broken off': [
-    { outcome: 'waiting', code: null, reply: 'It broke off.', isUncertain: true },
+    { result: 'waiting', code: null, reply: 'It broke off.', isUncertain: true },
     { delivered: false, status: null, isUncertain: true, text: 'It broke off.' },
   ],
 }

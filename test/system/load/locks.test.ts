@@ -105,7 +105,7 @@ async function buildWorld() {
       await owner`update private.postman set next_at = '-infinity', paused_until = '-infinity'`
       const claim = await claimLetter(owner)
       if (claim === undefined) return
-      await record(owner, claim, { outcome: 'done', code: 250 })
+      await record(owner, claim, { result: 'done', code: 250 })
     }
   }
   const [first = '', second = '', third = '', fourth = ''] = applications
@@ -140,7 +140,7 @@ async function buildWorld() {
   await owner`update private.postman set seen_at = now() + interval '1 day'`
   await claimDue(owner, 'decision', 100)
   const refused = await claimLetter(owner)
-  if (refused) await record(owner, refused, { outcome: 'failed', code: 550, reply: '550 no' })
+  if (refused) await record(owner, refused, { result: 'failed', code: 550, reply: '550 no' })
   await claimLetter(owner)
   // Everything is due to be erased, and was announced.
   await setRetreat(owner, { starts_on: '2020-02-01', ends_on: '2020-02-02' })
@@ -227,7 +227,7 @@ function choicesOf(seed: number) {
 type Choices = ReturnType<typeof choicesOf>
 
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
-const accepted = { outcome: 'done', code: 250 } as const
+const accepted = { result: 'done', code: 250 } as const
 
 /** The arguments of each call that writes. */
 const calls: Record<string, (choices: Choices) => object> = {
@@ -375,7 +375,7 @@ const work: Record<string, (choices: Choices) => Promise<unknown>> = {
     const claim = pick(world.claims)
     return pick([
       () => recordDelivery(owner, claim, { state: 'done' }),
-      () => record(owner, claim, { outcome: 'failed', code: 550, reply: '550 no' }, 'unclear'),
+      () => record(owner, claim, { result: 'failed', code: 550, reply: '550 no' }, 'unclear'),
       () => recordDelivery(owner, claim, { state: 'waiting', isUncertain: true }),
     ])()
   },

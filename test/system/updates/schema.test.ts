@@ -176,7 +176,7 @@ test('the schema changes only after a pending email has been sent, and no email 
   await expect.poll(() => messages).toEqual([expect.stringMatching(/^waiting up to 90 s for emails/)])
   expect(await claimLetter(owner)).toBeUndefined()
   expect(await owner`select to_regclass('private.newer') as made`).toEqual([{ made: null }])
-  expect(await recordLetter(owner, letter, { outcome: 'done', code: 250 })).toBe('done')
+  expect(await recordLetter(owner, letter, { result: 'done', code: 250 })).toBe('done')
   expect(await migrating).toMatchObject({ applied: ['29990101000000_newer'] })
   expect(await claimLetter(owner)).toMatchObject({ attempt: 1 })
 })

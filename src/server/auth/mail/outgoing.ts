@@ -55,14 +55,14 @@ export function createOutgoing(
 
   /** Sends an email. Returns whether the mail server accepted it. */
   const trySend = async (message: Message, to: MailServer) => {
-    const result = await send(message, to)
-    const isAccepted = result.outcome === 'done'
-    if (!isAboutMail(result)) {
+    const handover = await send(message, to)
+    const isAccepted = handover.result === 'done'
+    if (!isAboutMail(handover)) {
       await record(isAccepted).catch((error: unknown) =>
         log.warn({ err: error }, 'the state of the mail server could not be recorded'),
       )
     }
-    if (!isAccepted) log.error({ ...hostAndPort(to), ...detailsOf(result) }, 'an email was not sent')
+    if (!isAccepted) log.error({ ...hostAndPort(to), ...detailsOf(handover) }, 'an email was not sent')
     return isAccepted
   }
 
@@ -99,9 +99,13 @@ export function createOutgoing(
 }
 
 /** The details of a failure for the log, without the mail server's reply, which may quote an address. */
-function detailsOf(result: HandoverResult) {
-  const { outcome, code } = result
-  if (outcome === 'unavailable') return { outcome, code, problem: result.problem, cause: result.cause }
+function detailsOf(handover: HandoverResult) {
+  const { result: outcome, code } = handover
+  if (handover.result === 'unavailable') {
+    return { outcome, code, problem: handover.problem, cause: handover.cause }
+  }
   // Without a code, the reply is our own text.
-  return outcome === 'waiting' && code === null ? { outcome, code, problem: result.reply } : { outcome, code }
+  return handover.result === 'waiting' && code === null
+    ? { outcome, code, problem: handover.reply }
+    : { outcome, code }
 }
