@@ -8,6 +8,18 @@ create or replace function private.happened_within(moment timestamptz, span inte
 
 revoke all on function private.happened_within(timestamp with time zone, interval) from public, anon, authenticated;
 
+create or replace function private.keep_notices() returns void
+  language plpgsql set search_path = ''
+as $$ begin perform private.tidy_notices(); end $$;
+
+create or replace function private.keep_answers() returns integer
+  language plpgsql set search_path = ''
+as $$ begin return private.announce_and_erase_answers(); end $$;
+
+create or replace function private.keep_applications(most integer) returns jsonb
+  language plpgsql set search_path = ''
+as $$ begin return private.announce_and_erase_applications(most); end $$;
+
 -- One application with everything that is known about it. Blind readers get the details of some kinds of events only; of the
 -- others they see only the kind, the author and the time.
 create or replace function private.application_details(application uuid, blind boolean) returns jsonb
@@ -351,6 +363,35 @@ begin
 end
 $$;
 
+-- Announces private answers that will be erased within six days, and erases those that were announced on seven days. Servers call
+-- this regularly. The result is the number of erased answers.
+create or replace function private.announce_and_erase_answers() returns integer
+  language plpgsql set search_path = ''
+as $$
+declare
+  due record;
+  erased integer := 0;
+begin
+  perform from private.editions order by id for key share;
+  for due in
+    select id, private.answers_erased_on(edition) as erased_on from private.editions as edition
+    where private.answers_erased_on(edition) - 6 <= private.today() and exists (
+      select from private.questions join private.question_answers on question_id = questions.id
+      where questions.edition = edition.id and is_private
+    )
+    order by id
+  loop
+    if due.erased_on <= (select erasable_until from private.announce(due.id, 'answers')) then
+      perform private.end_announcements(due.id, 'answers');
+      erased := erased + private.erase_due_answers('server', array[due.id]);
+    end if;
+  end loop;
+  return erased;
+end
+$$;
+
+revoke all on function private.announce_and_erase_answers() from public, anon, authenticated;
+
 -- Sends somebody a confirmation, which can be stopped like any letter. A person gets at most one an hour, and none is queued
 -- unless a server that sends emails was seen in the last day. A letter that quotes a blank form answer stays a draft. If this
 -- fails, the RSVP is still stored. The caller has locked the application.
@@ -454,7 +495,7 @@ declare
   text jsonb;
 begin
   if recipient is null
-    or not pg_try_advisory_xact_lock(hashtextextended(case when is_provider then recipient else company end, 0))
+    or not pg_try_advisory_xact_lock(5610750, hashtext(case when is_provider then recipient else company end))
   then
     return;
   end if;
@@ -466,7 +507,7 @@ begin
     where domain = company and private.happened_within(queued_at, '1 day')
     offset case when is_provider then 999 else 19 end limit 1;
   if found then return; end if;
-  select * into template from private.templates where kind = 'receipt';
+  select * into template from private.templates where name = 'received';
   text := private.receipt(template.subject, template.body, application.first_name);
   insert into private.deliveries (kind, application_id, subject, body, mailbox, domain)
     values ('receipt', application.id, text ->> 'subject', text ->> 'body', recipient, company);
@@ -475,11 +516,13 @@ $$;
 
 -- Whether this hour's limit allows another receipt or notice: a hundred, over all servers.
 -- Its body is a text: PostgreSQL refuses a new column of a table whose row type a parsed body uses.
-create or replace function private.has_room(postman private.postman) returns boolean
+create or replace function private.is_below_hourly_limit(postman private.postman) returns boolean
   language sql stable
 as $$
   select postman.in_hour < 100 or not private.happened_within(postman.hour_began_at, '1 hour')
 $$;
+
+revoke all on function private.is_below_hourly_limit(private.postman) from public, anon, authenticated;
 
 -- The emails that are suspected: what was refused more than an hour ago says nothing about the mail server of now.
 create or replace function private.suspects() returns uuid[]
@@ -492,6 +535,48 @@ begin
   );
 end
 $$;
+
+drop function if exists private.due_mail(text[], boolean);
+
+-- Finds and locks the next email to send. Tests come first, since an organiser waits for them. Letters and notices follow.
+-- Receipts come last: there may be as many as applications. Locked rows are skipped. The query joins no other table: for a
+-- join, PostgreSQL would read all due emails to find the first. If the mail server refused emails for a reason that may be about
+-- all, the next is to somebody else if possible, at least to somebody else than the last.
+create or replace function private.due_mail(kinds text[], is_below_limit boolean, out kind text, out id uuid)
+  language plpgsql set search_path = ''
+as $$
+declare
+  suspects constant uuid[] := private.suspects();
+  skipped uuid[];
+  moments record;
+begin
+  -- Skips all suspects, then the last, then none.
+  for excess in reverse cardinality(suspects)..0 loop
+    continue when excess not in (cardinality(suspects), 1, 0);
+    skipped := suspects[cardinality(suspects) - excess + 1:];
+    skipped := skipped || array(
+      select application_id from private.deliveries as suspect
+      where suspect.id = any (skipped) and suspect.kind in ('letter', 'receipt')
+    );
+    foreach kind in array '{test,letter,notice,receipt}'::text[] loop
+      continue when not kind = any (kinds) or kind in ('notice', 'receipt') and not is_below_limit;
+      for moments in select * from private.due_moments() loop
+        select delivery.id into due_mail.id from private.deliveries as delivery
+          where delivery.kind = due_mail.kind and due_at >= moments.since and due_at <= moments.until and recalled_at is null
+            -- Emails other than letters are not sent after a day.
+            and (delivery.kind = 'letter' or queued_at > now() - interval '1 day')
+            and delivery.id <> all (skipped)
+            and (delivery.kind not in ('letter', 'receipt')
+              or delivery.application_id <> all (skipped) and not private.is_busy(delivery))
+          order by due_at limit 1 for update skip locked;
+        if found then return; end if;
+      end loop;
+    end loop;
+  end loop;
+end
+$$;
+
+revoke all on function private.due_mail(text[], boolean) from public, anon, authenticated;
 
 -- Claims the next email (`due_mail`) for one server and the duration of the lease; null if none is due or may be sent. It locks
 -- the postman's row first and then checks again what is due: the previous holder of the lock may have claimed a letter to the
@@ -513,12 +598,12 @@ begin
   select * into postman from private.postman;
   -- Writes nothing if no email is due, or none may be sent.
   if not private.may_leave(postman, pace) or private.awaits_probe() then return null; end if;
-  due := private.due_mail(kinds, private.has_room(postman));
+  due := private.due_mail(kinds, private.is_below_hourly_limit(postman));
   if due.id is null then return null; end if;
   select * into postman from private.postman for update;
   if not private.may_leave(postman, pace) or private.awaits_probe() then return null; end if;
   loop
-    due := private.due_mail(kinds, private.has_room(postman));
+    due := private.due_mail(kinds, private.is_below_hourly_limit(postman));
     if due.id is null then return null; end if;
     mail := case when due.kind in ('test', 'notice') then private.claim_notice(due.id, lease)
       else private.claim_letter(due.id, lease) end;
@@ -550,6 +635,31 @@ create or replace function private.write_notices(application uuid, event bigint 
           and private.happened_within(queued_at, '1 hour')
       ) < 10;
   end;
+
+-- Deletes notices and tests after a day, sent or not, and writes the daily emails that are due. A notice about one application or
+-- RSVP, sent or failed, stays until the daily email has left out that application or RSVP.
+create or replace function private.tidy_notices() returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  -- A time too far ahead was stored before the clock was set back.
+  update private.organisers
+    set told_until = least(told_until, now() - interval '1 minute'),
+      day_due_at = day_due_at
+        - greatest(0, ceil(extract(epoch from day_due_at - now()) / 86400) - 1) * interval '1 day'
+    where told_until > now() or day_due_at > now() + interval '1 day';
+  -- Skips those that are being erased or sent: the next call deletes them.
+  delete from private.deliveries where id = any (array(
+    select id from private.deliveries join private.organisers on account_id = organiser_id
+    where kind in ('notice', 'test') and queued_at <= now() - interval '1 day'
+      and (kind = 'test' or application_id is null or due_at is not null or queued_at < told_until - interval '1 hour')
+    for update of deliveries skip locked
+  ));
+  perform private.write_day_notices();
+end
+$$;
+
+revoke all on function private.tidy_notices() from public, anon, authenticated;
 
 -- Claims a notice or a test that is due. Returns null and deletes it if it reports nothing, or if the daily email reports
 -- the same.
@@ -592,6 +702,33 @@ begin
 end
 $$;
 
+-- Makes these failed deliveries due again, as if they had never been tried. `may_have_arrived` stays: copies that may have arrived
+-- still count. Skips a decision or an RSVP if a later one of the same applicant is pending. Returns how many are due again.
+create or replace function private.retry_failed(wanted uuid[]) returns integer
+  language sql set search_path = ''
+as $$
+  select private.lock_deliveries(wanted);
+  with retried as (
+    update private.deliveries as delivery set state = 'waiting', due_at = now(), attempts = 0, tried_at = null,
+        reply_status = null, reply = '', is_refused = false, closings = 0
+      where id = any (wanted) and state = 'failed' and not (kind in ('decision', 'rsvp') and exists (
+        select from private.deliveries as later
+        where later.application_id = delivery.application_id and later.kind = delivery.kind
+          and private.is_before(delivery, later) and later.state in ('waiting', 'sending')
+      )) returning true
+  )
+  select count(*)::integer from retried
+$$;
+
+-- Makes all failed deliveries of a kind due again. Returns how many.
+create or replace function private.retry_deliveries(kind text) returns integer
+  language sql set search_path = ''
+as $$
+  select private.retry_failed(array(
+    select id from private.deliveries where deliveries.kind = retry_deliveries.kind and state = 'failed'
+  ))
+$$;
+
 -- Up to `most` applications of an edition that are due on or before a day, the oldest first.
 create or replace function private.due_applications(edition integer, day date, most integer) returns setof uuid
   language sql stable set search_path = ''
@@ -609,6 +746,46 @@ as $$
     and not exists (select from private.holds where holds.application_id = application.id)
   order by created_at, id limit most
 $$;
+
+-- Announces applications that will be erased within six days, and erases up to `most` of those that were announced on seven days.
+-- Servers call this regularly, and again at once as long as it erases some: each call is short, and no insert waits for it. The
+-- result is {erased, announced}. `announced`: the result of `private.announced_applications` once a day, otherwise null.
+create or replace function private.announce_and_erase_applications(most integer) returns jsonb
+  language plpgsql set search_path = ''
+as $$
+declare
+  today constant date := private.today();
+  shown integer;
+  announcement record;
+  gone integer := 0;
+  is_new boolean := false;
+begin
+  -- Before their announcements, as in the order of locks.
+  perform from private.editions order by id for key share;
+  for shown in
+    select id from private.editions, private.retention
+    where ends_on + make_interval(months => least(months, months_for_guests)) <= today + 6
+      or exists (select from private.announcements where edition = id and subject = 'applications')
+    order by id
+  loop
+    if exists (select from private.due_applications(shown, today + 6, 1)) then
+      announcement := private.announce(shown, 'applications');
+      is_new := is_new or announcement.is_new;
+      continue when announcement.erasable_until is null;
+      gone := private.erase_due_applications(shown, announcement.erasable_until, most, (
+        -- The day before the first announcement, in case the time zones differ.
+        select until - 7 from private.announcements where edition = shown and subject = 'applications'));
+      update private.announcements as round set erased = round.erased + gone
+        where edition = shown and subject = 'applications';
+      exit when gone > 0;
+    end if;
+    perform private.end_announcements(shown, 'applications');
+  end loop;
+  return jsonb_build_object('erased', gone, 'announced', case when is_new then private.announced_applications() end);
+end
+$$;
+
+revoke all on function private.announce_and_erase_applications(integer) from public, anon, authenticated;
 
 -- Refuses an application while the door is closed, with the organisers' sentence, and counts it while a limit is set. It runs
 -- after the insert, so that the index refuses a repeat first: a repeat is a success even when the door is closed.
@@ -646,6 +823,34 @@ begin
     raise exception using errcode = 'PT403', message = coalesce(nullif(door.sentence, ''), 'Applications are closed.');
   end if;
   return null;
+end
+$$;
+
+-- Adds a server's counts to those of today: `counts` has the visits and starts of each source. A day has at most 200 different
+-- names, of all servers together.
+create or replace function private.count_visits(counts jsonb) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  today date := private.today();
+  free_names integer;
+begin
+  -- One batch after the other, so that two servers neither exceed the limit together nor deadlock.
+  lock table private.visits in share row exclusive mode;
+  select 200 - count(*) into free_names from private.visits where day = today and source not in ('', 'other');
+  insert into private.visits as stored (day, source, visits, starts)
+    select today, case when is_known or position <= free_names then source else 'other' end, sum(visits), sum(starts)
+    from (
+      select batch.*, is_known, row_number() over (partition by is_known order by batch.visits desc, source) as position
+      from jsonb_to_recordset(counts) as batch (source text, visits integer, starts integer)
+        cross join lateral (
+          select source in ('', 'other')
+            or exists (select from private.visits as former where former.day = today and former.source = batch.source)
+        ) as known (is_known)
+    ) as numbered
+    group by 2
+  on conflict (day, source) do update
+    set visits = stored.visits + excluded.visits, starts = stored.starts + excluded.starts;
 end
 $$;
 
@@ -906,6 +1111,33 @@ begin
 end
 $$;
 
+-- Removes a template that organisers created, by its name, and its drafts.
+create or replace function public.desk_remove_template(occasion text, version integer) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  drafts uuid[];
+begin
+  if occasion in (select name from private.first_templates()) then
+    raise exception 'The templates of the receipt, the decisions, the reminders and the confirmation stay.' using errcode = '22023';
+  end if;
+  delete from private.templates as template
+    where name = occasion and template.version = desk_remove_template.version;
+  if not found then
+    if exists (select from private.templates where name = occasion) then
+      raise exception 'Somebody else changed this template meanwhile.' using errcode = 'PT409';
+    end if;
+    return jsonb_build_object('removed', false);
+  end if;
+  drafts := array(select id from private.letters where coalesce(template, '') = occasion and state = 'draft');
+  perform private.lock_letters(drafts);
+  update private.letters set state = 'dropped' where id = any (drafts) and state = 'draft';
+  perform private.write_down_letters(me.email, jsonb_build_object('removed', occasion));
+  return jsonb_build_object('removed', true);
+end
+$$;
+
 -- Sends the caller a text, filled in for an application as its applicant would get it. Repeating the act sends no second
 -- email.
 create or replace function public.desk_send_test(
@@ -952,6 +1184,121 @@ begin
 end
 $$;
 
+-- Drafts letters of a template; with `again`, even if it was sent before. The result has the outcome of each: drafted, written (a
+-- draft or a letter exists already, in the returned `state`), undecided (another decision is current) or gone. Repeating the act
+-- drafts none and returns the first result. A desk of version 1.0 sends no `act`.
+create or replace function public.desk_write(applications uuid[], occasion text, again boolean default false, act uuid default null)
+  returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  application uuid;
+  status_now text;
+  outcome text;
+  outcomes jsonb := jsonb_build_array();
+begin
+  perform private.caller();
+  if cardinality(applications) > 1000 then
+    raise exception 'At most 1,000 letters are drafted at once.' using errcode = '22023';
+  elsif occasion = 'received' then
+    raise exception 'A receipt is sent automatically, and only to its applicant.' using errcode = '22023';
+  end if;
+  -- Locked until commit, so that removing the template also removes these drafts.
+  perform from private.templates where name = occasion for key share;
+  if not found then
+    raise exception 'There is no template of this name.' using errcode = '22023';
+  end if;
+  act := coalesce(act, gen_random_uuid());
+  if not private.begin_act(act, 'desk_write', applications::text, occasion, again::text) then
+    return (select result from private.acts where acts.act = desk_write.act);
+  end if;
+  perform private.lock_for_letters(applications);
+  for application in select distinct unnest(applications) as id order by id loop
+    perform from public.retreat_applications where id = application;
+    outcome := case when not found then 'gone' end;
+    if outcome is null then
+      select status into status_now from private.statuses where application_id = application;
+      outcome := case
+        when private.is_decision(occasion) and occasion is distinct from status_now then 'undecided'
+        when private.draft_from_template(application, occasion, coalesce(again, false)) is null then 'written'
+        else 'drafted'
+      end;
+    end if;
+    outcomes := outcomes || jsonb_build_object('application', application, 'outcome', outcome,
+      'state', case outcome when 'written' then coalesce(
+        (select state from private.letters where application_id = application and template = occasion and state = 'draft'),
+        -- A pending or failed delivery takes precedence over a sent one.
+        (
+          select state from private.letter_deliveries as delivery
+          where application_id = application and delivery.occasion = desk_write.occasion and is_main and state <> 'withdrawn'
+          order by state = 'sent' limit 1
+        )) end);
+  end loop;
+  return private.end_act(act, outcomes);
+end
+$$;
+
+-- Waits until nobody reads or writes applications, and blocks reading and writing until the transaction ends. It also locks the
+-- rows that a new edition changes, since other calls lock them before applications. A waiting lock request blocks all later
+-- applicants, so each attempt waits only briefly, and all attempts together less than a statement may take.
+create or replace function private.lock_all_applications() returns void
+  language plpgsql set search_path = '' set lock_timeout = '100ms'
+as $$
+begin
+  for attempt in 1 .. 20 loop
+    begin
+      lock table public.retreat_applications in access exclusive mode;
+      perform from private.door for update;
+      perform from private.editions order by id for update;
+      perform from private.places for update;
+      perform from private.templates order by name for update;
+      return;
+    exception when lock_not_available then
+      perform pg_sleep(0.1);
+    end;
+  end loop;
+  raise exception 'Applications are being read at this moment, such as for a backup. Please try again in some minutes.'
+    using errcode = 'PT503';
+end
+$$;
+
+revoke all on function private.lock_all_applications() from public, anon, authenticated;
+
+-- Gives drafts that still have their template's text these texts.
+create or replace function private.freeze_texts(drafts private.letters[]) returns void
+  language sql set search_path = ''
+as $$
+  update private.letters as letter set version = letter.version + 1, subject = filled.subject, body = filled.body
+    from unnest(drafts) as filled
+    where letter.id = filled.id and letter.state = 'draft' and letter.subject is null
+$$;
+
+revoke all on function private.freeze_texts(private.letters[]) from public, anon, authenticated;
+
+-- Sets the product's templates to their first texts and removes the organisers' own templates that have no draft. A letter that
+-- can still be stopped counts as a draft, since it becomes one then. Drafts keep the texts that they have. `drafts`: the result of
+-- `private.filled_drafts` before the applications were locked, so that few are filled in meanwhile.
+create or replace function private.reset_templates(drafts private.letters[]) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.freeze_texts(drafts);
+  perform private.freeze_texts(array(select draft from private.filled_drafts() as draft));
+  -- A letter that can still be stopped becomes a draft with the text that would have been sent.
+  update private.letters as letter set subject = delivery.subject, body = delivery.body
+    from private.deliveries as delivery
+    where delivery.letter_id = letter.id and private.is_main(delivery) and delivery.state in ('waiting', 'sending', 'failed')
+      and letter.state = 'released' and letter.subject is null;
+  delete from private.templates as own where name not in (select name from private.first_templates()) and not exists (
+    select from private.letters
+    where template = own.name and (state = 'draft' or state = 'released' and private.is_undelivered(id))
+  );
+  update private.templates as former set subject = first.subject, body = first.body, version = former.version + 1
+    from private.first_templates() as first
+    where first.name = former.name and (first.subject, first.body) is distinct from (former.subject, former.body);
+end
+$$;
+
 -- Begins the next edition at once: from now on, applications belong to it. `newest` is the number of the newest edition that the
 -- organiser saw. `copied` says what the previous edition passes on: {templates, questions, places}, each a boolean. The door
 -- stays open or closed, also if a limit closed it, and its count of applications begins at 0. For an hour, an application that the
@@ -990,7 +1337,7 @@ begin
         using errcode = '22023';
     end;
   end if;
-  perform private.hold_applications();
+  perform private.lock_all_applications();
   select * into former from private.editions order by id desc limit 1 for update;
   if former.id is distinct from newest then
     raise exception 'Somebody else has begun a retreat meanwhile.' using errcode = 'PT409';
@@ -1072,4 +1419,10 @@ begin
 end
 $$;
 
+drop function if exists private.has_room(private.postman);
+
+drop function if exists private.hold_applications();
+
 drop function if exists private.is_of(uuid, integer, boolean);
+
+drop function if exists private.keep_texts(private.letters[]);
