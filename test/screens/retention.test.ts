@@ -54,7 +54,7 @@ test('an announced erasure is shown under Places, and due applications are erase
   const [ada] = await store('Ada', 'Bea')
   await desk.setStatus([{ id: ada?.id ?? '' }], 'shortlisted')
   await desk.sql`update private.retention set months = 12`
-  await desk.sql`select private.keep_applications(100)`
+  await desk.sql`select private.announce_and_erase_applications(100)`
   const { user, network, press, follow, goTo, announced } = await desk.open('/places')
   await screen.findByText(/2 applications will be erased from/)
   // After the erasing, the announcement of a later one is still shown.

@@ -378,7 +378,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
       insert into private.holds (application_id, reason, held_by, held_at)
       select id, 'Comes again next year', 'grace@example.org', '2026-11-20' from public.retreat_applications
       order by created_at limit 1`
-    await sql`select private.keep_applications(100)`
+    await sql`select private.announce_and_erase_applications(100)`
     await page.evaluate(() => (location.hash = '#/retention'))
     await page.getByText('this is day 1.').waitFor()
   },

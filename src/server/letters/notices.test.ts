@@ -345,7 +345,7 @@ test('the daily email says each day that applications will be erased, as long as
   await sql()`update public.retreat_applications set created_at = '2020-01-01'`
   await sql()`update private.retention set months = 12`
   for (const days of [1, 2]) {
-    await sql()`select private.keep_applications(100)`
+    await sql()`select private.announce_and_erase_applications(100)`
     await tidyNotices(sql())
     const claim = await claimNext()
     expect(claim).toMatchObject({ says: { count: 0, erasing: { applications: 1, days } } })

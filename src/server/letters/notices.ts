@@ -38,7 +38,7 @@ const maxCounted = 1_000
 
 /** Deletes old notices and tests, and writes the daily emails that are due. */
 export async function tidyNotices(sql: Sql): Promise<void> {
-  await sql`select private.keep_notices()`
+  await sql`select private.tidy_notices()`
 }
 
 /**

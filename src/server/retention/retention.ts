@@ -26,16 +26,20 @@ interface Step {
 }
 
 /**
- * Announces and erases what is due until it is stopped: private answers (`private.keep_answers`) and applications
- * (`private.keep_applications`).
+ * Announces and erases what is due until it is stopped: private answers (`private.announce_and_erase_answers`) and applications
+ * (`private.announce_and_erase_applications`).
  */
 export function startRetention({ sql, log }: RetentionOptions): Polling {
   let total = 0
   const polling = startPolling(
     async () => {
-      const [{ erased: answers }] = await sql<[{ erased: number }]>`select private.keep_answers() as erased`
+      const [{ erased: answers }] = await sql<
+        [{ erased: number }]
+      >`select private.announce_and_erase_answers() as erased`
       if (answers > 0) log.info({ erased: answers }, 'private answers erased')
-      const [{ step }] = await sql<[{ step: Step }]>`select private.keep_applications(${stepSize}) as step`
+      const [{ step }] = await sql<
+        [{ step: Step }]
+      >`select private.announce_and_erase_applications(${stepSize}) as step`
       if (step.announced) log.info(step.announced, 'applications will be erased')
       total += step.erased
       if (step.erased > 0) {

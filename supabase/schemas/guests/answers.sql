@@ -43,7 +43,7 @@ $$;
 
 -- Announces private answers that will be erased within six days, and erases those that were announced on seven days. Servers call
 -- this regularly. The result is the number of erased answers.
-create function private.keep_answers() returns integer
+create function private.announce_and_erase_answers() returns integer
   language plpgsql set search_path = ''
 as $$
 declare

@@ -66,7 +66,7 @@ $$;
 
 -- Deletes notices and tests after a day, sent or not, and writes the daily emails that are due. A notice about one application or
 -- RSVP, sent or failed, stays until the daily email has left out that application or RSVP.
-create function private.keep_notices() returns void
+create function private.tidy_notices() returns void
   language plpgsql set search_path = ''
 as $$
 begin

@@ -84,7 +84,7 @@ $$;
 -- Announces applications that will be erased within six days, and erases up to `most` of those that were announced on seven days.
 -- Servers call this regularly, and again at once as long as it erases some: each call is short, and no insert waits for it. The
 -- result is {erased, announced}. `announced`: the result of `private.announced_applications` once a day, otherwise null.
-create function private.keep_applications(most integer) returns jsonb
+create function private.announce_and_erase_applications(most integer) returns jsonb
   language plpgsql set search_path = ''
 as $$
 declare

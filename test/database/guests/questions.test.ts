@@ -458,9 +458,9 @@ test.each([
 async function announceAndEraseOnDays(days: number) {
   for (let day = 1; day <= days; day += 1) {
     await sql()`update private.announcements set announced_on = announced_on - 1`
-    await sql()`select private.keep_answers()`
+    await sql()`select private.announce_and_erase_answers()`
     // The second call on a day announces nothing.
-    await sql()`select private.keep_answers()`
+    await sql()`select private.announce_and_erase_answers()`
   }
 }
 
@@ -492,7 +492,7 @@ test('a clock that jumps ahead, and back again, erases nothing', async () => {
   await announceAndEraseOnDays(6)
   // Announcements that are a year ahead, or a year old, do not count.
   await sql()`update private.announcements set announced_on = private.today() + 365`
-  await sql()`select private.keep_answers()`
+  await sql()`select private.announce_and_erase_answers()`
   await sql()`update private.announcements set announced_on = private.today() - 365`
   await announceAndEraseOnDays(6)
   expect(await stored(guest)).toHaveProperty(allergies.text)

@@ -83,7 +83,7 @@ async function announceAndErase(most = 100): Promise<number> {
   let erased = 0
   for (;;) {
     const [{ step }] = await sql()<[{ step: { erased: number } }]>`
-      select private.keep_applications(${most}) as step`
+      select private.announce_and_erase_applications(${most}) as step`
     if (step.erased === 0) return erased
     erased += step.erased
   }
@@ -239,7 +239,7 @@ test('an application is not erased if an organiser puts a hold on it while the s
     await expect
       .poll(
         () =>
-          sql()`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%keep_applications%'`,
+          sql()`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%announce_and_erase_applications%'`,
       )
       .toHaveLength(1)
   })
@@ -255,7 +255,7 @@ test('an application is stored while others are being erased, and two servers er
   await sql()`update private.announcements set announced_on = announced_on - 1`
   const { database } = server
   await sql().begin(async (erasing) => {
-    await erasing`select private.keep_applications(2)`
+    await erasing`select private.announce_and_erase_applications(2)`
     const { error } = await server.client().from('retreat_applications').insert(anApplication())
     expect(error).toBeNull()
   })

@@ -55,8 +55,8 @@ export const letters: readonly Break[] = [
     promise: '**The log** names letters by their ids',
     effect: "The log has the mail server's reply to a letter",
     declaration: 'startMailSender',
-    find: 'code: result.code, milliseconds:',
-    replace: '...result, milliseconds:',
+    find: 'code: handover.code, milliseconds:',
+    replace: '...handover, milliseconds:',
   },
   {
     id: 'undone-acceptance-link-works',

@@ -401,8 +401,8 @@ const work: Record<string, (choices: Choices) => Promise<unknown>> = {
     await tidyNotices(owner)
   },
   'retry all': () => retryUndelivered(owner),
-  'erase due answers': () => owner`select private.keep_answers()`,
-  'erase due applications': () => owner`select private.keep_applications(10)`,
+  'erase due answers': () => owner`select private.announce_and_erase_answers()`,
+  'erase due applications': () => owner`select private.announce_and_erase_applications(10)`,
 }
 
 /** Refusals that a call may meet: something has changed, was erased, or is not possible now. */

@@ -1,7 +1,7 @@
 -- Waits until nobody reads or writes applications, and blocks reading and writing until the transaction ends. It also locks the
 -- rows that a new edition changes, since other calls lock them before applications. A waiting lock request blocks all later
 -- applicants, so each attempt waits only briefly, and all attempts together less than a statement may take.
-create function private.hold_applications() returns void
+create function private.lock_all_applications() returns void
   language plpgsql set search_path = '' set lock_timeout = '100ms'
 as $$
 begin
@@ -23,7 +23,7 @@ end
 $$;
 
 -- Gives drafts that still have their template's text these texts.
-create function private.keep_texts(drafts private.letters[]) returns void
+create function private.freeze_texts(drafts private.letters[]) returns void
   language sql set search_path = ''
 as $$
   update private.letters as letter set version = letter.version + 1, subject = filled.subject, body = filled.body
@@ -38,8 +38,8 @@ create function private.reset_templates(drafts private.letters[]) returns void
   language plpgsql set search_path = ''
 as $$
 begin
-  perform private.keep_texts(drafts);
-  perform private.keep_texts(array(select draft from private.filled_drafts() as draft));
+  perform private.freeze_texts(drafts);
+  perform private.freeze_texts(array(select draft from private.filled_drafts() as draft));
   -- A letter that can still be stopped becomes a draft with the text that would have been sent.
   update private.letters as letter set subject = delivery.subject, body = delivery.body
     from private.deliveries as delivery
@@ -93,7 +93,7 @@ begin
         using errcode = '22023';
     end;
   end if;
-  perform private.hold_applications();
+  perform private.lock_all_applications();
   select * into former from private.editions order by id desc limit 1 for update;
   if former.id is distinct from newest then
     raise exception 'Somebody else has begun a retreat meanwhile.' using errcode = 'PT409';

@@ -23,6 +23,18 @@ create or replace function private.days_in_words(starts_on date, ends_on date) r
 
 revoke all on function private.days_in_words(date, date) from public, anon, authenticated;
 
+create or replace function private.keep_notices() returns void
+  language plpgsql set search_path = ''
+as $$ begin perform private.tidy_notices(); end $$;
+
+create or replace function private.keep_answers() returns integer
+  language plpgsql set search_path = ''
+as $$ begin return private.announce_and_erase_answers(); end $$;
+
+create or replace function private.keep_applications(most integer) returns jsonb
+  language plpgsql set search_path = ''
+as $$ begin return private.announce_and_erase_applications(most); end $$;
+
 -- One application with everything that is known about it. Blind readers get the details of some kinds of events only; of the
 -- others they see only the kind, the author and the time.
 create or replace function private.application_details(application uuid, blind boolean) returns jsonb
@@ -365,6 +377,35 @@ begin
   );
 end
 $$;
+
+-- Announces private answers that will be erased within six days, and erases those that were announced on seven days. Servers call
+-- this regularly. The result is the number of erased answers.
+create or replace function private.announce_and_erase_answers() returns integer
+  language plpgsql set search_path = ''
+as $$
+declare
+  due record;
+  erased integer := 0;
+begin
+  perform from private.editions order by id for key share;
+  for due in
+    select id, private.answers_erased_on(edition) as erased_on from private.editions as edition
+    where private.answers_erased_on(edition) - 6 <= private.today() and exists (
+      select from private.questions join private.question_answers on question_id = questions.id
+      where questions.edition = edition.id and is_private
+    )
+    order by id
+  loop
+    if due.erased_on <= (select erasable_until from private.announce(due.id, 'answers')) then
+      perform private.end_announcements(due.id, 'answers');
+      erased := erased + private.erase_due_answers('server', array[due.id]);
+    end if;
+  end loop;
+  return erased;
+end
+$$;
+
+revoke all on function private.announce_and_erase_answers() from public, anon, authenticated;
 
 -- Sends somebody a confirmation, which can be stopped like any letter. A person gets at most one an hour, and none is queued
 -- unless a server that sends emails was seen in the last day. A letter that quotes a blank form answer stays a draft. If this
@@ -800,6 +841,31 @@ create or replace function private.write_notices(application uuid, event bigint 
       ) < 10;
   end;
 
+-- Deletes notices and tests after a day, sent or not, and writes the daily emails that are due. A notice about one application or
+-- RSVP, sent or failed, stays until the daily email has left out that application or RSVP.
+create or replace function private.tidy_notices() returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  -- A time too far ahead was stored before the clock was set back.
+  update private.organisers
+    set told_until = least(told_until, now() - interval '1 minute'),
+      day_due_at = day_due_at
+        - greatest(0, ceil(extract(epoch from day_due_at - now()) / 86400) - 1) * interval '1 day'
+    where told_until > now() or day_due_at > now() + interval '1 day';
+  -- Skips those that are being erased or sent: the next call deletes them.
+  delete from private.deliveries where id = any (array(
+    select id from private.deliveries join private.organisers on account_id = organiser_id
+    where kind in ('notice', 'test') and queued_at <= now() - interval '1 day'
+      and (kind = 'test' or application_id is null or due_at is not null or queued_at < told_until - interval '1 hour')
+    for update of deliveries skip locked
+  ));
+  perform private.write_day_notices();
+end
+$$;
+
+revoke all on function private.tidy_notices() from public, anon, authenticated;
+
 -- Claims a notice or a test that is due. Returns null and deletes it if it reports nothing, or if the daily email reports
 -- the same.
 create or replace function private.claim_notice(notice uuid, lease interval) returns jsonb
@@ -998,6 +1064,46 @@ as $$
     and not exists (select from private.holds where holds.application_id = application.id)
   order by created_at, id limit most
 $$;
+
+-- Announces applications that will be erased within six days, and erases up to `most` of those that were announced on seven days.
+-- Servers call this regularly, and again at once as long as it erases some: each call is short, and no insert waits for it. The
+-- result is {erased, announced}. `announced`: the result of `private.announced_applications` once a day, otherwise null.
+create or replace function private.announce_and_erase_applications(most integer) returns jsonb
+  language plpgsql set search_path = ''
+as $$
+declare
+  today constant date := private.today();
+  shown integer;
+  announcement record;
+  gone integer := 0;
+  is_new boolean := false;
+begin
+  -- Before their announcements, as in the order of locks.
+  perform from private.editions order by id for key share;
+  for shown in
+    select id from private.editions, private.retention
+    where ends_on + make_interval(months => least(months, months_for_guests)) <= today + 6
+      or exists (select from private.announcements where edition = id and subject = 'applications')
+    order by id
+  loop
+    if exists (select from private.due_applications(shown, today + 6, 1)) then
+      announcement := private.announce(shown, 'applications');
+      is_new := is_new or announcement.is_new;
+      continue when announcement.erasable_until is null;
+      gone := private.erase_due_applications(shown, announcement.erasable_until, most, (
+        -- The day before the first announcement, in case the time zones differ.
+        select until - 7 from private.announcements where edition = shown and subject = 'applications'));
+      update private.announcements as round set erased = round.erased + gone
+        where edition = shown and subject = 'applications';
+      exit when gone > 0;
+    end if;
+    perform private.end_announcements(shown, 'applications');
+  end loop;
+  return jsonb_build_object('erased', gone, 'announced', case when is_new then private.announced_applications() end);
+end
+$$;
+
+revoke all on function private.announce_and_erase_applications(integer) from public, anon, authenticated;
 
 -- Refuses an application while the door is closed, with the organisers' sentence, and counts it while a limit is set. It runs
 -- after the insert, so that the index refuses a repeat first: a repeat is a success even when the door is closed.
@@ -1554,6 +1660,43 @@ begin
 end
 $$;
 
+-- Waits until nobody reads or writes applications, and blocks reading and writing until the transaction ends. It also locks the
+-- rows that a new edition changes, since other calls lock them before applications. A waiting lock request blocks all later
+-- applicants, so each attempt waits only briefly, and all attempts together less than a statement may take.
+create or replace function private.lock_all_applications() returns void
+  language plpgsql set search_path = '' set lock_timeout = '100ms'
+as $$
+begin
+  for attempt in 1 .. 20 loop
+    begin
+      lock table public.retreat_applications in access exclusive mode;
+      perform from private.door for update;
+      perform from private.editions order by id for update;
+      perform from private.places for update;
+      perform from private.templates order by name for update;
+      return;
+    exception when lock_not_available then
+      perform pg_sleep(0.1);
+    end;
+  end loop;
+  raise exception 'Applications are being read at this moment, such as for a backup. Please try again in some minutes.'
+    using errcode = 'PT503';
+end
+$$;
+
+revoke all on function private.lock_all_applications() from public, anon, authenticated;
+
+-- Gives drafts that still have their template's text these texts.
+create or replace function private.freeze_texts(drafts private.letters[]) returns void
+  language sql set search_path = ''
+as $$
+  update private.letters as letter set version = letter.version + 1, subject = filled.subject, body = filled.body
+    from unnest(drafts) as filled
+    where letter.id = filled.id and letter.state = 'draft' and letter.subject is null
+$$;
+
+revoke all on function private.freeze_texts(private.letters[]) from public, anon, authenticated;
+
 -- Sets the product's templates to their first texts and removes the organisers' own templates that have no draft. A letter that
 -- can still be stopped counts as a draft, since it becomes one then. Drafts keep the texts that they have. `drafts`: the result of
 -- `private.filled_drafts` before the applications were locked, so that few are filled in meanwhile.
@@ -1561,8 +1704,8 @@ create or replace function private.reset_templates(drafts private.letters[]) ret
   language plpgsql set search_path = ''
 as $$
 begin
-  perform private.keep_texts(drafts);
-  perform private.keep_texts(array(select draft from private.filled_drafts() as draft));
+  perform private.freeze_texts(drafts);
+  perform private.freeze_texts(array(select draft from private.filled_drafts() as draft));
   -- A letter that can still be stopped becomes a draft with the text that would have been sent.
   update private.letters as letter set subject = delivery.subject, body = delivery.body
     from private.deliveries as delivery
@@ -1616,7 +1759,7 @@ begin
         using errcode = '22023';
     end;
   end if;
-  perform private.hold_applications();
+  perform private.lock_all_applications();
   select * into former from private.editions order by id desc limit 1 for update;
   if former.id is distinct from newest then
     raise exception 'Somebody else has begun a retreat meanwhile.' using errcode = 'PT409';
@@ -1778,4 +1921,8 @@ $$;
 
 drop function if exists private.has_room(private.postman);
 
+drop function if exists private.hold_applications();
+
 drop function if exists private.is_of(uuid, integer, boolean);
+
+drop function if exists private.keep_texts(private.letters[]);
