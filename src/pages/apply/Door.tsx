@@ -1,37 +1,36 @@
-import { useEffect, useRef, useState, type RefObject } from 'react'
-
-import type { DataInterface } from '../../client/rest.ts'
-import { readDoorSentence } from '../../client/door.ts'
+import { closedTitle, repeatText } from './copy.ts'
 
 /**
- * The box above the fields that says that applications are closed.
+ * The heading and the sentence of a closed door, in place of the badge.
  *
- * @param props.mayChange Whether the page asks later, because no server rendered the document for this visit.
+ * @param props.sentence The sentence for applicants. The default only repeats the heading, so it is left out.
+ * @param props.mayRepeat Whether an earlier send may have been stored, so that the form can be sent again.
  */
-export function Door({ sentence, mayChange }: { sentence: string | undefined; mayChange: boolean }) {
-  const content = sentence !== undefined && <Box sentence={sentence} />
-  // Screen readers must know a live region before its text appears.
-  return mayChange ? <div aria-live="polite">{content}</div> : content
-}
-
-/** The sentence of the box, as the backend says it now. */
-export function DoorSentence({ backend }: { backend: DataInterface }) {
-  const [sentence, setSentence] = useState<string>()
-  const box = useRef<HTMLParagraphElement>(null)
-
-  // Runs once, when the script has loaded.
-  // oxlint-disable-next-line react-hooks/exhaustive-deps
-  useEffect(() => void readDoorSentence(backend).then(setSentence), [])
-  // Scrolls the box into view for people who are typing further down.
-  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [sentence])
-
-  return sentence !== undefined && <Box ref={box} sentence={sentence} />
-}
-
-function Box({ sentence, ref }: { sentence: string; ref?: RefObject<HTMLParagraphElement | null> }) {
+export function Door({ sentence, mayRepeat = false }: { sentence: string; mayRepeat?: boolean }) {
   return (
-    <p ref={ref} className="outcome door" dir="auto">
-      {sentence}
-    </p>
+    <div className="door">
+      <h2>{closedTitle}</h2>
+      {sentence !== `${closedTitle}.` && <p dir="auto">{withLinks(sentence)}</p>}
+      {mayRepeat && <p>{repeatText}</p>}
+    </div>
   )
+}
+
+/** Addresses of pages and of emails. What ends a sentence or a bracket does not belong to one. */
+const address = /(https?:\/\/[^\s\p{Cf}<>"]*[^\s\p{Cf}\p{P}<>"]\/?|[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,})/iu
+
+/** Splits a text into its texts and its links. */
+function withLinks(text: string) {
+  return text.split(address).map((part, index) => {
+    // The texts between the addresses have even indexes.
+    if (index % 2 === 0) return part
+    const href = part.includes('://') ? part : `mailto:${part}`
+    return URL.canParse(href) ? (
+      <a href={href} key={index}>
+        {part}
+      </a>
+    ) : (
+      part
+    )
+  })
 }
