@@ -61,6 +61,16 @@ try {
     `,
   })
   await page.screenshot({ path: join(folder, 'preview.png') })
+
+  // The same without words, for a site with a name of its own.
+  await page.addStyleTag({
+    content: `
+      header { display: none }
+      .scene > .hills { height: 62vh }
+      .scene > .hills .birds { transform: translate(-260px, 10px) }
+    `,
+  })
+  await page.screenshot({ path: join(folder, 'preview-wordless.png') })
 } finally {
   await browser.close()
   await server.stop()

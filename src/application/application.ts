@@ -48,6 +48,9 @@ export function isDuplicate({ code, message }: { code: string; message: string }
   return code === '23505' && message.includes(`"${uniqueIndex}"`)
 }
 
+/** The code of a refusal by the closed door. Its message is the sentence for applicants. */
+export const closedCode = 'PT403'
+
 /** Each column once. The type makes sure that none is missing. */
 const columnKeys: Record<keyof Application, null> = {
   first_name: null,

@@ -56,30 +56,3 @@ function closingOf(day: string, time: string | undefined, zone = 'UTC') {
   const words = daysOf({ starts_on: day, ends_on: day })
   return time === undefined ? words : `${words}, ${time} (${zone.replaceAll('_', ' ')})`
 }
-
-/** A part of a text: an address, which becomes a link, or other text. */
-export type TextPart = string | { href: string; text: string }
-
-/** Web addresses and email addresses. The punctuation after one does not belong to it. */
-const address =
-  /https?:\/\/[^\s<>"]*[^\s<>".,;:!?)\]}'’”]|[^\s<>()@,;:"]+@[^\s<>()@,;:"]+\.[\p{L}\p{N}-]*[\p{L}\p{N}]/gu
-
-/** Splits a plain text at its addresses. */
-export function linked(text: string): TextPart[] {
-  const parts: TextPart[] = []
-  let end = 0
-  for (const { 0: found, index } of text.matchAll(address)) {
-    if (index > end) parts.push(text.slice(end, index))
-    parts.push({ href: found.includes('://') ? found : `mailto:${found}`, text: found })
-    end = index + found.length
-  }
-  return end < text.length ? [...parts, text.slice(end)] : parts
-}
-
-/** The paragraphs of a text, between blank lines. */
-export function paragraphsOf(text: string): string[] {
-  return text
-    .split(/\n\s*\n/)
-    .map((paragraph) => paragraph.trim())
-    .filter((paragraph) => paragraph !== '')
-}

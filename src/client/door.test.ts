@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 
-import { readDoorSentence } from './door.ts'
+import { readDoor } from './door.ts'
 import { RefusedCall } from './rest.ts'
 
 afterEach(() => vi.restoreAllMocks())
@@ -10,14 +10,15 @@ const backend = { url: 'https://project.example', anonKey: 'key' }
 test('a closed door has a sentence for applicants, and an open door has none', async () => {
   const info = vi.spyOn(console, 'info').mockReturnValue()
   const addresses: unknown[] = []
-  const sentenceIn = (body: unknown) =>
-    readDoorSentence(backend, async (address) => {
+  const stateIn = (body: unknown) =>
+    readDoor(backend, async (address) => {
       addresses.push(address)
       return Response.json(body)
     })
-  expect(await sentenceIn({ sentence: 'We are full.' })).toBe('We are full.')
-  expect(await sentenceIn({})).toBeUndefined()
-  expect(await sentenceIn(null)).toBeUndefined()
+  const closed = { is_open: false, sentence: 'We are full.' }
+  expect(await stateIn(closed)).toEqual(closed)
+  expect(await stateIn({ is_open: true })).toEqual({ is_open: true })
+  expect(await stateIn(null)).toBeUndefined()
   expect(info).not.toHaveBeenCalled()
   expect(new Set(addresses)).toEqual(new Set(['https://project.example/rest/v1/rpc/door_is_open']))
 })
@@ -25,7 +26,7 @@ test('a closed door has a sentence for applicants, and an open door has none', a
 test('a failed request for the door is not retried, only logged in the console', async () => {
   const info = vi.spyOn(console, 'info').mockReturnValue()
   const fetcher = vi.fn<typeof fetch>(async () => Response.json({ message: 'busy' }, { status: 503 }))
-  expect(await readDoorSentence(backend, fetcher)).toBeUndefined()
+  expect(await readDoor(backend, fetcher)).toBeUndefined()
   expect(fetcher).toHaveBeenCalledOnce()
   const message = 'Could not check whether applications are open:'
   expect(info.mock.calls).toEqual([[message, new RefusedCall('busy', '', 503)]])

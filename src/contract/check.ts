@@ -1,3 +1,4 @@
+import { closedCode } from '../application/application.ts'
 import type { TargetResponse, Target } from './target.ts'
 
 /** One thing that the page or its applicants rely on. */
@@ -38,7 +39,7 @@ export function refusalCheck(
 
 /** @throws {DoorClosedError} if the response says that the door is closed. */
 export function throwIfDoorClosed({ status, error }: TargetResponse) {
-  if (status === 403 && error?.code === 'PT403') throw new DoorClosedError(error.message)
+  if (status === 403 && error?.code === closedCode) throw new DoorClosedError(error.message)
 }
 
 /** @throws {Error} unless the response is the expected refusal. */

@@ -32,7 +32,7 @@ export const defaultLook: Look = {
   badge: 'Free For Founders, Apply Below',
   success: defaultSuccess,
   privacyUrl: undefined,
-  privacyLabel: 'Privacy',
+  privacyLabel: 'Privacy policy',
   accent: undefined,
   facts: [],
   about: '',

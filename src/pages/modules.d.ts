@@ -9,6 +9,7 @@ declare module 'virtual:images' {
   export const touchIcon: string
   export const largeIcon: string
   export const preview: string
+  export const wordlessPreview: string
 }
 
 declare module '*?script' {

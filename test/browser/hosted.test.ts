@@ -98,37 +98,45 @@ test('the static build sends the eleven columns with the public key, then calls 
   })
 })
 
-test('a closed door is announced when somebody begins to fill in the form; a send shows the red box', async ({
+test('a closed door is shown and announced when the page is opened, and the form opens without a reload', async ({
   visitor,
 }) => {
-  visitor.allowConsoleError(/Failed to load resource/)
-  const sentence = 'אין מקום. See you <b>next</b> year.'
+  const sentence = 'אין מקום. See <b>https://example.org</b>.'
   door = { is_open: false, sentence }
-  backendResponse = { status: 403, body: JSON.stringify({ code: 'PT403', message: sentence }) }
   const page = await visitor.open(origin)
-  // Screen readers announce a live region only if it existed before its text.
-  const region = await page.locator('form > [aria-live=polite]:first-child').elementHandle()
-  expect(await region?.textContent()).toBe('')
-  const box = page.locator('form > :first-child > .door')
-  expect(backend.received).toEqual([])
+  const heading = page.getByRole('heading', { name: 'Applications are closed' })
+  await heading.waitFor()
+  const text = page.locator('.door p')
+  expect(await text.innerText()).toBe(sentence)
+  expect(await text.evaluate((element) => getComputedStyle(element).direction)).toBe('rtl')
+  expect(await page.getByRole('link').getAttribute('href')).toBe('https://example.org')
+  // The style of a closed door is not in the document.
+  expect(await page.locator('.badge').isVisible()).toBe(false)
+  const region = page.locator('#progress[aria-live=polite]')
+  expect(await region.textContent()).toBe(`Applications are closed. ${sentence}`)
   const form = getForm(page)
-  await form.firstName.focus()
-  await box.waitFor()
-  expect(await region?.textContent()).toBe(sentence)
-  const directionOf = (element: Element) => getComputedStyle(element).direction
-  expect(await box.evaluate(directionOf)).toBe('rtl')
-  expect(posts('rpc/door_is_open')).toMatchObject([{ headers: { apikey: jwt }, body: '{}' }])
+  expect(await form.button.isDisabled()).toBe(true)
+  expect(await form.firstName.isDisabled()).toBe(true)
+  expect(posts('rpc/door_is_open')[0]).toMatchObject({ headers: { apikey: jwt }, body: '{}' })
   expect(await accessibilityProblems(page)).toEqual([])
 
+  door = { is_open: true }
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+  await page.locator('.badge').waitFor()
+  expect(await heading.count()).toBe(0)
+  expect(await region.textContent()).toBe('Applications are open.')
   await form.fill(anApplication())
-  const before = await form.answers()
   await form.button.click()
-  await form.failure.waitFor()
-  const refusal = page.locator('#outcome').getByText(sentence)
-  expect(await refusal.isVisible()).toBe(true)
-  expect(await refusal.evaluate(directionOf)).toBe('rtl')
-  expect(await form.answers()).toEqual(before)
-  expect(await box.isVisible()).toBe(true)
+  await form.success.waitFor()
+})
+
+test('a page that nobody fills in asks once whether applications are open, and loads no script', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(origin)
+  await page.waitForLoadState('networkidle')
+  expect(posts('rpc/door_is_open')).toHaveLength(1)
+  expect(await page.locator('script[src]').count()).toBe(0)
 })
 
 test('if the state of the door is not available, the form works as usual', async ({ visitor }) => {

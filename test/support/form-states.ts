@@ -25,6 +25,14 @@ export const formStates: Record<string, (page: Page) => Promise<void>> = {
     await send(page)
     await getForm(page).failure.waitFor()
   },
+  async closed(page) {
+    const message = 'We are full. Write to hello@example.org, or see https://example.org/next-year.'
+    await page.route('**/rest/v1/**', (route) =>
+      route.fulfill({ status: 403, json: { code: 'PT403', message } }),
+    )
+    await send(page)
+    await page.getByRole('heading', { name: 'Applications are closed' }).waitFor()
+  },
   async success(page) {
     await send(page)
     await getForm(page).success.waitFor()

@@ -10,6 +10,7 @@ const images = {
   touchIcon: 'apple-touch-icon.png',
   largeIcon: 'icon-192.png',
   preview: 'preview.png',
+  wordlessPreview: 'preview-wordless.png',
 }
 
 const moduleName = 'virtual:images'

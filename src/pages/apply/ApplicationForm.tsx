@@ -1,6 +1,5 @@
 import type { ApplyData } from './apply-data.ts'
 import { sendLabel } from './copy.ts'
-import { Door } from './Door.tsx'
 import { Fields } from './Fields.tsx'
 import { Failure, Success } from './Outcome.tsx'
 
@@ -16,9 +15,14 @@ export function ApplicationForm({
   privacyUrl,
   privacyLabel,
 }: ApplyData) {
+  const isClosed = door !== undefined
   return (
-    <form className="card" aria-labelledby="title" method="post" action={takesNativePosts ? './' : undefined}>
-      <Door sentence={door} mayChange={!takesNativePosts} />
+    <form
+      className={isClosed ? 'card closed' : 'card'}
+      aria-labelledby="title"
+      method="post"
+      action={takesNativePosts ? './' : undefined}
+    >
       {takesNativePosts || (
         <noscript>
           <p className="outcome error">
@@ -31,8 +35,11 @@ export function ApplicationForm({
         formAnswers={outcome?.status === 'error' ? outcome.application : null}
         privacyUrl={privacyUrl}
         privacyLabel={privacyLabel}
+        isClosed={isClosed}
       />
-      <button type="submit">{sendLabel}</button>
+      <button type="submit" disabled={isClosed}>
+        {sendLabel}
+      </button>
       <div id="outcome">
         <p id="progress" className="visually-hidden" aria-live="polite" />
         {outcome?.status === 'error' && <Failure message={outcome.message} />}

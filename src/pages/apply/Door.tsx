@@ -1,37 +1,22 @@
-import { useEffect, useRef, useState, type RefObject } from 'react'
-
-import type { DataInterface } from '../../client/rest.ts'
-import { readDoorSentence } from '../../client/door.ts'
+import { closedTitle, repeatText } from './copy.ts'
+import { Linked } from './Linked.tsx'
 
 /**
- * The box above the fields that says that applications are closed.
+ * The heading and the sentence of a closed door, in place of the badge.
  *
- * @param props.mayChange Whether the page asks later, because no server rendered the document for this visit.
+ * @param props.sentence The sentence for applicants. The default only repeats the heading, so it is left out.
+ * @param props.mayRepeat Whether an earlier send may have been stored, so that the form can be sent again.
  */
-export function Door({ sentence, mayChange }: { sentence: string | undefined; mayChange: boolean }) {
-  const content = sentence !== undefined && <Box sentence={sentence} />
-  // Screen readers must know a live region before its text appears.
-  return mayChange ? <div aria-live="polite">{content}</div> : content
-}
-
-/** The sentence of the box, as the backend says it now. */
-export function DoorSentence({ backend }: { backend: DataInterface }) {
-  const [sentence, setSentence] = useState<string>()
-  const box = useRef<HTMLParagraphElement>(null)
-
-  // Runs once, when the script has loaded.
-  // oxlint-disable-next-line react-hooks/exhaustive-deps
-  useEffect(() => void readDoorSentence(backend).then(setSentence), [])
-  // Scrolls the box into view for people who are typing further down.
-  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [sentence])
-
-  return sentence !== undefined && <Box ref={box} sentence={sentence} />
-}
-
-function Box({ sentence, ref }: { sentence: string; ref?: RefObject<HTMLParagraphElement | null> }) {
+export function Door({ sentence, mayRepeat = false }: { sentence: string; mayRepeat?: boolean }) {
   return (
-    <p ref={ref} className="outcome door" dir="auto">
-      {sentence}
-    </p>
+    <div className="door">
+      <h2>{closedTitle}</h2>
+      {sentence !== `${closedTitle}.` && (
+        <p dir="auto">
+          <Linked text={sentence} />
+        </p>
+      )}
+      {mayRepeat && <p>{repeatText}</p>}
+    </div>
   )
 }

@@ -2,16 +2,19 @@ import type { ReactNode } from 'react'
 
 import { paidSolutions, teamSizes, type Application } from '../../application/application.ts'
 import { questions, textFields } from '../../application/fields.ts'
+import { lockOf } from './lock.ts'
 
 interface FieldsProps {
   /** The answers that the browser had posted; null for blank fields. */
   formAnswers: Application | null
   privacyUrl: string | undefined
   privacyLabel: string
+  /** Whether the door is closed. */
+  isClosed: boolean
 }
 
 /** The questions. */
-export function Fields({ formAnswers, privacyUrl, privacyLabel }: FieldsProps) {
+export function Fields({ formAnswers, privacyUrl, privacyLabel, isClosed }: FieldsProps) {
   return (
     <div id="fields">
       <div className="text-fields">
@@ -28,12 +31,18 @@ export function Fields({ formAnswers, privacyUrl, privacyLabel }: FieldsProps) {
               defaultValue={formAnswers?.[name]}
               {...valid}
               {...attributes}
+              {...lockOf(isClosed, formAnswers?.[name])}
             />
           </div>
         ))}
       </div>
 
-      <Choices name="paid_solution" options={paidSolutions} chosen={formAnswers?.paid_solution}>
+      <Choices
+        name="paid_solution"
+        options={paidSolutions}
+        chosen={formAnswers?.paid_solution}
+        isClosed={isClosed}
+      >
         {/* Two lines, so that the whole placeholder fits into a narrow window. */}
         <textarea
           className="custom-solution"
@@ -42,9 +51,10 @@ export function Fields({ formAnswers, privacyUrl, privacyLabel }: FieldsProps) {
           aria-label={questions.custom_solution}
           placeholder={questions.custom_solution}
           defaultValue={formAnswers?.custom_solution}
+          {...lockOf(isClosed, formAnswers?.custom_solution)}
         />
       </Choices>
-      <Choices name="team_size" options={teamSizes} chosen={formAnswers?.team_size} />
+      <Choices name="team_size" options={teamSizes} chosen={formAnswers?.team_size} isClosed={isClosed} />
 
       <div className="field">
         <Label htmlFor="reason">{questions.reason}</Label>
@@ -56,6 +66,7 @@ export function Fields({ formAnswers, privacyUrl, privacyLabel }: FieldsProps) {
           placeholder=" "
           defaultValue={formAnswers?.reason}
           {...valid}
+          {...lockOf(isClosed, formAnswers?.reason)}
         />
       </div>
 
@@ -66,6 +77,7 @@ export function Fields({ formAnswers, privacyUrl, privacyLabel }: FieldsProps) {
           value="true"
           required
           defaultChecked={formAnswers?.consent}
+          disabled={isClosed}
           {...valid}
         />
         <span>
@@ -90,11 +102,12 @@ interface ChoicesProps {
   name: 'paid_solution' | 'team_size'
   options: Readonly<Record<string, string>>
   chosen: string | undefined
+  isClosed: boolean
   /** A text box for a custom answer, beside the choice `custom`. */
   children?: ReactNode
 }
 
-function Choices({ name, options, chosen, children }: ChoicesProps) {
+function Choices({ name, options, chosen, isClosed, children }: ChoicesProps) {
   return (
     // Screen readers announce the choice as required, but the form can be sent without it.
     <fieldset role="radiogroup" aria-required="true">
@@ -104,7 +117,15 @@ function Choices({ name, options, chosen, children }: ChoicesProps) {
       </legend>
       <div className={`choices ${name}`}>
         {Object.entries(options).map(([value, label]) => {
-          const radio = <input type="radio" name={name} value={value} defaultChecked={chosen === value} />
+          const radio = (
+            <input
+              type="radio"
+              name={name}
+              value={value}
+              defaultChecked={chosen === value}
+              disabled={isClosed}
+            />
+          )
           return value === 'custom' ? (
             <div className="choice custom" key={value}>
               <label>

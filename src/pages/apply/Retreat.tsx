@@ -1,5 +1,6 @@
-import { linked, paragraphsOf } from '../../application/page-words.ts'
+import { paragraphsOf } from '../../application/linked-text.ts'
 import type { Look } from '../../design/look.ts'
+import { Linked } from './Linked.tsx'
 
 /** The facts and the paragraphs about the retreat; nothing if organisers wrote none. */
 export function Retreat({ facts, about }: Pick<Look, 'facts' | 'about'>) {
@@ -25,18 +26,5 @@ export function Retreat({ facts, about }: Pick<Look, 'facts' | 'about'>) {
         </p>
       ))}
     </section>
-  )
-}
-
-/** A plain text, with its addresses as links. */
-export function Linked({ text }: { text: string }) {
-  return linked(text).map((part) =>
-    typeof part === 'string' ? (
-      part
-    ) : (
-      <a key={part.href} href={part.href}>
-        {part.text}
-      </a>
-    ),
   )
 }

@@ -21,7 +21,7 @@ export interface ApplyData {
 }
 
 /** The part of the data that the page's scripts read. */
-export interface ScriptData extends Pick<ApplyData, 'backend' | 'takesNativePosts' | 'success'> {
+export interface ScriptData extends Pick<ApplyData, 'backend' | 'takesNativePosts' | 'success' | 'door'> {
   /** How a form ended that the browser posted; undefined if it posted none. */
   posted?: NativeOutcome['status'] | undefined
 }

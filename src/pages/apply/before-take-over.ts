@@ -1,6 +1,6 @@
 /**
- * The form's behaviour until the page's script has loaded, or if that script never loads. This inline script is placed right
- * after the form. Its listeners stay active after that script has taken over.
+ * The form's behaviour until the page's script has loaded, or if that script never loads. It is part of the inline script, which is
+ * placed right after the form. Its listeners stay active after that script has taken over.
  */
 import { storeDraft, storeSentTime, restoreDraft } from './draft.ts'
 import { readPageData } from '../page-data.ts'
@@ -21,7 +21,7 @@ let suffix = ''
 let isLeaving = false
 
 /** Loads the page's script, unless it is loading or has loaded. */
-function load() {
+export function load() {
   if (script) return
   script = document.createElement('script')
   script.type = 'module'

@@ -34,6 +34,22 @@ export function restoreDraft(form: HTMLFormElement): string | undefined {
   return draft['sent']
 }
 
+/** The key of the note that a send has had no response. */
+const unansweredKey = 'unplugged-unanswered'
+
+/** Stores whether the last send has had no response, so that the application may be stored. */
+export function storeUnanswered(unanswered: boolean): void {
+  withStorage((storage) => {
+    if (unanswered) storage.setItem(unansweredKey, '1')
+    else storage.removeItem(unansweredKey)
+  })
+}
+
+/** Whether the last send of this tab has had no response. */
+export function isUnanswered(): boolean {
+  return withStorage((storage) => storage.getItem(unansweredKey) !== null) === true
+}
+
 /**
  * Returns a field, or a group of radio buttons, which also has a value. FormData is not used: it would force a layout on
  * each call, before the first paint and on each key.

@@ -10,7 +10,9 @@ import doorStyle from './door.css?inline'
 import formStyle from './form.css?inline'
 import { LinkPreview } from './LinkPreview.tsx'
 // oxlint-disable-next-line import/default -- the build makes this default export
-import inlineScript from './before-take-over.ts?script'
+import doorScript from './inline-door.ts?script'
+// oxlint-disable-next-line import/default -- the build makes this default export
+import openScript from './inline-open.ts?script'
 import { ownWordsStyle } from './own-words-style.ts'
 import privacyStyle from './privacy.css?inline'
 import retreatStyle from './retreat.css?inline'
@@ -41,26 +43,24 @@ export function renderApply(
   const { title, tagline, privacyUrl, privacyLabel, accent, facts, about } = look
   const data: ApplyData = { ...given, success: ownWords('success', look), privacyUrl, privacyLabel }
   const { backend, takesNativePosts, door, outcome, success } = data
-  const scriptData: ScriptData = { backend, takesNativePosts, posted: outcome?.status, success }
-  // A static document always has the style, because the door may close after the build.
-  const mayShowDoor = door !== undefined || !takesNativePosts
+  const scriptData: ScriptData = { backend, takesNativePosts, posted: outcome?.status, success, door }
   const page = {
     title,
     description: tagline,
     preview: <LinkPreview {...{ look, siteUrl }} />,
-    scene: <Scene look={look} />,
+    scene: <Scene {...{ look, door }} />,
     accent,
     sceneStyle:
-      landscape + sceneStyle + ownWordsStyle(look) + (facts.length > 0 || about ? retreatStyle : ''),
+      landscape +
+      sceneStyle +
+      ownWordsStyle(look) +
+      (facts.length > 0 || about ? retreatStyle : '') +
+      (door === undefined ? '' : doorStyle),
     content: <ApplicationForm {...data} />,
-    contentStyle:
-      fieldStyle +
-      formStyle +
-      (mayShowDoor ? doorStyle : '') +
-      (privacyUrl === undefined ? '' : privacyStyle),
+    contentStyle: fieldStyle + formStyle + (privacyUrl === undefined ? '' : privacyStyle),
     data: scriptData,
     script,
-    inlineScript,
+    inlineScript: takesNativePosts && door === undefined ? openScript : doorScript,
     calls: [backend.url, ...(backend.webhookUrl === undefined ? [] : [backend.webhookUrl])],
     postsForms: takesNativePosts,
   }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 
 import { UnreachableError } from '../../client/insert.ts'
-import { idle, messageOf, nextSubmission } from './submission.ts'
+import { RefusedCall } from '../../client/rest.ts'
+import { idle, isJudged, messageOf, nextSubmission } from './submission.ts'
 
 test('the initial state has no pending submission and no message', () => {
   expect(idle).toEqual({ status: 'idle', sending: false, message: '' })
@@ -49,4 +50,14 @@ test('the time of the former submission is shown until somebody types', () => {
   expect(nextSubmission(restored, { type: 'typed' })).toEqual({ ...idle, sentAt: undefined })
   // The state must be the same object: otherwise each key would render the form.
   expect(nextSubmission(idle, { type: 'typed' })).toBe(idle)
+})
+
+test.each([
+  [new RefusedCall('We are full.', 'PT403', 403), true],
+  [new RefusedCall('no consent', '23514', 400), true],
+  [new RefusedCall('Too many applications.', 'PT429', 429), false],
+  [new RefusedCall('busy', '', 503), false],
+  [new UnreachableError(''), false],
+])('only a refusal of the application itself says that no earlier try is stored (%s)', (error, judged) => {
+  expect(isJudged(error)).toBe(judged)
 })

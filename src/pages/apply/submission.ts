@@ -1,4 +1,6 @@
+import { closedCode } from '../../application/application.ts'
 import { UnreachableError } from '../../client/insert.ts'
+import { RefusedCall } from '../../client/rest.ts'
 import { fallbackText, offlineStoredText, offlineText } from './copy.ts'
 
 /**
@@ -42,6 +44,14 @@ export function nextSubmission(submission: Submission, event: SubmissionEvent): 
     case 'typed':
       return submission.sentAt === undefined ? submission : { ...submission, sentAt: undefined }
   }
+}
+
+/**
+ * Whether the backend has refused the application itself, so that no earlier try of it can be stored. A rate limit or a failure says
+ * nothing about an earlier try.
+ */
+export function isJudged(error: unknown): error is RefusedCall {
+  return error instanceof RefusedCall && (error.code === closedCode || error.code.startsWith('2'))
 }
 
 /**

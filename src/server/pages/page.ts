@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-import { applicationFrom, isDuplicate, type Application } from '../../application/application.ts'
+import { applicationFrom, closedCode, isDuplicate, type Application } from '../../application/application.ts'
 import { renderApply, type ApplyData } from '../../pages/apply/render.tsx'
 import { assetHeaders } from '../../pages/headers.ts'
 import type { Settings } from '../../settings/server-settings.ts'
@@ -92,8 +92,13 @@ export async function formPage(
   })
 
   let inFlight = 0
-  const respond = async (reply: FastifyReply, code: number, outcome: ApplyData['outcome']) => {
-    const { html, policy } = render(words.look(), outcome, await door())
+  const respond = (
+    reply: FastifyReply,
+    code: number,
+    outcome: ApplyData['outcome'],
+    closedSentence: string | undefined,
+  ) => {
+    const { html, policy } = render(words.look(), outcome, closedSentence)
     const document = Buffer.from(html)
     if (inFlight + document.length > maxInFlight) {
       return reply.code(503).type('text/plain').send('The server is too busy right now. Please try again.\n')
@@ -108,15 +113,17 @@ export async function formPage(
     error: HttpError,
     application: Application,
   ) => {
-    const { status, message, cause, retryAfter } = error
+    const { status, code, message, cause, retryAfter } = error
     if (status >= 500) request.log.error({ err: cause ?? error }, 'an application was not stored')
     if (retryAfter !== undefined) void reply.header('retry-after', retryAfter)
     const isShort = lengthOf(application) <= maxEchoedLength
-    return respond(reply, status, {
-      status: 'error',
+    const outcome = {
+      status: 'error' as const,
       message,
       application: isShort ? application : applicationFrom([]),
-    })
+    }
+    // After any other error the form stays open, since a repeat of a stored application succeeds.
+    return respond(reply, status, outcome, code === closedCode ? message : undefined)
   }
 
   acceptForms(app, queueParsing)
@@ -143,7 +150,7 @@ export async function formPage(
         const refusal = httpError(error)
         if (!isDuplicate(refusal)) return refuse(request, reply, refusal, application)
       }
-      return respond(reply, 200, { status: 'success' })
+      return respond(reply, 200, { status: 'success' }, await door())
     },
   })
 

@@ -80,7 +80,7 @@ async function applyOn(page: Page) {
   expect(await page.locator('#outcome-text').innerText()).toBe(ownLook.SITE_SUCCESS)
 }
 
-test("previews of a link have the operator's title and tagline, and the picture keeps its description", async () => {
+test("previews of a link have the operator's title and tagline, and a picture without the default words", async () => {
   const { tags, image } = await readLinkPreview(`${origin}/`, siteUrl)
   const tagline = ownLook.SITE_TAGLINE.replaceAll("'", '&#x27;')
     .replaceAll('<', '&lt;')
@@ -89,8 +89,9 @@ test("previews of a link have the operator's title and tagline, and the picture 
     description: tagline,
     'og:title': 'Slow &amp; &lt;Steady&gt; &quot;now&quot;',
     'og:description': tagline,
-    'og:image:alt': 'Unplugged. Free For Founders, Apply Below',
+    'og:image:alt': 'Slow &amp; &lt;Steady&gt; &quot;now&quot;: a low sun above green hills',
   })
+  expect(tags['og:image']).toMatch(/\/preview-wordless-[\w-]+\.png$/)
   expect(image.size).toBe('1200x630')
 })
 
@@ -104,7 +105,7 @@ test('the link to privacy is reached by keyboard after the consent, and Back kee
   await page.keyboard.press('Tab')
   const link = page.getByRole('link')
   expect(await link.evaluate((element) => element === document.activeElement)).toBe(true)
-  expect(await link.innerText()).toBe('Privacy')
+  expect(await link.innerText()).toBe('Privacy policy')
   expect(await form.consent.isChecked()).toBe(false)
   const box = await link.boundingBox()
   expect(box?.height).toBeGreaterThanOrEqual(44)
