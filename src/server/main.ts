@@ -150,7 +150,7 @@ async function start(settings: Settings, log: Logger) {
         sql: database.server,
         mailServer,
         site,
-        siteTitle: settings.look.title,
+        look: () => settings.look,
         perMinute: mailPerMinute,
         log,
       })

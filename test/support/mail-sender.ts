@@ -45,7 +45,7 @@ export async function startMailSenderFixture(): Promise<MailSenderFixture> {
         sql: database.server,
         mailServer: mailServerAt(server.port),
         site: new URL('https://example.org/retreat/'),
-        siteTitle: defaultLook.title,
+        look: () => defaultLook,
         perMinute: 0,
         log,
         ...options,

@@ -65,7 +65,7 @@ export async function auth(
     ),
   )
   if (keys === undefined) return
-  const { anonKey, siteUrl, look, mailServer } = settings
+  const { anonKey, siteUrl, mailServer } = settings
   const { signIn: sql, server: backgroundSql } = database
   // The address is stored, since an email may be sent during a stop, when the server no longer listens.
   let listenAddress: ReturnType<typeof app.server.address> = null
@@ -78,7 +78,7 @@ export async function auth(
     keys,
     site: () => siteOf(siteUrl, listenAddress),
     emailRateLimit: createEmailRateLimit(sql, app.log),
-    outgoing: createOutgoing(mailServer, look.title, app.log, recordMail, maxEmailDelay),
+    outgoing: createOutgoing(mailServer, () => settings.look, app.log, recordMail, maxEmailDelay),
     passwordCost,
   }
   app.addHook('onRequest', (request, reply, done) => {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { startMailServer } from '../../../../test/support/mail-server.ts'
 import { freePort } from '../../../../test/support/ports.ts'
 import { mailServerAt } from '../../../../test/support/sign-in.ts'
+import { defaultLook } from '../../../design/look.ts'
 import { message } from './messages.ts'
 import { createOutgoing } from './outgoing.ts'
 
@@ -16,7 +17,7 @@ async function sendTo(port: number, addresses: string[]) {
   }
   const outgoing = createOutgoing(
     mailServerAt(port),
-    'Unplugged.',
+    () => defaultLook,
     { warn: write, error: write },
     async (isAccepted) => {
       recorded.push(isAccepted)
