@@ -4,6 +4,8 @@ import type { Rsvp, Status } from '../src/application/statuses.ts'
 import type { CallDesk } from '../src/client/desk.ts'
 import type { MarkValue } from '../src/client/desk/marks.ts'
 import { writeSite } from '../src/server/letters/site-for-letters.ts'
+import { letterMessage } from '../src/server/letters/claims.ts'
+import { defaultLook } from '../src/design/look.ts'
 import { compose } from '../src/server/mail/compose.ts'
 import { createMailConnection } from '../src/server/mail/handover.ts'
 import { recordHeartbeat } from '../src/server/deliveries/record.ts'
@@ -163,7 +165,9 @@ export async function fill({ sql, mail, site, signal }: FillOptions): Promise<vo
       const letter = await claimLetter(sql)
       if (letter === undefined) break
       const dated = { ...letter, body: clock.withDemoDates(letter.body) }
-      const handover = await connection.handOver(await compose(dated, sender))
+      const handover = await connection.handOver(
+        await compose(letterMessage(dated, defaultLook.title), sender, defaultLook),
+      )
       if (handover.result === 'unavailable' || handover.result === 'aborted') throw new Error(handover.result)
       await record(sql, letter, handover)
     }

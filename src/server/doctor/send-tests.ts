@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 
-import { defaultLook } from '../../design/look.ts'
+import type { Look } from '../../design/look.ts'
+import { lookOf } from '../../pages/look.ts'
 import type { Settings } from '../../settings/server-settings.ts'
 import { hostAndPort } from '../../settings/mail-settings.ts'
 import { runCheck, notSet, ok, oneLine, wrong, type Finding } from '../finding.ts'
+import { withFullStop } from '../mail/paragraphs.ts'
 import { send } from '../mail/send.ts'
 import { deliver } from '../deliveries/webhook.ts'
 
@@ -26,7 +28,7 @@ export function sendTests(
   const delivery = (about: string, name: string, url: string | undefined) =>
     runCheck(about, timeout, () => sendDelivery(name, url, secret))
   return [
-    runCheck('test mail', timeout, () => sendMail(to, mailServer, look.title ?? defaultLook.title)),
+    runCheck('test mail', timeout, () => sendMail(to, mailServer, lookOf(look, {}))),
     delivery('test delivery', 'WEBHOOK_URL', webhookUrl),
     ...(webhookDecisionsUrl === undefined
       ? []
@@ -34,14 +36,18 @@ export function sendTests(
   ]
 }
 
-async function sendMail(to: string, mailServer: Settings['mailServer'], siteTitle: string) {
+async function sendMail(to: string, mailServer: Settings['mailServer'], look: Look) {
   if (mailServer === undefined) return notSet('No test email was sent: SMTP_URL is not set.')
   const id = randomUUID()
   const body =
     'This is a test by the doctor. If it is in your spam folder, see what the doctor says about the sender.'
+  const why = {
+    text: `You receive this email because somebody tested the emails of ${withFullStop(look.title)}`,
+  }
   const handover = await send(
-    { id, to, subject: `[Test] ${siteTitle} can write to you`, body },
+    { id, to, subject: `[Test] ${look.title} can write to you`, body, why },
     mailServer,
+    look,
     timeout,
   )
   const address = Object.values(hostAndPort(mailServer)).join(':')

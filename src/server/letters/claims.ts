@@ -2,6 +2,7 @@ import { calendarFileOf, type Retreat } from '../../application/calendar.ts'
 import { deadlinePassed } from '../deliveries/claims.ts'
 import { recordDelivery } from '../deliveries/record.ts'
 import type { Message } from '../mail/compose.ts'
+import { withFullStop } from '../mail/paragraphs.ts'
 import type { NoticeClaim } from './notices.ts'
 import { uncertainReason, maxUncertainTries, type MailTry } from './outcomes.ts'
 import type { Sql } from '../database/connection/sql.ts'
@@ -10,7 +11,7 @@ import type { Sql } from '../database/connection/sql.ts'
 export type MailKind = 'test' | 'letter' | 'notice' | 'receipt'
 
 /** A claimed email to an applicant. */
-export interface LetterClaim extends Message, MailTry {
+export interface LetterClaim extends Omit<Message, 'why'>, MailTry {
   kind: 'letter' | 'receipt'
 }
 
@@ -56,4 +57,13 @@ export async function claimMail(
     else if (retreat === null) return claim
     else return { ...claim, calendar: calendarFileOf(retreat, siteTitle, new Date()) }
   }
+}
+
+/** Composes the email to an applicant. Somebody else may have entered their address in the form, and so have caused a receipt. */
+export function letterMessage(claim: LetterClaim, siteTitle: string): Message {
+  const text =
+    claim.kind === 'letter'
+      ? `You receive this email because you applied to ${withFullStop(siteTitle)}`
+      : `You receive this email because somebody, probably you, applied with this address to ${withFullStop(siteTitle)}`
+  return { ...claim, why: { text } }
 }

@@ -3,14 +3,14 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { hostAndPort, type MailServer } from '../../settings/mail-settings.ts'
 import { compose, isAddress, type Mail } from '../mail/compose.ts'
 import { createMailConnection, type MailConnection, type HandoverResult } from '../mail/handover.ts'
+import type { MailLook } from '../mail/layout.tsx'
 import { blameOf, type Blame } from '../mail/refusals.ts'
 import { recordHeartbeat } from '../deliveries/record.ts'
 import { startWorker, type Worker, type WorkerLog } from '../deliveries/worker.ts'
-import { claimMail, type MailClaim } from './claims.ts'
+import { claimMail, letterMessage, type MailClaim } from './claims.ts'
 import { tidyNotices, noticeMessage } from './notices.ts'
 import { giveBack, isCause, record, type Outcome, type RecordedResult } from './outcomes.ts'
 import { backOffAll } from './mail-sender-state.ts'
-import type { Look } from '../../design/look.ts'
 import type { Sql } from '../database/connection/sql.ts'
 
 /** The options of the mail sender. */
@@ -20,8 +20,8 @@ export interface MailSenderOptions {
   mailServer: MailServer
   /** The public address, to which notices link. */
   site: URL
-  /** The look, whose title the calendar file of a confirmation has. */
-  look: () => Look
+  /** Returns the title and the accent colour of the emails that are sent now. */
+  look: () => MailLook
   /** Emails a minute, over all servers of the database; 0 means no limit. */
   perMinute: number
   /** Milliseconds between polls of the outbox. */
@@ -154,14 +154,15 @@ export function startMailSender({
     connection: MailConnection,
     signal: AbortSignal,
   ): Promise<Try> => {
-    const message = 'says' in claim ? noticeMessage(claim, site) : claim
+    const { title, accent } = look()
+    const message = 'says' in claim ? noticeMessage(claim, site) : letterMessage(claim, title)
     if (!isAddress(message.to)) {
       const reply = 'This is not one plain address.'
       return { handover: { result: 'failed', code: null, reply }, blame: 'email' }
     }
     let mail: Mail
     try {
-      mail = await compose(message, mailServer.from)
+      mail = await compose(message, mailServer.from, { title, accent })
     } catch (error) {
       log.warn({ letterId: message.id, err: error }, 'a letter could not be composed as an email')
       const reply = 'This could not be composed as an email.'

@@ -314,6 +314,23 @@ test('notices share the hourly limit with receipts, and test emails do not wait 
   expect(await claimNext()).toMatchObject({ to: email, attempt: 1 })
 })
 
+test('a test of a letter has the example of the link as its button, and no other address', () => {
+  const claim = {
+    kind: 'test' as const,
+    id: 'test',
+    to: 'ada@example.org',
+    attempt: 1,
+    uncertain: 0,
+    closings: 0,
+    age: 0,
+  }
+  const says = { subject: '[Test] s', body: 'b' }
+  expect(noticeMessage({ ...claim, says }, site)).toMatchObject({
+    ...says,
+    link: 'https://example.org/retreat/answer/#example',
+  })
+})
+
 test('one server claims each notice; a failed notice is retried, and the result of a stale claim is ignored', async () => {
   await storeOrganiser('each')
   await apply('Ada')

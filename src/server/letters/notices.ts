@@ -1,5 +1,6 @@
 import type { Announcement } from '../../application/announcement.ts'
 import type { Message } from '../mail/compose.ts'
+import { plainText, type Paragraph } from '../mail/paragraphs.ts'
 import type { MailTry } from './outcomes.ts'
 import type { Sql } from '../database/connection/sql.ts'
 
@@ -47,25 +48,37 @@ export async function tidyNotices(sql: Sql): Promise<void> {
  * @param site The public address.
  */
 export function noticeMessage({ id, to, says }: NoticeClaim, site: URL): Message {
-  const idAndRecipient = { id, to }
-  if ('body' in says) return { ...idAndRecipient, ...says }
-  const { application, answer, since, count, names, coming, notComing, erasing } = says
-  const desk = `${site.origin}${site.pathname.replace(/\/+$/, '')}/desk`
-  const ending = `You get these emails because you switched them on at the desk, under “Account”. There you can switch them off:\n${desk}#/account`
+  const base = `${site.origin}${site.pathname.replace(/\/+$/, '')}`
+  if ('body' in says) {
+    const why = { text: 'You receive this email because you asked for it at the desk, to test a letter.' }
+    return { id, to, ...says, link: `${base}/answer/#example`, why }
+  }
+  const desk = `${base}/desk`
+  const { subject, paragraphs } = contentOf(says, desk)
+  const why = {
+    text: 'You get these emails because you switched them on at the desk, under “Account”. There you can switch them off:',
+    link: `${desk}#/account`,
+  }
+  return { id, to, subject, body: plainText([...paragraphs, why]), paragraphs, why }
+}
+
+function contentOf(
+  { application, answer, since, count, names, coming, notComing, erasing }: Report,
+  desk: string,
+): { subject: string; paragraphs: Paragraph[] } {
   if (application !== null) {
     const [name = ''] = names
     const person = name === '' ? 'Somebody' : name
+    const link = { link: `${desk}#/applications/${application}`, button: 'Open the application' }
     if (answer !== null) {
       return {
-        ...idAndRecipient,
         subject: `${person} is ${answer}`,
-        body: `${person} has answered: ${answer}.\n\n${desk}#/applications/${application}\n\n${ending}`,
+        paragraphs: [{ text: `${person} has answered: ${answer}.` }, link],
       }
     }
     return {
-      ...idAndRecipient,
       subject: name === '' ? 'A new application' : `New application: ${name}`,
-      body: `${person} has applied.\n\n${desk}#/applications/${application}\n\n${ending}`,
+      paragraphs: [{ text: `${person} has applied.` }, link],
     }
   }
   const rsvps = [
@@ -80,20 +93,21 @@ export function noticeMessage({ id, to, says }: NoticeClaim, site: URL): Message
     ...(names.length > 0 && unnamed > 0 ? [`and ${unnamed.toLocaleString('en')} more`] : []),
   ]
   return {
-    ...idAndRecipient,
     subject: count > 0 ? headline : rsvps === '' ? 'Applications will be erased' : 'New answers',
-    body: [
-      ...(count > 0 ? [`${headline} since ${sinceText} UTC.`] : []),
-      ...(list.length > 0 ? [list.join('\n')] : []),
-      ...(rsvps === '' ? [] : [`${rsvps}${count > 0 ? '' : ` since ${sinceText} UTC`}.`]),
-      ...(erasing ? [erasingSentence(erasing, desk)] : []),
-      desk,
-      ending,
-    ].join('\n\n'),
+    paragraphs: [
+      ...(count > 0 ? [{ text: `${headline} since ${sinceText} UTC.` }] : []),
+      ...(list.length > 0 ? [{ text: list.join('\n') }] : []),
+      ...(rsvps === '' ? [] : [{ text: `${rsvps}${count > 0 ? '' : ` since ${sinceText} UTC`}.` }]),
+      ...(erasing ? [erasingParagraph(erasing, desk)] : []),
+      { link: desk, button: 'Open the desk' },
+    ],
   }
 }
 
-function erasingSentence({ applications, from }: Announcement, desk: string) {
+function erasingParagraph({ applications, from }: Announcement, desk: string): Paragraph {
   const count = applications.toLocaleString('en')
-  return `${count} ${applications === 1 ? 'application' : 'applications'} will be erased from ${from} on, as set here:\n${desk}#/retention`
+  return {
+    text: `${count} ${applications === 1 ? 'application' : 'applications'} will be erased from ${from} on, as set here:`,
+    link: `${desk}#/retention`,
+  }
 }

@@ -2,6 +2,8 @@ import { domainToASCII } from 'node:url'
 
 import { calendarFileName } from '../../application/calendar.ts'
 import type { MailServer } from '../../settings/mail-settings.ts'
+import type { MailContent, MailLook } from './layout.tsx'
+import { paragraphsOf, type Paragraph } from './paragraphs.ts'
 
 /** An email's content and recipient. */
 export interface Message {
@@ -12,11 +14,13 @@ export interface Message {
   subject: string
   /** Plain text. */
   body: string
-  /** The body as HTML; default the body's paragraphs and line breaks. */
-  html?: string
+  /** The content of the HTML, in English; default the paragraphs of the body, in an unknown language. */
+  paragraphs?: readonly Paragraph[]
+  /** The last lines of the HTML: why the recipient gets the email. */
+  why: Paragraph
   /** The reply address; blank for the sender's. */
   replyTo?: string
-  /** The only web address in the body that becomes a link, if any. */
+  /** The address in the body that becomes a button, if any. It counts only without `paragraphs`. */
   link?: string | null
   /** The content of a calendar file, which is attached. */
   calendar?: string | undefined
@@ -34,17 +38,27 @@ export function isAddress(text: string): boolean {
   return text.length <= 254 && /^[^\s@,;:<>()[\]"\\\p{C}]+@[^\s@,;:<>()[\]"\\\p{C}]+$/u.test(text)
 }
 
+/** Loads what composes emails, which commands that send none do without. */
+export function loadComposer() {
+  return Promise.all([import('nodemailer/lib/mail-composer'), import('./layout.tsx')])
+}
+
 /**
  * Composes an email. The same id gives the same Message-ID, so that duplicates can be recognised.
  *
  * @param message The email. Its recipient has to pass `isAddress`.
  */
 export async function compose(
-  { id, to, subject, body, html, replyTo = '', link, calendar }: Message,
+  { id, to, subject, body, paragraphs, why, replyTo = '', link, calendar }: Message,
   from: MailServer['from'],
+  look: MailLook,
 ): Promise<Mail> {
-  const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
+  const [{ default: MailComposer }, { renderMail }] = await loadComposer()
   const lines = body.replaceAll(/\r\n?/g, '\n')
+  const content: MailContent =
+    paragraphs === undefined
+      ? { paragraphs: paragraphsOf(lines, link ?? ''), lang: '', why }
+      : { paragraphs, lang: 'en', why }
   const mail = new MailComposer({
     from,
     // As an object: a string would be parsed as a list.
@@ -55,7 +69,7 @@ export async function compose(
     date: new Date(),
     headers: { 'auto-submitted': 'auto-generated' },
     text: lines,
-    html: html ?? htmlOf(lines, link ?? ''),
+    html: renderMail(content, look),
     // The event is an attachment. If it were an alternative to the text, some mail programs would show it in place of the letter.
     ...(calendar !== undefined && {
       attachments: [
@@ -74,30 +88,4 @@ export async function compose(
   // nodemailer encodes an international domain in the envelope.
   const envelope = mail.getEnvelope()
   return { from: envelope.from || from.address, to: envelope.to[0] ?? to, bytes: await mail.build() }
-}
-
-/** The text as plain HTML: paragraphs, line breaks and the link. Nothing is loaded from elsewhere. */
-function htmlOf(text: string, link: string) {
-  const escapedLink = escapeHtml(link)
-  const paragraphs = text
-    .split(/\n[^\S\n]*\n\s*/)
-    .map((paragraph) => paragraph.trim())
-    .filter((paragraph) => paragraph !== '')
-    .map((paragraph) => escapeHtml(paragraph).replaceAll('\n', '<br>\n'))
-    .map((html) =>
-      link === '' ? html : html.replaceAll(escapedLink, () => `<a href="${escapedLink}">${escapedLink}</a>`),
-    )
-    // Each paragraph in the direction of its own language.
-    .map((html) => `<p dir="auto">${html}</p>\n`)
-  return `<!doctype html>\n<html>\n<head>\n<meta charset="utf-8">\n</head>\n<body>\n${paragraphs.join('')}</body>\n</html>\n`
-}
-
-/** Escapes a text for HTML, including attributes. */
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;')
 }

@@ -1,18 +1,23 @@
 import { expect, test } from 'vitest'
 
+import { defaultLook } from '../../design/look.ts'
 import { startMailServer, startTrickle, type MailServer } from '../../../test/support/mail-server.ts'
 import { mailServerAt } from '../../../test/support/sign-in.ts'
-import { send } from './send.ts'
+import type { Message } from './compose.ts'
+import { send as sendWith } from './send.ts'
 
 const settingsFor = (server: MailServer, host = '127.0.0.1') => ({ ...mailServerAt(server.port), host })
+const send = (message: Message, to: Parameters<typeof sendWith>[1], timeout?: number) =>
+  sendWith(message, to, defaultLook, timeout)
 /** An address of this machine that counts as another machine's, because it is written in an unusual way. */
 const elsewhere = '127.1'
 
-const mail = {
+const mail: Message = {
   id: '0b7a1c52-6a4e-4f5b-9a55-0d6a3c1f2e4d',
   to: 'ada@example.org',
   subject: 'Hello',
   body: 'Hello Ada',
+  why: { text: 'You applied.' },
 }
 
 test('user and password are sent to a mail server that asks for them, and the result says if it does not accept them', async () => {

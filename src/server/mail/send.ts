@@ -1,6 +1,7 @@
 import type { MailServer } from '../../settings/mail-settings.ts'
-import { compose, type Message } from './compose.ts'
+import { compose, loadComposer, type Message } from './compose.ts'
 import { createMailConnection, type HandoverResult } from './handover.ts'
+import type { MailLook } from './layout.tsx'
 
 /**
  * Sends one email over its own connection.
@@ -12,9 +13,10 @@ import { createMailConnection, type HandoverResult } from './handover.ts'
 export async function send(
   message: Message,
   mailServer: MailServer,
+  look: MailLook,
   timeout?: number,
 ): Promise<HandoverResult> {
-  const mail = await compose(message, mailServer.from)
+  const mail = await compose(message, mailServer.from, look)
   const connection = createMailConnection(mailServer, timeout)
   const result = await connection.handOver(mail)
   await connection.close()
@@ -23,5 +25,5 @@ export async function send(
 
 /** Loads the libraries that emails need, so that the first email is as fast as the others. */
 export async function preload(): Promise<void> {
-  await Promise.all([import('nodemailer/lib/mail-composer'), import('nodemailer/lib/smtp-connection')])
+  await Promise.all([loadComposer(), import('nodemailer/lib/smtp-connection')])
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
-import { escapeHtml, type Message } from '../../mail/compose.ts'
+import type { Message } from '../../mail/compose.ts'
+import { plainText, withFullStop, type Paragraph } from '../../mail/paragraphs.ts'
 
 /** The reason for an email. */
 export type Occasion = 'magiclink' | 'recovery' | 'email_change' | 'reauthentication'
@@ -22,8 +23,16 @@ const closings: Record<Occasion, string> = {
   reauthentication: 'If it was not you, sign out everywhere.',
 }
 
+/** The words of the button that leads to the link. */
+const buttons: Record<Occasion, string> = {
+  magiclink: 'Sign in',
+  recovery: 'Set a new password',
+  email_change: 'Confirm the address',
+  reauthentication: '',
+}
+
 /**
- * The email with a code, a link, or both.
+ * The email with a code, a link, or both. In HTML, the code comes first, and what happens is in the last lines.
  *
  * @param change The old and the new address, for a change of address.
  */
@@ -38,31 +47,37 @@ export function message(
 ): SignInEmail {
   return (siteTitle) => {
     const opening = openings[occasion](siteTitle)
-    const about =
-      change === undefined
-        ? opening
-        : `${opening} The address would change from ${change.from} to ${change.to}, once both addresses have confirmed it.`
-    if (code === undefined) {
-      return mail(to, `Your link for ${siteTitle}`, [
-        about,
-        'Too many wrong codes were tried, so emails to you have no code until you have signed in.',
-        { label: 'Open this link, once, within 10 minutes', link: link ?? '' },
-        closings[occasion],
-      ])
-    }
+    const closing =
+      code === undefined ? closings[occasion] : `${closings[occasion]} Do not share the code with anybody.`
+    const details =
+      change &&
+      `The address would change from ${change.from} to ${change.to}, once both addresses have confirmed it.`
+    const limit = 'works once, within 10 minutes.'
     const codeName = occasion === 'reauthentication' ? 'verification code' : `code for ${siteTitle}`
-    return mail(to, `${code} is your ${codeName}`, [
-      about,
-      `Your code is ${code}. It works once, within 10 minutes.`,
-      ...(link === undefined ? [] : [{ label: 'Or open this link, once', link }]),
-      `${closings[occasion]} Do not share the code with anybody.`,
-    ])
+    const linkLabel =
+      code === undefined ? 'Open this link, once, within 10 minutes:' : 'Or open this link, once:'
+    const links = link === undefined ? [] : [{ text: linkLabel, link, button: buttons[occasion] }]
+    const tooMany = {
+      text: 'Too many wrong codes were tried, so emails to you have no code until you have signed in.',
+    }
+    return {
+      id: randomUUID(),
+      to,
+      subject: code === undefined ? `Your link for ${siteTitle}` : `${code} is your ${codeName}`,
+      body: `${plainText([
+        { text: details === undefined ? opening : `${opening} ${details}` },
+        code === undefined ? tooMany : { text: `Your code is ${code}. It ${limit}` },
+        ...links,
+        { text: closing },
+      ])}\n`,
+      paragraphs: [
+        ...(details === undefined ? [] : [{ text: details }]),
+        code === undefined ? tooMany : { code, text: `The code ${limit}` },
+        ...links,
+      ],
+      why: { text: `${opening} ${closing}` },
+    }
   }
-}
-
-/** The title as the end of a sentence: with a full stop, unless it ends with punctuation. */
-function withFullStop(title: string) {
-  return /\p{P}$/u.test(title) ? title : `${title}.`
 }
 
 /** A change of an account that an email reports to its owner. */
@@ -82,28 +97,16 @@ export function changeMessage(to: string, change: Change): SignInEmail {
           'factor on': 'Your account has a second factor from now on.',
           'factor off': 'A second factor was removed from your account.',
         }[change]
-  return (siteTitle) =>
-    mail(to, `Your account for ${siteTitle} was changed`, [
-      sentence,
-      'If it was not you, tell the person who runs the site at once, and sign out everywhere.',
-    ])
-}
-
-/** A paragraph of an email: text, or a link. */
-type Paragraph = string | { label: string; link: string }
-
-function mail(to: string, subject: string, paragraphs: Paragraph[]): Message {
-  const text = paragraphs.map((each) => (typeof each === 'string' ? each : `${each.label}:\n${each.link}`))
-  const html = paragraphs.map((each) =>
-    typeof each === 'string'
-      ? escapeHtml(each)
-      : `<a href="${escapeHtml(each.link)}">${escapeHtml(each.label)}</a>`,
-  )
-  return {
+  const paragraphs: Paragraph[] = [
+    { text: sentence },
+    { text: 'If it was not you, tell the person who runs the site at once, and sign out everywhere.' },
+  ]
+  return (siteTitle) => ({
     id: randomUUID(),
     to,
-    subject,
-    body: `${text.join('\n\n')}\n`,
-    html: `<!doctype html>\n<html lang="en">\n<body>\n${html.map((each) => `<p dir="auto">${each}</p>\n`).join('')}</body>\n</html>\n`,
-  }
+    subject: `Your account for ${siteTitle} was changed`,
+    body: `${plainText(paragraphs)}\n`,
+    paragraphs,
+    why: { text: `You receive this email because you have an account for ${withFullStop(siteTitle)}` },
+  })
 }

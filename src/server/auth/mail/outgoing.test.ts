@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { startMailServer } from '../../../../test/support/mail-server.ts'
 import { freePort } from '../../../../test/support/ports.ts'
 import { mailServerAt } from '../../../../test/support/sign-in.ts'
-import { message } from './messages.ts'
 import { defaultLook } from '../../../design/look.ts'
+import { message } from './messages.ts'
 import { createOutgoing } from './outgoing.ts'
 
 /** Sends emails to these addresses after a response. Returns the log, and what was recorded of the mail server. */

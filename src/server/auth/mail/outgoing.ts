@@ -1,11 +1,10 @@
-import type { Look } from '../../../design/look.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 
 import { hostAndPort, type MailServer } from '../../../settings/mail-settings.ts'
 import { onResponseEnd } from '../../http/response-end.ts'
-import type { Message } from '../../mail/compose.ts'
 import { isAboutMail, type HandoverResult } from '../../mail/handover.ts'
+import type { MailLook } from '../../mail/layout.tsx'
 import { preload, send } from '../../mail/send.ts'
 import type { SignInEmail } from './messages.ts'
 
@@ -37,14 +36,14 @@ const defaultMaxDelay = 250
 /**
  * Sends emails and tracks the pending ones, so that a stop can wait for them.
  *
- * @param look Returns the look, whose title the emails name.
+ * @param look Returns the title and the accent colour of the emails that are sent now.
  * @param record Records whether the mail server accepted an email. Not called if the server refused or deferred only this
  *   email.
  * @param maxDelay The longest random delay between a response and its emails, in milliseconds.
  */
 export function createOutgoing(
   mailServer: MailServer | undefined,
-  look: () => Look,
+  look: () => MailLook,
   log: Log,
   record: (isAccepted: boolean) => Promise<void>,
   maxDelay = defaultMaxDelay,
@@ -55,8 +54,9 @@ export function createOutgoing(
   if (mailServer !== undefined) void preload()
 
   /** Sends an email. Returns whether the mail server accepted it. */
-  const trySend = async (message: Message, to: MailServer) => {
-    const handover = await send(message, to)
+  const trySend = async (email: SignInEmail, to: MailServer) => {
+    const { title, accent } = look()
+    const handover = await send(email(title), to, { title, accent })
     const isAccepted = handover.result === 'done'
     if (!isAboutMail(handover)) {
       await record(isAccepted).catch((error: unknown) =>
@@ -71,7 +71,7 @@ export function createOutgoing(
     await new Promise<void>((resolve) => onResponseEnd(reply, resolve))
     await wait(Math.random() * maxDelay)
     for (const email of await write()) {
-      if (mailServer === undefined || !(await trySend(email(look().title), mailServer))) return
+      if (mailServer === undefined || !(await trySend(email, mailServer))) return
     }
   }
 

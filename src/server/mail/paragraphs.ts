@@ -1,0 +1,47 @@
+/** A paragraph of an email. */
+export interface Paragraph {
+  /** Plain text, which may have several lines. */
+  text?: string
+  /** A code, which stands by itself above the text in HTML. */
+  code?: string
+  /** An address of our own, below the text. Nothing else of an email becomes a link. */
+  link?: string
+  /** The words of a button that leads to the link. */
+  button?: string
+}
+
+/** The paragraphs as plain text, without codes and buttons. */
+export function plainText(paragraphs: readonly Paragraph[]): string {
+  return paragraphs
+    .map(({ text, link }) => [text, link].filter((part) => part !== undefined).join('\n'))
+    .join('\n\n')
+}
+
+/**
+ * The paragraphs of a plain text.
+ *
+ * @param link The address that becomes a button, below the first paragraph that has it; blank for none.
+ */
+export function paragraphsOf(text: string, link: string): Paragraph[] {
+  const texts = text
+    .split(/\n[^\S\n]*\n\s*/)
+    .map((paragraph) => paragraph.trim())
+    .filter((paragraph) => paragraph !== '')
+  const index = link === '' ? -1 : texts.findIndex((paragraph) => paragraph.includes(link))
+  return texts.flatMap((paragraph, at) => (at === index ? withButton(paragraph, link) : { text: paragraph }))
+}
+
+/** If the address ends a line, it leaves the text, since it stands below the button. The next lines follow it. */
+function withButton(text: string, link: string): Paragraph[] {
+  const at = text.indexOf(link)
+  const rest = text.slice(at + link.length)
+  const [lineEnd] = /^[.,;:!?]*[^\S\n]*(\n|$)/.exec(rest) ?? []
+  if (lineEnd === undefined) return [{ text, link, button: 'Answer' }]
+  const [before, after] = [text.slice(0, at).trim(), rest.slice(lineEnd.length)]
+  return [{ text: before, link, button: 'Answer' }, ...(after === '' ? [] : [{ text: after }])]
+}
+
+/** A title as the end of a sentence: with a full stop, unless it ends with punctuation. */
+export function withFullStop(title: string): string {
+  return /\p{P}$/u.test(title) ? title : `${title}.`
+}
