@@ -44,9 +44,9 @@ export async function startWords(sql: Sql, operator: OperatorLook, log: FastifyB
     const [row] = await sql<[{ words: PageWords }]>`select private.page_shown() as words`
     const newText = JSON.stringify(row.words)
     if (newText === text) return
-    text = newText
     look = lookOf(operator, row.words)
     await Promise.all(renewals.map((renew) => renew()))
+    text = newText
   }
   await read()
   const polling = startPolling(read, interval, (error) =>
@@ -55,11 +55,15 @@ export async function startWords(sql: Sql, operator: OperatorLook, log: FastifyB
   return {
     look: () => look,
     async documentOf(render, headers) {
-      const prepare = () => prepareDocument(render(look), headers)
-      let document = await prepare()
+      // One after the other, so that the newest words win. They may change while the first document is prepared.
+      let prepared = prepareDocument(render(look), headers)
+      let document: PreparedDocument
       renewals.push(async () => {
-        document = await prepare()
+        const prepare = () => prepareDocument(render(look), headers)
+        prepared = prepared.then(prepare, prepare)
+        document = await prepared
       })
+      document = await prepared
       return () => document
     },
     stop: () => polling.stop(),
