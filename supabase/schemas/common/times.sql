@@ -6,6 +6,11 @@ create function private.happened_within(moment timestamptz, span interval) retur
   language sql volatile parallel safe
   return moment >= now() - span and moment <= clock_timestamp();
 
+-- Whether a time is still ahead. `most`: how far ahead it can be.
+create function private.is_ahead(moment timestamptz, most interval) returns boolean
+  language sql volatile parallel safe
+  return moment > now() and moment <= clock_timestamp() + most;
+
 -- Days as a person writes them: `12–15 June 2027`. Blank if they are not set. `application/calendar.ts` writes them the same way.
 create function private.days_in_words(starts_on date, ends_on date) returns text
   language sql immutable
@@ -18,7 +23,3 @@ create function private.days_in_words(starts_on date, ends_on date) returns text
       then to_char(starts_on, 'FMDD FMMonth') || ' – ' || to_char(ends_on, 'FMDD FMMonth YYYY')
     else to_char(starts_on, 'FMDD') || '–' || to_char(ends_on, 'FMDD FMMonth YYYY')
   end;
--- Whether a time is still ahead. `most`: how far ahead it can be.
-create function private.is_ahead(moment timestamptz, most interval) returns boolean
-  language sql volatile parallel safe
-  return moment > now() and moment <= clock_timestamp() + most;

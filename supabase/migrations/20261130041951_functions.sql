@@ -7,6 +7,13 @@ create or replace function private.happened_within(moment timestamptz, span inte
 
 revoke all on function private.happened_within(timestamp with time zone, interval) from public, anon, authenticated;
 
+-- Whether a time is still ahead. `most`: how far ahead it can be.
+create or replace function private.is_ahead(moment timestamptz, most interval) returns boolean
+  language sql volatile parallel safe
+  return moment > now() and moment <= clock_timestamp() + most;
+
+revoke all on function private.is_ahead(timestamp with time zone, interval) from public, anon, authenticated;
+
 -- Days as a person writes them: `12–15 June 2027`. Blank if they are not set. `application/calendar.ts` writes them the same way.
 create or replace function private.days_in_words(starts_on date, ends_on date) returns text
   language sql immutable
@@ -21,13 +28,6 @@ create or replace function private.days_in_words(starts_on date, ends_on date) r
   end;
 
 revoke all on function private.days_in_words(date, date) from public, anon, authenticated;
-
--- Whether a time is still ahead. `most`: how far ahead it can be.
-create or replace function private.is_ahead(moment timestamptz, most interval) returns boolean
-  language sql volatile parallel safe
-  return moment > now() and moment <= clock_timestamp() + most;
-
-revoke all on function private.is_ahead(timestamp with time zone, interval) from public, anon, authenticated;
 
 create or replace function private.keep_notices() returns void
   language plpgsql set search_path = ''
