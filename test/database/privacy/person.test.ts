@@ -98,6 +98,7 @@ const leftOutTables: Record<string, string> = {
   'private.erasures': 'digests of random ids of applications and answers that are gone',
   'private.installation': 'the id of the database',
   'private.letter_settings': 'settings of all letters',
+  'private.page': 'words of the page, for everybody',
   'private.places': 'settings of the retreat',
   'private.postman': 'the state of the mail sender',
   'private.retention': 'how long applications are kept',
