@@ -86,7 +86,7 @@ test('an organiser who reads blind finds no link, and the address shows a senten
   await screen.findByText('Not loaded. Everything about a person is hidden while you read blind.')
   expect(document.body.textContent).not.toMatch(/ada@example\.com|Lovelace/)
   // The page is still the desk of a signed-in organiser.
-  screen.getByRole('link', { name: 'Places' })
+  screen.getByRole('link', { name: 'Guests' })
 })
 
 test('the page of an application that was erased says so', async () => {

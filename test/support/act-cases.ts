@@ -294,7 +294,7 @@ export const actCases: Record<ActName, ActCase> = {
     query: eventsOf('link'),
   },
   desk_set_places: {
-    path: '/places',
+    path: '/retreat',
     input: ['Places', '12'],
     press: 'Save',
     announcement: /^Saved\. /,
@@ -302,7 +302,7 @@ export const actCases: Record<ActName, ActCase> = {
     query: eventsOf('places'),
   },
   desk_set_retreat: {
-    path: '/places',
+    path: '/retreat',
     input: ['Venue', 'Hof Sonnenau'],
     press: 'Save retreat',
     announcement: 'Saved. The retreat: days not set, Hof Sonnenau.',
@@ -310,7 +310,7 @@ export const actCases: Record<ActName, ActCase> = {
     query: eventsOf('places', '{"venue": "Hof Sonnenau"}'),
   },
   desk_remind: {
-    path: '/places',
+    path: '/coming',
     press: 'Draft 1 reminder',
     announcement: /^1 reminder drafted/,
     failure: 'No reminder drafted.',

@@ -13,10 +13,12 @@ import { useDesk } from './kit/useDesk.tsx'
 import { LettersShow } from './letters/LettersShow.tsx'
 import { OutboxList } from './letters/OutboxList.tsx'
 import { PersonShow } from './person/PersonShow.tsx'
-import { PlacesShow } from './places/PlacesShow.tsx'
+import { ComingShow } from './places/ComingShow.tsx'
+import { RetreatShow } from './places/RetreatShow.tsx'
 import { GuestList } from './questions/GuestList.tsx'
 import { QuestionsEdit } from './questions/QuestionsEdit.tsx'
 import { RetentionEdit } from './retention/RetentionEdit.tsx'
+import { RoomParts } from './RoomParts.tsx'
 import { ClockNotice } from './session/ClockNotice.tsx'
 import type { WatchedSession } from './session/watch-session.ts'
 import { TemplateEdit } from './templates/TemplateEdit.tsx'
@@ -34,6 +36,7 @@ export function OtherScreen(props: OtherScreenProps) {
   return (
     <>
       <ClockNotice />
+      <RoomParts route={props.route} />
       <ScreenOf {...props} />
     </>
   )
@@ -45,8 +48,10 @@ function ScreenOf({ route, auth, session }: OtherScreenProps) {
       return <Unknown />
     case 'person':
       return <PersonShow id={route.id} filters={route.filters} />
-    case 'places':
-      return <PlacesShow edition={route.edition} />
+    case 'coming':
+      return <ComingShow edition={route.edition} />
+    case 'retreat':
+      return <RetreatShow edition={route.edition} />
     case 'questions':
       return <QuestionsEdit edition={route.edition} />
     case 'guests':

@@ -13,7 +13,7 @@ export function Welcome() {
       <ul>
         <li>Invite a colleague: ask the person who runs this site to add them.</li>
         <li>
-          Set the days and the <a href={hrefOf({ screen: 'places' })}>places</a> of the retreat, and read the{' '}
+          Set the days and the <a href={hrefOf({ screen: 'retreat' })}>places</a> of the retreat, and read the{' '}
           <a href={hrefOf({ screen: 'letters' })}>letters</a> that people will get.
         </li>
         <li>
