@@ -28,7 +28,7 @@ test('an application leads to everything about its person, and Back leads to the
     'Letter to ada@example.com',
     'reply “250 OK”',
     'By train: [their link to answer]',
-    'If your server makes backups (BACKUP_DIR), they have this too',
+    'Backups have this too, until they are removed',
   ])
     expect(text).toContain(words)
   expect(text).not.toContain('Alan')

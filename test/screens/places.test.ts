@@ -258,7 +258,7 @@ test("a letter sent by hand opens with the recipient's own link, and is recorded
   await waitFor(() => expect(tiles()).toContain('1 No answer yet'))
 })
 
-test('templates for accepted people offer the link and the deadline, and the desk says if SITE_URL is missing', async () => {
+test('templates for accepted people offer the link and the deadline, and the desk says if the page’s address is not known', async () => {
   await storePeople(1)
   const { press, goTo, reload } = await desk.open('/letters/templates/reminder')
   await screen.findByText(new RegExp(`${desk.origin}/answer/#example`))
@@ -268,7 +268,7 @@ test('templates for accepted people offer the link and the deadline, and the des
   // A server that sends letters uses its SITE_URL, which is not set here.
   await setMailSender(desk.sql, true)
   reload()
-  await screen.findByText(/^The site’s address \(SITE_URL\) is not set/)
+  await screen.findByText(/^The page’s address is not known/)
   expect(document.querySelector('.letters-letter')?.textContent).not.toContain('here:')
   goTo('/letters/templates/waitlisted')
   await screen.findByRole('heading', { name: 'Template: Waitlisted' })

@@ -6,7 +6,7 @@ import { storeAnswers, storeQuestions } from './questions.ts'
 
 /** A button, or another control that does an act when it is pressed. */
 export interface Control {
-  role: 'button' | 'radio' | 'switch'
+  role: 'button' | 'checkbox' | 'radio' | 'switch'
   name: string | RegExp
   /** The dialog or region that contains it, if its name is not unique. */
   within?: { role: 'dialog' | 'region'; name: string }
@@ -300,6 +300,13 @@ export const actCases: Record<ActName, ActCase> = {
     announcement: /^Saved\. /,
     failure: 'Not saved.',
     query: eventsOf('places'),
+  },
+  desk_tick_step: {
+    path: '/first-steps',
+    press: { role: 'checkbox', name: 'Read every template in full.' },
+    announcement: 'Ticked.',
+    failure: 'Not saved.',
+    query: `select from private.first_steps where 'read' = any (ticked)`,
   },
   desk_set_retreat: {
     path: '/retreat',

@@ -5,6 +5,7 @@ import { AccountShow } from './account/AccountShow.tsx'
 import { DoorEdit } from './door/DoorEdit.tsx'
 import { DraftList } from './drafts/DraftList.tsx'
 import { EditionsEdit } from './editions/EditionsEdit.tsx'
+import { FirstStepsShow } from './first-steps/FirstStepsShow.tsx'
 import { HistoryList } from './history/HistoryList.tsx'
 import { hrefOf, unfilteredList, type Route } from './kit/route.ts'
 import { Heading } from './kit/Screen.tsx'
@@ -70,6 +71,8 @@ function ScreenOf({ route, auth, session }: OtherScreenProps) {
       return <OutboxList key={route.state} state={route.state} />
     case 'door':
       return <DoorEdit />
+    case 'first-steps':
+      return <FirstStepsShow />
     case 'history':
       return <HistoryList />
     case 'account':

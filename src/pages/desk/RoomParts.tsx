@@ -19,6 +19,7 @@ const parts: Record<string, [screen: PlainRoute['screen'], words: string][]> = {
     ['retention', 'Erasing'],
     ['retreats', 'Next retreat'],
     ['history', 'History'],
+    ['first-steps', 'First steps'],
   ],
 }
 

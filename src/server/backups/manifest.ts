@@ -29,11 +29,13 @@ export const seededTables: Record<string, string> = {
   [editions]: 'id',
   'private.retention': 'is_only',
   'private.visits': 'day, source',
+  'private.first_steps': 'is_only',
 }
 /** The columns of tables that are not backed up whole. Their other columns have a server's state, or the site's addresses. */
 export const backupColumns: Record<string, string> = {
   'private.postman': 'is_only, stopped',
   'private.places': 'is_only, version, places, days, zone',
+  'private.first_steps': 'is_only, ticked',
 }
 /** The tables of the desk and of letters, in the order in which they can be restored. */
 export const deskTables = [

@@ -225,6 +225,7 @@ const readCalls = (id: string): Record<Exclude<DeskFunction, ActName>, object[]>
     desk_notices: [{}],
     desk_places: [{}],
     desk_visits: [{}],
+    desk_first_steps: [{}],
     desk_questions: [{}],
     desk_guests: [{}],
     desk_retention: [{}],

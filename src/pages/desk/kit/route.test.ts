@@ -13,6 +13,7 @@ test.each<[string, Route]>([
   ['#/applications/1/all?status=all&search=acme', { screen: 'person', id: '1', filters }],
   ['#/coming', { screen: 'coming' }],
   ['#/retreat', { screen: 'retreat' }],
+  ['#/first-steps', { screen: 'first-steps' }],
   ['#/questions', { screen: 'questions' }],
   ['#/guests', { screen: 'guests' }],
   ['#/guests?edition=1', { screen: 'guests', edition: 1 }],

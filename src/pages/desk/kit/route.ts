@@ -31,6 +31,7 @@ const roomOfPlain = {
   retention: 'Retreat',
   retreats: 'Retreat',
   history: 'Retreat',
+  'first-steps': 'Retreat',
   account: 'Account',
 } as const
 

@@ -36,11 +36,11 @@ export function ComingShow({ edition }: { edition: number | undefined }) {
             <Sheet title="Coming?">
               <Numbers {...{ places, edition }} />
             </Sheet>
-            <Sheet title="Waitlist">
-              <Waitlist {...{ places, edition }} />
-            </Sheet>
             <Sheet title="Reminders">
               <Remind key={edition} places={places} />
+            </Sheet>
+            <Sheet title="Waitlist">
+              <Waitlist {...{ places, edition }} />
             </Sheet>
           </div>
         )}

@@ -4,6 +4,7 @@ import { maxCharacters } from '../../../application/limits.ts'
 import type { Places, RetreatDays } from '../../../client/desk/retreat.ts'
 import { DaysFields } from '../editions/DaysFields.tsx'
 import { findEarlierEdition } from '../editions/editions.ts'
+import { SharePage } from '../first-steps/SharePage.tsx'
 import { Choice, Field } from '../kit/Field.tsx'
 import { browserTimeZone } from '../kit/format.ts'
 import { Screen, Sheet } from '../kit/Screen.tsx'
@@ -29,7 +30,12 @@ export function RetreatShow({ edition }: { edition: number | undefined }) {
       {(places) => (
         <div className="layout-columns">
           {places.retreat && <RetreatEdit key={edition} retreat={places.retreat} edition={places.edition} />}
-          {findEarlierEdition(places.editions, edition) === undefined && <PlacesEdit places={places} />}
+          {findEarlierEdition(places.editions, edition) === undefined && (
+            <div>
+              <PlacesEdit places={places} />
+              <SharePage />
+            </div>
+          )}
         </div>
       )}
     </Screen>

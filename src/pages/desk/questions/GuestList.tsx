@@ -98,35 +98,37 @@ function Guests({ byName, asked, places, edition }: GuestsProps) {
         )}
       </p>
       {isBlind && <p>Names, contact details and private answers are hidden: you read blind.</p>}
-      <form className="layout-sheet" aria-label="Columns">
-        {columns.length > 0 && (
-          <fieldset className="guests-columns">
-            <legend>Columns</legend>
-            {columns.map(({ id, label, isPrivate }) => (
-              <Tick key={id} isOn={chosen.some((each) => each.id === id)} onTick={(isOn) => tick(id, isOn)}>
-                {label}
-                {isPrivate && <span className="layout-quiet"> (private)</span>}
-              </Tick>
-            ))}
-          </fieldset>
-        )}
-        {shownQuestions.length > 0 && (
-          <Choice
-            label="Order"
-            options={[['', 'Name'], ...shownQuestions.map(({ id, text }) => [id, text] as const)]}
-            value={orderedBy?.id ?? ''}
-            onChoose={setOrder}
-          />
-        )}
-        <p className="control-hint">
-          The printed list and the file have this order and the columns that are ticked.
-        </p>
-        <div className="layout-row">
-          <Button onPress={() => print()}>Print</Button>
-          <Button onPress={download}>Download CSV</Button>
-        </div>
-      </form>
-      <Totals guests={guests} questions={shownQuestions} />
+      <div className="layout-columns guests-options">
+        <form className="layout-sheet" aria-label="Columns">
+          {columns.length > 0 && (
+            <fieldset className="guests-columns">
+              <legend>Columns</legend>
+              {columns.map(({ id, label, isPrivate }) => (
+                <Tick key={id} isOn={chosen.some((each) => each.id === id)} onTick={(isOn) => tick(id, isOn)}>
+                  {label}
+                  {isPrivate && <span className="layout-quiet"> (private)</span>}
+                </Tick>
+              ))}
+            </fieldset>
+          )}
+          {shownQuestions.length > 0 && (
+            <Choice
+              label="Order"
+              options={[['', 'Name'], ...shownQuestions.map(({ id, text }) => [id, text] as const)]}
+              value={orderedBy?.id ?? ''}
+              onChoose={setOrder}
+            />
+          )}
+          <p className="control-hint">
+            The printed list and the file have this order and the columns that are ticked.
+          </p>
+          <div className="layout-row">
+            <Button onPress={() => print()}>Print</Button>
+            <Button onPress={download}>Download CSV</Button>
+          </div>
+        </form>
+        <Totals guests={guests} questions={shownQuestions} />
+      </div>
       <Sheet title="Everyone who is coming" className="guests-sheet">
         {/* With the focus here, keys scroll a table that is wider than the window. */}
         {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
