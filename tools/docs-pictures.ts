@@ -186,7 +186,7 @@ async function takeDesk(site: string, signedIn: BrowserContextOptions) {
   await template.locator('.letters-letter').waitFor()
   await take('template', template)
 
-  const places = await openDesk('/places')
+  const places = await openDesk('/coming')
   await places.locator('.places-numbers').waitFor()
   await take('places', places)
 

@@ -28,6 +28,8 @@ export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_visits: {},
   desk_page: {},
   desk_set_page: { version: -1, texts: { accent: 'red' }, shown: {} },
+  desk_first_steps: {},
+  desk_tick_step: { step: '', is_done: null },
   desk_set_places: { version: -1, places: null, days: 0, zone: null },
   desk_set_retreat: { version: -1, starts_on: '2027-03-12', ends_on: null, venue: '' },
   desk_set_answer: { act: null, application: id, answer: null },

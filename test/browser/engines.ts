@@ -472,7 +472,7 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
     await pressButton(browser, 'Begin now')
     await waitUntilTrue(
       browser,
-      `${status} === 'Spring 2028 has begun. Applications from now on belong to it.' && location.hash === '#/places'`,
+      `${status} === 'Spring 2028 has begun. Applications from now on belong to it.' && location.hash === '#/retreat'`,
     )
     // For an hour after a retreat begins, the same answers count as a retry and are not stored. This ends that hour.
     await sql`update private.door set repeats_until = null`

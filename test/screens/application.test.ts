@@ -97,7 +97,7 @@ test('the timeline shows each event with its time and person, including the webh
   await waitFor(() =>
     expect(timeline()).toEqual([
       expect.stringMatching(`^${moment}Received$`),
-      expect.stringMatching(String.raw`^${moment}Passed on to the connected system \(webhook\)$`),
+      expect.stringMatching(String.raw`^${moment}Passed on to the connected system$`),
       expect.stringMatching(String.raw`^${moment}, bob@example.orgWaitlisted \(was New\)$`),
       expect.stringMatching(String.raw`^${moment}, ada@example.orgDeclined \(was Waitlisted\)$`),
       expect.stringMatching(`^${moment}, ada@example.orgToo far away.$`),

@@ -141,7 +141,7 @@ test('the desk works with a server on the same machine while the browser reports
 })
 
 test('a failed refresh is reported at once, in a single alert, until a refresh succeeds', async () => {
-  const { network, activateWindow } = await desk.open('/places')
+  const { network, activateWindow } = await desk.open('/coming')
   await screen.findByRole('heading', { name: 'Waitlist' })
   const alerts = () => screen.queryAllByRole('alert').filter(({ textContent }) => /\S/.test(textContent))
   const end = network.route(undefined, disconnect)

@@ -145,6 +145,7 @@ test('a change that was saved after its screen was left is not shown as another 
   await heading('Letters')
   release()
   await announced(/^Saved\. The door is closed\./)
+  await follow('Retreat')
   await follow('Door')
   await stateIs('The door is closed. Applicants read: “We are full.”')
   expect(warning()).toBeUndefined()

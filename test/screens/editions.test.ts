@@ -33,7 +33,7 @@ test('a retreat is begun by keyboard, and applications from then on are in a lis
   await user.keyboard('a')
   await announced('Ada N: Accepted')
   goTo('/retreats')
-  await heading('Retreats')
+  await heading('Next retreat')
   await user.type(await field('Name'), 'Spring 2028')
   await fill(await field('First day'), '2028-04-07')
   await fill(await field('Last day'), '2028-04-10')
@@ -46,11 +46,14 @@ test('a retreat is begun by keyboard, and applications from then on are in a lis
   await sentence(/^Begin Spring 2028\?/)
   await user.keyboard('{Tab}{Enter}')
   await announced('Spring 2028 has begun. Applications from now on belong to it.')
-  await heading('Places')
-  expect(focusedWords()).toBe('Places')
+  await heading('Days and places')
+  expect(focusedWords()).toBe('Days and places')
   expect(screen.queryByRole('button', { name: /^Undo/ })).toBeNull()
   expect((await field('First day')).value).toBe('2028-04-07')
-  expect(document.querySelector('.places-numbers')?.textContent).toContain('40 Free of 40')
+  await follow('Guests')
+  await waitFor(() =>
+    expect(document.querySelector('.places-numbers')?.textContent).toContain('40 Free of 40'),
+  )
   await apply('Bea')
   await follow('Applications')
   await listed('Bea')
@@ -66,7 +69,7 @@ test('an earlier retreat is read, searched and opened, and a link leads back to 
   await desk.setStatus([{ id: alan }], 'shortlisted')
   await beginEdition(desk.sql, 'Spring 2028')
   await apply('Bea')
-  const { user, press, follow, fill } = await desk.open()
+  const { user, press, follow, fill, goTo } = await desk.open()
   await listed('Bea')
   // The list of an earlier retreat shows applications of every status.
   await user.selectOptions(await retreatSelect(), 'First retreat')
@@ -84,8 +87,17 @@ test('an earlier retreat is read, searched and opened, and a link leads back to 
   await listed('Alan')
   expect((await retreatSelect()).value).toBe('1')
   // The links of the navigation lead to screens of the same retreat.
-  await follow('Places')
-  await heading('Places')
+  await follow('Guests')
+  await heading('Who is coming')
+  await earlier('First retreat')
+  await follow('Retreat')
+  await heading('Days and places')
+  await earlier('First retreat')
+  // A screen about all retreats says nothing of one.
+  await follow('Door')
+  await heading('Door')
+  expect(screen.queryByText(/^This is/)).toBeNull()
+  goTo('/guests?edition=1')
   await earlier('First retreat')
   await follow('Applications')
   await listed('Alan', 'Ada')
@@ -149,17 +161,18 @@ test('an earlier retreat has its own places and days', async () => {
   await desk.setStatus([{ id: first }], 'accepted')
   await desk.sql`update private.invitations set told_at = now(), rsvp = 'coming', rsvp_at = now()`
   await beginEdition(desk.sql, 'Spring 2028')
-  const { user, press, fill, announced } = await desk.open('/places')
+  const { user, press, follow, fill, announced } = await desk.open('/coming')
   const numbers = () => document.querySelector('.places-numbers')?.textContent
   await waitFor(() => expect(numbers()).toContain('0 Coming'))
-  await screen.findByRole('heading', { name: 'Settings' })
   await user.selectOptions(await retreatSelect(), 'First retreat')
   await waitFor(() => expect(numbers()).toContain('1 Coming'))
   expect(document.activeElement).toBe(await retreatSelect())
-  expect(screen.queryByRole('heading', { name: 'Settings' })).toBeNull()
+  await follow('Retreat')
   await fill(await field('Venue'), 'Hof Sonnenau')
   await press('Save retreat')
   await announced('Saved. The retreat: days not set, Hof Sonnenau.')
+  // The number of places is that of the newest retreat.
+  expect(screen.queryByLabelText('Places')).toBeNull()
   expect(await desk.sql`select venue from private.editions order by id`).toEqual([
     { venue: 'Hof Sonnenau' },
     { venue: '' },
@@ -171,8 +184,8 @@ test('an earlier retreat has its own questions and guests', async () => {
   await desk.setStatus([{ id: first }], 'accepted')
   await desk.sql`update private.invitations set told_at = now(), rsvp = 'coming', rsvp_at = now()`
   await beginEdition(desk.sql, 'Spring 2028')
-  const { press, follow, fill, announced, reload } = await desk.open('/places?edition=1')
-  await follow('Ask questions')
+  const { press, follow, fill, announced, reload } = await desk.open('/retreat?edition=1')
+  await follow('Questions')
   await heading('Questions')
   await earlier('First retreat')
   await press('Add question')
@@ -183,6 +196,7 @@ test('an earlier retreat has its own questions and guests', async () => {
   reload()
   await waitFor(async () => expect((await field('Question')).value).toBe('What do you not eat?'))
   await follow('Guests')
+  await follow('Guest list')
   await screen.findByText('1 guest.')
   await follow('Ada N')
   await heading('Ada N')

@@ -171,12 +171,12 @@ test('a retreat whose response was lost is begun once, and one that a colleague 
   end()
   await press('Begin now')
   await announced(/^Spring 2028 has begun\./)
-  await heading('Places')
+  await heading('Days and places')
   const editions = () => desk.sql`select name from private.editions order by id desc`
   expect(await editions()).toEqual([{ name: 'Spring 2028' }, { name: '' }])
 
   goTo('/retreats')
-  await heading('Retreats')
+  await heading('Next retreat')
   await fill(await name(), 'Autumn 2028')
   await press('Begin retreat')
   await beginEdition(desk.sql, 'Summer 2028')

@@ -28,7 +28,7 @@ test('an application leads to everything about its person, and Back leads to the
     'Letter to ada@example.com',
     'reply “250 OK”',
     'By train: [their link to answer]',
-    'If your server makes backups (BACKUP_DIR), they have this too',
+    'Backups have this too, until they are removed',
   ])
     expect(text).toContain(words)
   expect(text).not.toContain('Alan')
@@ -86,7 +86,7 @@ test('an organiser who reads blind finds no link, and the address shows a senten
   await screen.findByText('Not loaded. Everything about a person is hidden while you read blind.')
   expect(document.body.textContent).not.toMatch(/ada@example\.com|Lovelace/)
   // The page is still the desk of a signed-in organiser.
-  screen.getByRole('link', { name: 'Places' })
+  screen.getByRole('link', { name: 'Guests' })
 })
 
 test('the page of an application that was erased says so', async () => {

@@ -50,14 +50,9 @@ test('RSVPs are counted, and each number links to its list', async () => {
   // The deadline has passed in every time zone.
   await accept(ids[3] ?? '', { days: -2 })
   await accept(ids[4] ?? '')
-  const { user, press, follow } = await desk.open('/places')
+  const { user, press, follow } = await desk.open('/coming')
   await screen.findByText('The number of places is not set.')
-  expect(tiles()).toEqual([
-    '1 Coming Guest list',
-    '1 Not coming',
-    '2 No answer yet 1 of them late',
-    '1 Not told yet',
-  ])
+  expect(tiles()).toEqual(['1 Coming', '1 Not coming', '2 No answer yet 1 of them late', '1 Not told yet'])
 
   await follow('1 of them late')
   await waitFor(() => expect(names()).toEqual(['Person 4']))
@@ -73,7 +68,7 @@ test('RSVPs are counted, and each number links to its list', async () => {
 test('saving the number of places and the time zone does not overwrite another organiser’s change', async () => {
   const ids = await storePeople(3)
   for (const id of ids) await accept(id, {})
-  const { user, press, follow, fill, announced } = await desk.open('/places')
+  const { user, press, follow, fill, announced } = await desk.open('/retreat')
   const field = await screen.findByLabelText<HTMLInputElement>('Places')
   await fill(field, '2')
   await desk.bob.client.rpc('desk_set_places', { version: 0, places: 9, days: 5 }).throwOnError()
@@ -84,14 +79,15 @@ test('saving the number of places and the time zone does not overwrite another o
   expect(field.value).toBe('2')
   await press('Save anyway')
   await announced('Saved. 0 of 2 places are free. The retreat is overbooked by 1.')
-  expect(tiles()).toContain('0 Free of 2')
-  await user.selectOptions(screen.getByLabelText('Time zone'), 'America/New York')
+  await follow('Guests')
+  await waitFor(() => expect(tiles()).toContain('0 Free of 2'))
+  await follow('Retreat')
+  await user.selectOptions(await screen.findByLabelText('Time zone'), 'America/New York')
   await press('Save')
   const saved = [{ places: 2, days: 10, zone: 'America/New_York' }]
   await waitFor(async () =>
     expect(await desk.sql`select places, days, zone from private.places`).toEqual(saved),
   )
-  await follow('Door')
   await follow('History')
   await screen.findByText('2 places, 10 days to answer, time zone America/New York')
   expect(screen.getAllByText(/2 places, 10 days to answer/)).toHaveLength(2)
@@ -103,8 +99,8 @@ test('until a time zone is saved, the browser’s is offered, and no letter with
   await accept(id)
   const { press, follow } = await desk.open('/letters/drafts/accepted')
   await press('Open in mail program: Person 1')
-  await screen.findByText(/This letter has a deadline: first save the time zone under Places\./)
-  await follow('Places')
+  await screen.findByText(/This letter has a deadline: first save the time zone under Retreat\./)
+  await follow('Retreat')
   await screen.findByText(/Not saved yet: no letter with a deadline is sent until you save it\./)
   const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone
   expect(screen.getByLabelText<HTMLSelectElement>('Time zone').value).toBe(browserZone)
@@ -117,7 +113,7 @@ test('reminders are drafted once for people without an RSVP, and the result is a
   const ids = await storePeople(3)
   await accept(ids[0] ?? '', {})
   await accept(ids[1] ?? '', { days: -1 })
-  const { user, press, follow, announced } = await desk.open('/places')
+  const { user, press, follow, announced } = await desk.open('/coming')
   await press('Draft 2 reminders')
   await announced(
     /^2 reminders drafted\. Nothing has been sent\. 1 is late: move the deadline in their application/,
@@ -144,7 +140,7 @@ test('accepting the person who waited longest takes a free place, and can be und
   const ids = await storePeople(3)
   for (const id of ids) await desk.setStatus([{ id }], 'waitlisted')
   await desk.sql`update private.places set places = 1`
-  const { network, press } = await desk.open('/places')
+  const { network, press } = await desk.open('/coming')
   await waitFor(() => expect(waiting()).toEqual(['Person 1', 'Person 2', 'Person 3']))
   // The place is reserved until the decision is confirmed.
   const release = network.hold('desk_decide')
@@ -154,7 +150,7 @@ test('accepting the person who waited longest takes a free place, and can be und
   await screen.findByText(/^No place is free\./)
   expect(await desk.statusOf(ids[0] ?? '')).toBe('accepted')
   await waitFor(() => expect(tiles()).toContain('1 Not told yet'))
-  expect(document.activeElement).toBe(screen.getByRole('heading', { name: 'Places' }))
+  expect(document.activeElement).toBe(screen.getByRole('heading', { name: 'Who is coming' }))
   await press(/^Undo/)
   await waitFor(() => expect(waiting()).toHaveLength(3))
   expect(await desk.statusOf(ids[0] ?? '')).toBe('waitlisted')
@@ -163,7 +159,7 @@ test('accepting the person who waited longest takes a free place, and can be und
 test('without a number of places everybody can be accepted, unless another organiser decided meanwhile', async () => {
   const ids = await storePeople(3)
   for (const id of ids) await desk.setStatus([{ id }], 'waitlisted')
-  const { network, press, follow } = await desk.open('/places')
+  const { network, press, follow } = await desk.open('/coming')
   await screen.findByText('The number of places is not set.')
   network.beforeNext('desk_decide', () => desk.setStatus([{ id: ids[1] ?? '' }], 'declined'))
   await press('Accept: Person 2')
@@ -258,11 +254,11 @@ test("a letter sent by hand opens with the recipient's own link, and is recorded
   expect(address.searchParams.get('body')).not.toContain('{{')
   await press('I sent it: Person 1')
   await screen.findByText(/^No drafts here\./)
-  await follow('Places')
+  await follow('Guests')
   await waitFor(() => expect(tiles()).toContain('1 No answer yet'))
 })
 
-test('templates for accepted people offer the link and the deadline, and the desk says if SITE_URL is missing', async () => {
+test('templates for accepted people offer the link and the deadline, and the desk says if the page’s address is not known', async () => {
   await storePeople(1)
   const { press, goTo, reload } = await desk.open('/letters/templates/reminder')
   await screen.findByText(new RegExp(`${desk.origin}/answer/#example`))
@@ -272,7 +268,7 @@ test('templates for accepted people offer the link and the deadline, and the des
   // A server that sends letters uses its SITE_URL, which is not set here.
   await setMailSender(desk.sql, true)
   reload()
-  await screen.findByText(/^The site’s address \(SITE_URL\) is not set/)
+  await screen.findByText(/^The page’s address is not known/)
   expect(document.querySelector('.letters-letter')?.textContent).not.toContain('here:')
   goTo('/letters/templates/waitlisted')
   await screen.findByRole('heading', { name: 'Template: Waitlisted' })
@@ -280,14 +276,14 @@ test('templates for accepted people offer the link and the deadline, and the des
   expect(screen.queryByRole('button', { name: '{{answer_link}}' })).toBeNull()
 })
 
-test('a blind reader sees no name under Places or next to an RSVP', async () => {
+test('a blind reader sees no name under Guests or next to an RSVP', async () => {
   const ids = await storePeople(5)
   await accept(ids[0] ?? '', { days: -1 })
   await accept(ids[1] ?? '', { answer: 'coming' })
   for (const id of ids.slice(2)) await desk.setStatus([{ id }], 'waitlisted')
   await desk.sql`update private.places set places = 1000000`
   await desk.ada.client.rpc('desk_set_blind', { blind: true }).throwOnError()
-  const { press, goTo, announced } = await desk.open('/places')
+  const { press, goTo, announced } = await desk.open('/coming')
   await press('Draft 1 reminder')
   await announced(/^1 reminder drafted/)
   await waitFor(() => expect(waiting()).toHaveLength(3))

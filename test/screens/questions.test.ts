@@ -46,11 +46,10 @@ const tableTexts = () =>
     .queryAllByRole('row')
     .map((row) => [...row.children].map((cell) => (cell.querySelector('a, bdi') ?? cell).textContent.trim()))
 
-test('questions are written at the desk, and the screen of places says what is asked and until when', async () => {
+test('questions are written at the desk, and the history has the change', async () => {
   await storeGuests(desk, ['Ada', 'Lovelace'])
-  const { user, press, follow, fill, goTo, announced } = await desk.open('/places')
-  await screen.findByText(/^People who are coming are asked nothing yet/)
-  await follow('Ask questions')
+  const { user, press, follow, fill, goTo, announced } = await desk.open('/retreat')
+  await follow('Questions')
   await heading('Questions')
   await press('Add question')
   await fill(await questionText(1), 'What do you not eat?')
@@ -79,11 +78,6 @@ test('questions are written at the desk, and the screen of places says what is a
   await (await questionNumber(1)).findByText('One of several')
   expect(screen.queryByLabelText('Kind')).toBeNull()
 
-  await follow('Back')
-  await screen.findByText(
-    /^2 questions, asked on the page of people who are coming\. Answers can be changed until 1 March 2027\./,
-  )
-  await screen.findByText(/^1 person has not answered all required questions\./)
   goTo('/history')
   await screen.findByText('Questions to guests changed: 2 questions')
 })
@@ -95,9 +89,9 @@ test('the answers of a guest are in the table, at the application and in the his
     { text: 'What do you not eat?' },
   ])
   await answerByLink(id, { [arrival]: 'Friday', [diet]: '=Nuts' })
-  const { follow } = await desk.open('/places')
-  await follow('Guests and their answers')
-  await heading('Guests')
+  const { follow } = await desk.open('/coming')
+  await follow('Guest list')
+  await heading('Guest list')
   await waitFor(() =>
     expect(tableTexts()).toEqual([
       ['Name', 'When do you arrive?', 'What do you not eat?'],
@@ -172,7 +166,7 @@ test('without days of the retreat no private answer is erased, and a private que
   await storeAnswers(desk.sql, id, { [emergency]: 'Mary' })
   await desk.sql`update private.editions set starts_on = null, ends_on = null`
   await desk.open('/questions')
-  await sentence(/^Set the days of the retreat under Places: until then nothing is erased\.$/)
+  await sentence(/^Set the days of the retreat: until then nothing is erased\.$/)
   const question = await questionNumber(1)
   expect(question.queryByLabelText('Private')).toBeNull()
   question.getByText(/It stays private, since guests may have been told so\.$/)
@@ -278,7 +272,7 @@ test('reminders of unanswered questions are drafted with reminders of RSVPs, and
   const [, alan = ''] = await storeGuests(desk, ['Ada', 'Lovelace'], ['Alan', 'Turing'])
   await storeQuestions(desk.sql, [{ text: 'What do you not eat?', is_required: true }])
   await desk.sql`update private.invitations set rsvp = null, rsvp_at = null where application_id = ${alan}`
-  const { press, follow, goTo, announced } = await desk.open('/places')
+  const { press, follow, goTo, announced } = await desk.open('/coming')
   await press('Draft 2 reminders')
   await announced('2 reminders drafted. Nothing has been sent. 1 is about questions.')
   expect(screen.getByRole('link', { name: 'Review drafts' }).getAttribute('href')).toBe(
@@ -297,6 +291,7 @@ test('reminders of unanswered questions are drafted with reminders of RSVPs, and
 test('without guests or questions the screens say so, and there are at most ten questions', async () => {
   const { user, press, follow } = await desk.open('/guests')
   await screen.findByText(/^Nobody is coming yet\./)
+  await follow('Retreat')
   await follow('Questions')
   await screen.findByText(/^There are no questions yet\./)
   for (let added = 0; added < 10; added += 1) await press('Add question')

@@ -50,12 +50,12 @@ test('an application says on which day it is erased, and can be kept with a reas
   await screen.findByText('No longer kept')
 })
 
-test('an announced erasure is shown under Places, and due applications are erased by hand', async () => {
+test('an announced erasure is shown under Retreat, and due applications are erased by hand', async () => {
   const [ada] = await store('Ada', 'Bea')
   await desk.setStatus([{ id: ada?.id ?? '' }], 'shortlisted')
   await desk.sql`update private.retention set months = 12`
   await desk.sql`select private.announce_and_erase_applications(100)`
-  const { user, network, press, follow, goTo, announced } = await desk.open('/places')
+  const { user, network, press, follow, goTo, announced } = await desk.open('/retreat')
   await screen.findByText(/2 applications will be erased from/)
   // After the erasing, the announcement of a later one is still shown.
   let announcement: unknown = null

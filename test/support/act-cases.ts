@@ -6,7 +6,7 @@ import { storeAnswers, storeQuestions } from './questions.ts'
 
 /** A button, or another control that does an act when it is pressed. */
 export interface Control {
-  role: 'button' | 'radio' | 'switch'
+  role: 'button' | 'checkbox' | 'radio' | 'switch'
   name: string | RegExp
   /** The dialog or region that contains it, if its name is not unique. */
   within?: { role: 'dialog' | 'region'; name: string }
@@ -302,15 +302,22 @@ export const actCases: Record<ActName, ActCase> = {
     query: eventsOf('link'),
   },
   desk_set_places: {
-    path: '/places',
+    path: '/retreat',
     input: ['Places', '12'],
     press: 'Save',
     announcement: /^Saved\. /,
     failure: 'Not saved.',
     query: eventsOf('places'),
   },
+  desk_tick_step: {
+    path: '/first-steps',
+    press: { role: 'checkbox', name: 'Read every template in full.' },
+    announcement: 'Ticked.',
+    failure: 'Not saved.',
+    query: `select from private.first_steps where 'read' = any (ticked)`,
+  },
   desk_set_retreat: {
-    path: '/places',
+    path: '/retreat',
     input: ['Venue', 'Hof Sonnenau'],
     press: 'Save retreat',
     announcement: 'Saved. The retreat: days not set, Hof Sonnenau.',
@@ -318,7 +325,7 @@ export const actCases: Record<ActName, ActCase> = {
     query: eventsOf('places', '{"venue": "Hof Sonnenau"}'),
   },
   desk_remind: {
-    path: '/places',
+    path: '/coming',
     press: 'Draft 1 reminder',
     announcement: /^1 reminder drafted/,
     failure: 'No reminder drafted.',

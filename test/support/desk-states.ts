@@ -229,6 +229,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.getByRole('dialog').getByText('3 already had one').first().waitFor()
   },
   places: openPlaces,
+  retreat: openRetreat,
   async 'places-reminded'(page) {
     await openPlaces(page)
     await page.getByRole('button', { name: /^Draft .*reminder/ }).click()
@@ -259,14 +260,12 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.locator('.places-reminded').waitFor()
   },
   async questions(page) {
-    await openPlaces(page)
-    await page.getByRole('link', { name: 'Edit questions' }).click()
+    await openQuestions(page)
     await page.getByRole('button', { name: 'Save', exact: true }).waitFor()
     await page.getByText('Private answers are erased on').waitFor()
   },
   async 'questions-edited'(page) {
-    await openPlaces(page)
-    await page.getByRole('link', { name: 'Edit questions' }).click()
+    await openQuestions(page)
     await page.getByRole('button', { name: 'Add question' }).click()
     const added = page.getByRole('group', { name: 'Question 6' })
     await added.getByLabel('Question', { exact: true }).fill('Which workshop do you join?')
@@ -277,15 +276,13 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
   },
   async 'questions-due'(page, { sql }) {
     await sql`update private.editions set starts_on = '2026-03-12', ends_on = '2026-03-15'`
-    await openPlaces(page)
-    await page.getByRole('link', { name: 'Edit questions' }).click()
+    await openQuestions(page)
     await page.getByRole('button', { name: 'Erase them now' }).click()
     await page.getByText('for good?').waitFor()
   },
   async 'no-questions'(page, { sql }) {
     await sql`delete from private.questions`
-    await openPlaces(page)
-    await page.getByRole('link', { name: 'Ask questions' }).click()
+    await openQuestions(page)
     await page.getByText('There are no questions yet.').waitFor()
   },
   guests: openGuests,
@@ -298,7 +295,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
   async 'no-guests'(page, { sql }) {
     await sql`update private.invitations set rsvp = null`
     await openPlaces(page)
-    await page.getByRole('link', { name: 'Guests and their answers' }).click()
+    await page.getByRole('link', { name: 'Guest list' }).click()
     await page.getByText('Nobody is coming yet.').waitFor()
   },
   async guest(page) {
@@ -342,9 +339,9 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
   },
   async 'earlier-questions'(page, { sql }) {
     await beginSecondRetreat(page, sql)
-    await openPlaces(page)
+    await openRetreat(page)
     await readEarlierRetreat(page)
-    await page.getByRole('link', { name: 'Edit questions' }).click()
+    await page.getByRole('link', { name: 'Questions' }).click()
     await page.getByText('Private answers are erased on').waitFor()
   },
   async 'applied-before'(page, { sql }) {
@@ -354,8 +351,8 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.getByText('First retreat').waitFor()
   },
   async 'next-retreat'(page) {
-    await openPlaces(page)
-    await page.getByRole('link', { name: 'Name retreats, or begin the next one' }).click()
+    await openRetreat(page)
+    await page.getByRole('link', { name: 'Next retreat' }).click()
     await page.getByLabel('Name', { exact: true }).fill('Spring 2028')
     await page.getByLabel('Copy the templates').uncheck()
     await page.getByRole('button', { name: 'Begin retreat' }).click()
@@ -368,8 +365,8 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
       sql,
       'Without a phone, with a pen: the third, and longest, of all these retreats by the lake so far',
     )
-    await openPlaces(page)
-    await page.getByRole('link', { name: 'Name retreats, or begin the next one' }).click()
+    await openRetreat(page)
+    await page.getByRole('link', { name: 'Next retreat' }).click()
     await page.getByLabel('Name of retreat 3').waitFor()
   },
   async retention(page, { sql }) {
@@ -479,13 +476,23 @@ async function readEarlierRetreat(page: Page) {
 }
 
 async function openPlaces(page: Page) {
-  await page.getByRole('link', { name: 'Places' }).click()
+  await page.getByRole('link', { name: 'Guests', exact: true }).click()
   await page.locator('.places-numbers').waitFor()
+}
+
+async function openRetreat(page: Page) {
+  await page.getByRole('link', { name: 'Retreat', exact: true }).click()
+  await page.getByRole('button', { name: 'Save retreat' }).waitFor()
+}
+
+async function openQuestions(page: Page) {
+  await openRetreat(page)
+  await page.getByRole('link', { name: 'Questions' }).click()
 }
 
 async function openGuests(page: Page) {
   await openPlaces(page)
-  await page.getByRole('link', { name: 'Guests and their answers' }).click()
+  await page.getByRole('link', { name: 'Guest list' }).click()
   await page.getByRole('table').waitFor()
 }
 

@@ -39,6 +39,8 @@ import type { GuestPage, Questions } from './questions.ts'
 import type { Retention } from './retention.ts'
 import type {
   Door,
+  FirstStep,
+  FirstSteps,
   GeneralHistoryEntry,
   HistoryPage,
   PageVisits,
@@ -84,6 +86,7 @@ interface Reads {
   desk_places: [EditionArgument, Places]
   desk_visits: [object, PageVisits]
   desk_page: [object, PageSettings]
+  desk_first_steps: [object, FirstSteps]
   desk_questions: [EditionArgument, Questions]
   desk_guests: [EditionArgument & { after: GuestPage['next'] }, GuestPage]
   desk_retention: [object, Retention]
@@ -142,6 +145,8 @@ interface Acts {
   desk_set_page: [Pick<PageSettings, 'version' | 'texts' | 'shown'>, PageSettings]
   desk_set_places: [Pick<Places, 'version' | 'places' | 'days' | 'zone'>, Places]
   desk_set_retreat: [EditionArgument & RetreatDays, Places]
+  /** Ticks a first step by hand for all organisers, or unticks it. */
+  desk_tick_step: [{ step: FirstStep; is_done: boolean }, FirstSteps]
   /** Sets an accepted person's RSVP; null removes it. */
   desk_set_answer: [{ act: string; application: string; answer: Rsvp | null }, ApplicationDetails]
   /** Sets the deadline of an accepted person. */

@@ -111,6 +111,31 @@ export interface Places {
   waitlist: (ListedApplication & { set_at: string })[]
 }
 
+/** A step to prepare the site before the first application. */
+export type FirstStep =
+  | 'days'
+  | 'mail'
+  | 'application'
+  | 'read'
+  | 'test'
+  | 'door'
+  | 'colleagues'
+  | 'factor'
+  | 'notices'
+  | 'backups'
+  | 'erased'
+  | 'shared'
+
+/** How far the first steps are. */
+export interface FirstSteps {
+  /** The steps that the database knows to be done. */
+  done: FirstStep[]
+  /** The steps that an organiser ticked, and `test` once a letter was tested. */
+  ticked: FirstStep[]
+  /** Whether a server of ours ever worked on the database. */
+  has_server: boolean
+}
+
 /** The outcome of drafting reminders, in numbers of people. */
 export interface ReminderOutcome {
   /** People for whom a reminder was drafted. */

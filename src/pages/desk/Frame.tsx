@@ -7,7 +7,7 @@ import { useIsOffline } from './kit/connection.ts'
 import { Dialog } from './kit/Dialog.tsx'
 import { countOf } from './kit/format.ts'
 import { listenTo } from './kit/listen.ts'
-import { hrefOf, useRoute, unfilteredList, type Route } from './kit/route.ts'
+import { hrefOf, roomOf, useRoute, unfilteredList, type Route } from './kit/route.ts'
 import { Boundary, lazyScreen, PartNotLoaded } from './kit/Screen.tsx'
 import { Brand } from './kit/site-title.tsx'
 import { useDesk } from './kit/useDesk.tsx'
@@ -36,11 +36,11 @@ export function Frame({ session, version, children }: FrameProps) {
         </a>
         <Brand />
         <nav aria-label="Desk">
-          {navigation.map(({ name, to, screens }) => (
+          {rooms.map(([name, to]) => (
             <a
               key={name}
               href={hrefOf(edition === undefined ? to : inEdition(to, edition))}
-              aria-current={screens.some((screen) => screen === route.screen) ? 'page' : undefined}
+              aria-current={name === roomOf(route) ? 'page' : undefined}
               {...(to.screen === 'letters' && letterAttributes)}
             >
               {name}
@@ -74,7 +74,7 @@ function editionOf(route: Route) {
 /** A link's route for an earlier retreat. Its list begins with the tab All, because its applications have been decided. */
 function inEdition(to: Route, edition: number): Route {
   if (to.screen === 'list') return { ...to, filters: { ...to.filters, status: 'all', edition } }
-  return to.screen === 'places' ? { ...to, edition } : to
+  return to.screen === 'coming' || to.screen === 'retreat' ? { ...to, edition } : to
 }
 
 /** The React key of the current screen. The list and its applications have the same key, so that the list stays mounted. */
@@ -119,20 +119,12 @@ function ConnectionNotice() {
   )
 }
 
-const navigation: { name: string; to: Route; screens: Route['screen'][] }[] = [
-  { name: 'Applications', to: unfilteredList, screens: ['list', 'application', 'person'] },
-  {
-    name: 'Places',
-    to: { screen: 'places' },
-    screens: ['places', 'questions', 'guests', 'retreats', 'retention'],
-  },
-  {
-    name: 'Letters',
-    to: { screen: 'letters' },
-    screens: ['letters', 'drafts', 'template', 'outbox'],
-  },
-  { name: 'Door', to: { screen: 'door' }, screens: ['door'] },
-  { name: 'Account', to: { screen: 'account' }, screens: ['account', 'history'] },
+const rooms: [name: string, to: Route][] = [
+  ['Applications', unfilteredList],
+  ['Guests', { screen: 'coming' }],
+  ['Letters', { screen: 'letters' }],
+  ['Retreat', { screen: 'retreat' }],
+  ['Account', { screen: 'account' }],
 ]
 
 const KeyList = lazyScreen(async () => (await import('./other-screens.ts')).KeyList, PartNotLoaded)

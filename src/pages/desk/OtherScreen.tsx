@@ -5,6 +5,7 @@ import { AccountShow } from './account/AccountShow.tsx'
 import { DoorEdit } from './door/DoorEdit.tsx'
 import { DraftList } from './drafts/DraftList.tsx'
 import { EditionsEdit } from './editions/EditionsEdit.tsx'
+import { FirstStepsShow } from './first-steps/FirstStepsShow.tsx'
 import { HistoryList } from './history/HistoryList.tsx'
 import { hrefOf, unfilteredList, type Route } from './kit/route.ts'
 import { Heading } from './kit/Screen.tsx'
@@ -13,10 +14,12 @@ import { useDesk } from './kit/useDesk.tsx'
 import { LettersShow } from './letters/LettersShow.tsx'
 import { OutboxList } from './letters/OutboxList.tsx'
 import { PersonShow } from './person/PersonShow.tsx'
-import { PlacesShow } from './places/PlacesShow.tsx'
+import { ComingShow } from './places/ComingShow.tsx'
+import { RetreatShow } from './places/RetreatShow.tsx'
 import { GuestList } from './questions/GuestList.tsx'
 import { QuestionsEdit } from './questions/QuestionsEdit.tsx'
 import { RetentionEdit } from './retention/RetentionEdit.tsx'
+import { RoomParts } from './RoomParts.tsx'
 import { ClockNotice } from './session/ClockNotice.tsx'
 import type { WatchedSession } from './session/watch-session.ts'
 import { TemplateEdit } from './templates/TemplateEdit.tsx'
@@ -34,6 +37,7 @@ export function OtherScreen(props: OtherScreenProps) {
   return (
     <>
       <ClockNotice />
+      <RoomParts route={props.route} />
       <ScreenOf {...props} />
     </>
   )
@@ -45,8 +49,10 @@ function ScreenOf({ route, auth, session }: OtherScreenProps) {
       return <Unknown />
     case 'person':
       return <PersonShow id={route.id} filters={route.filters} />
-    case 'places':
-      return <PlacesShow edition={route.edition} />
+    case 'coming':
+      return <ComingShow edition={route.edition} />
+    case 'retreat':
+      return <RetreatShow edition={route.edition} />
     case 'questions':
       return <QuestionsEdit edition={route.edition} />
     case 'guests':
@@ -65,6 +71,8 @@ function ScreenOf({ route, auth, session }: OtherScreenProps) {
       return <OutboxList key={route.state} state={route.state} />
     case 'door':
       return <DoorEdit />
+    case 'first-steps':
+      return <FirstStepsShow />
     case 'history':
       return <HistoryList />
     case 'account':

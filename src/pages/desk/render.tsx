@@ -17,6 +17,7 @@ import deskStyle from './desk.css?inline'
 import doorStyle from './door/door.css?inline'
 import draftsStyle from './drafts/drafts.css?inline'
 import editionsStyle from './editions/editions.css?inline'
+import firstStepsStyle from './first-steps/first-steps.css?inline'
 import historyStyle from './history/history.css?inline'
 import announceStyle from './kit/announce.css?inline'
 import { SiteTitle, titleOf } from './kit/site-title.tsx'
@@ -55,6 +56,7 @@ const screenStyles = [
   draftsStyle,
   templatesStyle,
   placesStyle,
+  firstStepsStyle,
   questionsStyle,
   guestsStyle,
   personStyle,

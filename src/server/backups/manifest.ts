@@ -30,6 +30,7 @@ export const seededTables: Record<string, string> = {
   'private.retention': 'is_only',
   'private.visits': 'day, source',
   'private.page': 'is_only',
+  'private.first_steps': 'is_only',
 }
 /** The columns of tables that are not backed up whole. Their other columns have a server's state, or the site's addresses. */
 export const backupColumns: Record<string, string> = {
@@ -37,6 +38,7 @@ export const backupColumns: Record<string, string> = {
   'private.places': 'is_only, version, places, days, zone',
   'private.page':
     'is_only, version, title, tagline, badge, success, privacy_url, privacy_label, accent, cost, hear_back, about, shows_days, shows_venue, shows_closing',
+  'private.first_steps': 'is_only, ticked',
 }
 /** The tables of the desk and of letters, in the order in which they can be restored. */
 export const deskTables = [

@@ -184,6 +184,15 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
     }
   }
 
+  let reportedAt: number | undefined
+  /** Reports the newest backup to the desk. */
+  const report = async (sql: Sql) => {
+    const { newestAt } = state
+    if (newestAt === undefined || newestAt.getTime() === reportedAt) return
+    await sql`update private.first_steps set backed_up_at = ${newestAt}`
+    reportedAt = newestAt.getTime()
+  }
+
   let lastFailure: { error: unknown; retryAt: number } | undefined
   const makeIfDue = async (sql: Sql) => {
     const isDue = async (installation: string) => {
@@ -194,11 +203,12 @@ export function createScheduledBackups(settings: BackupSettings): ScheduledBacku
       state.newestAt = newest?.createdAt
       return newest === undefined || newest.createdAt < dueSince()
     }
-    if (!(await isDue(await readInstallation(sql)))) return
+    if (!(await isDue(await readInstallation(sql)))) return report(sql)
     if (lastFailure !== undefined && performance.now() < lastFailure.retryAt) throw lastFailure.error
     try {
       await makeBackup(sql, isDue, { share: servingShare })
       lastFailure = undefined
+      await report(sql)
     } catch (error) {
       lastFailure = { error, retryAt: performance.now() + retryDelay }
       throw error

@@ -54,12 +54,12 @@ test('an organiser sets by keyboard how long applications are kept, and the brow
   visitor,
 }) => {
   await desk.sql`update private.editions set starts_on = '2024-03-12', ends_on = '2024-03-15'`
-  const page = await desk.open(visitor, '/places')
+  const page = await desk.open(visitor, '/retreat')
   const { heading, link, status } = getDesk(page)
-  await link('How long applications are kept').press('Enter')
+  await link('Erasing').press('Enter')
   await heading('How long applications are kept').waitFor()
   expect(await page.getByRole('heading', { name: 'Days', exact: true }).count()).toBe(0)
-  expect(await link('Places').getAttribute('aria-current')).toBe('page')
+  expect(await link('Retreat').getAttribute('aria-current')).toBe('page')
   const field = page.getByLabel('Erase applications this many months after the retreat')
   await field.focus()
   await page.keyboard.type('12')

@@ -581,7 +581,7 @@ const acts = {
       expect(await announcementAfter(screen, () => getDesk(page).button('Begin now').click())).toBe(
         `${name} has begun. Applications from now on belong to it.`,
       )
-      await getDesk(page).heading('Places').waitFor()
+      await getDesk(page).heading('Days and places').waitFor()
       screen.depth += 1
       const now = Date.now()
       await desk.store(

@@ -104,6 +104,8 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     door_is_open: [{}],
     desk_visits: [{}],
     desk_page: [{}],
+    desk_first_steps: [{}],
+    desk_tick_step: [{ step: 'read', is_done: true }],
     desk_places: [{}, { zone: 'Europe/Berlin' }],
     desk_set_places: [{ version: 0, places: 40, days: 10 }],
     desk_set_retreat: [{ version: 0, starts_on: '2027-03-12', ends_on: '2027-03-15', venue: 'Bernau' }],

@@ -226,6 +226,7 @@ const readCalls = (id: string): Record<Exclude<DeskFunction, ActName>, object[]>
     desk_places: [{}],
     desk_visits: [{}],
     desk_page: [{}],
+    desk_first_steps: [{}],
     desk_questions: [{}],
     desk_guests: [{}],
     desk_retention: [{}],

@@ -96,6 +96,7 @@ const leftOutTables: Record<string, string> = {
   'private.announcements': 'the days on which servers announced an erasing',
   'private.door': 'the door, for everybody',
   'private.erasures': 'digests of random ids of applications and answers that are gone',
+  'private.first_steps': 'the steps before the first retreat, for everybody',
   'private.installation': 'the id of the database',
   'private.letter_settings': 'settings of all letters',
   'private.page': 'words of the page, for everybody',

@@ -9,7 +9,6 @@ import { announce } from '../kit/announce.tsx'
 import { Field } from '../kit/Field.tsx'
 import { focusUnlessElsewhere } from '../kit/focus.ts'
 import { momentOf } from '../kit/format.ts'
-import { hrefOf } from '../kit/route.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Problem } from '../kit/Problem.tsx'
 import { Heading, Loading, Sheet } from '../kit/Screen.tsx'
@@ -34,7 +33,7 @@ export function AccountShow({ auth, session }: { auth: LoadAuth; session: Watche
     <div className="account-screen">
       <Heading>Account</Heading>
       <p>
-        You are signed in as <b>{email}</b>. <a href={hrefOf({ screen: 'history' })}>History</a>
+        You are signed in as <b>{email}</b>.
       </p>
       <BlindEdit />
       <NoticesEdit />

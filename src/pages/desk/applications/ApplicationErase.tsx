@@ -52,7 +52,7 @@ export function ApplicationErase({
         <p>
           This deletes the answers, status, notes, letters and history, and cannot be undone. The history
           still says that an application was erased, and by whom. Earlier backups have it until they are
-          removed. Systems connected by the webhook keep their copies: erase it there, too.
+          removed. Connected systems keep their copies: erase it there, too.
         </p>
         {email === undefined ? (
           <p>Reveal the application first: you confirm by typing its email.</p>

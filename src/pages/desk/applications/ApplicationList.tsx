@@ -21,7 +21,6 @@ import { ApplicationExport } from './ApplicationExport.tsx'
 import { ApplicationFilters, ApplicationTabs } from './ApplicationFilters.tsx'
 import { ApplicationRows } from './ApplicationRows.tsx'
 import { useList, type Counts } from './useList.ts'
-import { Welcome } from './Welcome.tsx'
 
 const ApplicationPlots = lazyScreen(
   async () => (await import('./deferred.ts')).ApplicationPlots,
@@ -101,7 +100,6 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
         )}
         <ApplicationTabs filters={filters} counts={hasCounts ? overview?.counts : undefined} />
       </div>
-      {isAlone && <Welcome />}
       <div id="list" className="layout-sheet">
         <ApplicationFilters filters={filters} onChange={changeFilters} searchField={searchField}>
           {isAlone && (
@@ -136,6 +134,11 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
         {/* Without a list, the bar still offers to undo earlier decisions. */}
         {!list && isAlone && <DecisionBar applications={[]} about="" />}
       </div>
+      {isAlone && list && deferred && (
+        <deferred.BelowList
+          isEmpty={list.next === null && matchCounts?.all.count === 0 && !isNarrowed(filters)}
+        />
+      )}
     </div>
   )
 }

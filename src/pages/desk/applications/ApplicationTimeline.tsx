@@ -32,7 +32,7 @@ export function timelineOf({ application, delivery, history, letters }: OpenedAp
     author: null,
     text,
   })
-  const deliveredText = 'Passed on to the connected system (webhook)'
+  const deliveredText = 'Passed on to the connected system'
   return [
     automatic('received', application.created_at, 'Received'),
     ...(delivery?.delivered_at ? [automatic('delivered', delivery.delivered_at, deliveredText)] : []),
@@ -99,9 +99,8 @@ function LetterEvent({ event: { text, letter } }: { event: ReturnType<typeof eve
 function webhookWords({ attempts, last_status, next_attempt_at }: Delivery) {
   const tries = `${attempts} ${attempts === 1 ? 'try' : 'tries'}`
   const last = last_status === null ? 'no response to the last' : `last response ${last_status}`
-  if (next_attempt_at === null)
-    return `Not sent to the connected system (webhook): given up after ${tries}, ${last}.`
-  return `Not yet sent to the connected system (webhook): ${tries}, ${last}.`
+  if (next_attempt_at === null) return `Not sent to the connected system: given up after ${tries}, ${last}.`
+  return `Not yet sent to the connected system: ${tries}, ${last}.`
 }
 
 interface NoteCreateProps {

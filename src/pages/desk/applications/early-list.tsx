@@ -7,9 +7,7 @@ import { Pill } from '../decisions/Pill.tsx'
 import { afterFrame } from '../kit/after-frame.ts'
 import { shortMomentOf } from '../kit/format.ts'
 import { pressEnds } from '../kit/listen.ts'
-import { welcome } from '../kit/switches.ts'
 import { ApplicationRow } from './ApplicationRow.tsx'
-import { welcomeId } from './welcome-id.ts'
 
 declare global {
   interface Window {
@@ -77,8 +75,6 @@ export function drawEarlyList(page: HTMLElement, rows: readonly ListedApplicatio
   const visibleCount = Math.ceil(innerHeight / minRowHeight)
   body?.replaceChildren()
   draw(rows.slice(0, visibleCount))
-  const welcomeSection = content.getElementById(welcomeId)
-  if (!welcome.isOn()) welcomeSection?.remove()
   for (const each of content.querySelectorAll<HTMLElement>('button, .control-tick')) each.inert = true
   page.replaceChildren(content)
   afterFrame(() => draw(rows.slice(visibleCount)))

@@ -5,7 +5,6 @@ import { serverTime } from '../../../client/clock.ts'
 import type { Door, GeneralHistoryEntry } from '../../../client/desk/retreat.ts'
 import { Field, TextField } from '../kit/Field.tsx'
 import { localTimeOf, momentOf, browserTimeZone } from '../kit/format.ts'
-import { hrefOf } from '../kit/route.ts'
 import { polled } from '../kit/queries.ts'
 import { Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
@@ -35,9 +34,6 @@ export function DoorEdit() {
             </p>
             <DoorForm door={door} now={serverTime(query.dataUpdatedAt)} />
           </section>
-          <p>
-            <a href={hrefOf({ screen: 'history' })}>History</a>
-          </p>
         </div>
       )}
     </Screen>

@@ -63,7 +63,7 @@ export function EditionCreate({ newest }: { newest: Edition }) {
       queries.setQueryData(placesOf().queryKey, places)
       // The lists and positions of the former retreat must not appear for a moment.
       for (const subject of ['list', 'opened', 'junk']) queries.removeQueries({ queryKey: [subject] })
-      go({ screen: 'places' })
+      go({ screen: 'retreat' })
     },
   })
   const send = () =>
@@ -90,7 +90,7 @@ export function EditionCreate({ newest }: { newest: Edition }) {
         <ul className="edition-effects">
           <li>
             It begins at once: applications from now on belong to it. Its venue and the other days are set
-            afterwards, under Places.
+            afterwards, under Days and places.
           </li>
           <li>
             You can still read, search and download <bdi>{former}</bdi>. Its letters and links go on working.

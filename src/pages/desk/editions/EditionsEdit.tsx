@@ -4,7 +4,7 @@ import { maxCharacters } from '../../../application/limits.ts'
 import type { Edition } from '../../../client/desk/editions.ts'
 import { Field } from '../kit/Field.tsx'
 import { dayOf, localTimeOf } from '../kit/format.ts'
-import { Back, Screen, Sheet } from '../kit/Screen.tsx'
+import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useUnsentText } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
@@ -14,11 +14,7 @@ import { daysOfEdition, nameOfEdition } from './editions.ts'
 /** The screen that begins the next retreat and names retreats. */
 export function EditionsEdit() {
   return (
-    <Screen
-      title="Retreats"
-      query={useQuery(useDesk().places())}
-      nav={<Back label="In the places" to={{ screen: 'places' }} />}
-    >
+    <Screen title="Next retreat" query={useQuery(useDesk().places())}>
       {({ editions = [] }) => (
         <div className="layout-columns editions-screen">
           {editions[0] && <EditionCreate newest={editions[0]} />}

@@ -18,6 +18,7 @@ export const refetchedBy = {
   desk_set_reads_only: ['application', 'reading'],
   desk_set_notices: [],
   desk_set_door: ['door'],
+  desk_tick_step: [],
   desk_set_template: withLetters,
   desk_remove_template: withLetters,
   desk_set_letters: withLetters,

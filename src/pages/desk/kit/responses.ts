@@ -60,6 +60,7 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
       former.edition === questions.edition ? questions : former,
     ),
   desk_name_edition: replacePlaces,
+  desk_tick_step: ({ change }, steps) => change(['first steps'], () => steps),
   desk_set_retention: ({ change }, retention) => change(['retention'], () => retention),
 
   desk_set_letters: (data, saved) =>

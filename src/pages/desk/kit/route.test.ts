@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { filtersFrom } from './filters.ts'
-import { hrefOf, hrefsIn, routeOf, unfilteredList, type Route } from './route.ts'
+import { hrefOf, hrefsIn, roomOf, routeOf, unfilteredList, type Route } from './route.ts'
 
 const filters = filtersFrom('status=all&search=acme')
 
@@ -11,11 +11,13 @@ test.each<[string, Route]>([
   ['#/applications/12?status=all&search=acme', { screen: 'application', id: '12', filters }],
   ['#/applications/1/all', { screen: 'person', id: '1', filters: filtersFrom('') }],
   ['#/applications/1/all?status=all&search=acme', { screen: 'person', id: '1', filters }],
-  ['#/places', { screen: 'places' }],
+  ['#/coming', { screen: 'coming' }],
+  ['#/retreat', { screen: 'retreat' }],
+  ['#/first-steps', { screen: 'first-steps' }],
   ['#/questions', { screen: 'questions' }],
   ['#/guests', { screen: 'guests' }],
   ['#/guests?edition=1', { screen: 'guests', edition: 1 }],
-  ['#/places?edition=1', { screen: 'places', edition: 1 }],
+  ['#/coming?edition=1', { screen: 'coming', edition: 1 }],
   ['#/retreats', { screen: 'retreats' }],
   ['#/letters', { screen: 'letters' }],
   ['#/letters/drafts/A%20%2F%20B%25', { screen: 'drafts', occasion: 'A / B%' }],
@@ -30,6 +32,27 @@ test.each<[string, Route]>([
 ])('a route and its address convert into each other: %s', (href, route) => {
   expect(routeOf(href)).toEqual(route)
   expect(hrefOf(route)).toBe(href)
+})
+
+test('an address of version 1.2 leads to the screen that replaced it', () => {
+  expect(routeOf('#/places')).toEqual({ screen: 'coming' })
+  expect(routeOf('#/places?edition=1')).toEqual({ screen: 'coming', edition: 1 })
+})
+
+test.each([
+  ['#/', 'Applications'],
+  ['#/applications/1', 'Applications'],
+  ['#/applications/1/all', 'Applications'],
+  ['#/guests', 'Guests'],
+  ['#/letters/personal', 'Letters'],
+  ['#/letters/templates/Travel', 'Letters'],
+  ['#/letters/outbox/waiting', 'Letters'],
+  ['#/history', 'Retreat'],
+  ['#/account', 'Account'],
+  ['#/hired', ''],
+  ['#/toString', ''],
+])('the screen of %s belongs to the room %j', (hash, room) => {
+  expect(roomOf(routeOf(hash))).toBe(room)
 })
 
 test.each(['', '#', '/'])('an empty address shows the list: %j', (hash) => {

@@ -14,22 +14,30 @@ export type Route =
   | { screen: 'template'; occasion: string }
   | { screen: 'outbox'; state: OutboxState }
   /** `edition`: the number of a retreat on its screens; undefined means the newest. */
-  | { screen: (typeof plainScreens)[number]; edition?: number | undefined }
+  | { screen: keyof typeof roomOfPlain; edition?: number | undefined }
   | { screen: 'unknown' }
 
 /** The path of letters to one person, whose occasion is blank. */
 const personal = 'letters/personal'
-const plainScreens = [
-  'places',
-  'questions',
-  'guests',
-  'retreats',
-  'retention',
-  'letters',
-  'door',
-  'account',
-  'history',
-] as const
+
+/** The screens whose path is their name, each with its room: the entry of the desk's navigation. */
+const roomOfPlain = {
+  coming: 'Guests',
+  guests: 'Guests',
+  letters: 'Letters',
+  retreat: 'Retreat',
+  questions: 'Retreat',
+  door: 'Retreat',
+  retention: 'Retreat',
+  retreats: 'Retreat',
+  history: 'Retreat',
+  'first-steps': 'Retreat',
+  account: 'Account',
+} as const
+
+/** The screen that replaced one of version 1.2. */
+const successors: Record<string, string> = { places: 'coming' }
+
 const outboxStates: readonly OutboxState[] = ['waiting', 'refused', 'given up']
 
 /**
@@ -44,8 +52,8 @@ export function routeOf(hash: string): Route {
   if (path === '') return { screen: 'list', filters }
   const [, id, part] = /^applications\/([^/]+)(\/all)?$/.exec(path) ?? []
   if (id) return { screen: part ? 'person' : 'application', id: decodePart(id), filters }
-  const screen = plainScreens.find((each) => each === path)
-  if (screen !== undefined) return { screen, edition: filters.edition }
+  const screen = successors[path] ?? path
+  if (isPlain(screen)) return { screen, edition: filters.edition }
   if (path === personal) return { screen: 'drafts', occasion: '' }
   if (first !== 'letters' || third === undefined || third === '' || more.length > 0)
     return { screen: 'unknown' }
@@ -53,6 +61,17 @@ export function routeOf(hash: string): Route {
   if (second === 'templates') return { screen: 'template', occasion: third }
   const state = outboxStates.find((each) => each === third)
   return second === 'outbox' && state !== undefined ? { screen: 'outbox', state } : { screen: 'unknown' }
+}
+
+/** The room of a screen. */
+export function roomOf({ screen }: Route): string {
+  if (isPlain(screen)) return roomOfPlain[screen]
+  if (screen === 'unknown') return ''
+  return screen === 'list' || screen === 'application' || screen === 'person' ? 'Applications' : 'Letters'
+}
+
+function isPlain(screen: string): screen is keyof typeof roomOfPlain {
+  return Object.hasOwn(roomOfPlain, screen)
 }
 
 /** The address of a route, for links. */

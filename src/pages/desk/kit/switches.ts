@@ -32,5 +32,5 @@ export const singleKeys = createSwitch('keys', true)
 /** Whether the next undecided application opens after a decision. */
 export const autoAdvance = createSwitch('goes-on', false)
 
-/** Whether the list shows the first steps at the desk (`Welcome`). */
+/** Whether the first steps are below the list until they are done. */
 export const welcome = createSwitch('welcome', true)

@@ -28,7 +28,7 @@ export function LetterText({ text }: LetterTextProps) {
       {ofRetreat.length > 0 && (
         <p className="layout-notice error">
           Not set yet: {ofRetreat.map((name) => retreatWords[name] ?? name).join(' and ')} of the retreat.{' '}
-          <a href={hrefOf({ screen: 'places' })}>Set the days and the venue</a>
+          <a href={hrefOf({ screen: 'retreat' })}>Set the days and the venue</a>
         </p>
       )}
       {missing.length > blank.length + ofRetreat.length && (

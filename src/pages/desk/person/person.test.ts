@@ -79,7 +79,7 @@ test.each<[string, Partial<DeliveryAbout>]>([
 
 test('a delivery is named by its kind and its recipient', () => {
   expect(deliveryName(waiting)).toBe('Letter to ada@example.com')
-  expect(deliveryName({ kind: 'rsvp', recipient: 'webhook' })).toBe('RSVP to the connected system (webhook)')
+  expect(deliveryName({ kind: 'rsvp', recipient: 'webhook' })).toBe('RSVP to the connected system')
 })
 
 test('an act is named by its call, and a deadline by its day and who set it', () => {

@@ -3,7 +3,7 @@ import { countOf, dayOf, momentOf } from '../kit/format.ts'
 
 /** The sentences about backups. They are files on a server or a project's own, which the desk cannot read. */
 export const backupWords =
-  'If your server makes backups (BACKUP_DIR), they have this too: the newest 14, unless BACKUP_KEEP says otherwise. A hosted project’s own backups depend on its plan.'
+  'Backups have this too, until they are removed. Your operator knows for how long, and can search them.'
 
 const kinds: Record<DeliveryAbout['kind'], string> = {
   application: 'Application',
@@ -17,7 +17,7 @@ const kinds: Record<DeliveryAbout['kind'], string> = {
 
 /** A delivery and its recipient: `Letter to ada@example.com`. */
 export function deliveryName({ kind, recipient }: Pick<DeliveryAbout, 'kind' | 'recipient'>): string {
-  return `${kinds[kind]} to ${recipient === 'webhook' ? 'the connected system (webhook)' : recipient}`
+  return `${kinds[kind]} to ${recipient === 'webhook' ? 'the connected system' : recipient}`
 }
 
 /** The steps and the state of a delivery, in words and in order of time. */

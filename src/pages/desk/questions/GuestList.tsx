@@ -9,13 +9,12 @@ import type { Places } from '../../../client/desk/retreat.ts'
 import { storageOf } from '../../../client/storage.ts'
 import { announce } from '../kit/announce.tsx'
 import { ApplicationLink, Button } from '../kit/Button.tsx'
-import { EarlierNotice } from '../editions/EditionSelect.tsx'
-import { Tick } from '../kit/Field.tsx'
+import { Choice, Tick } from '../kit/Field.tsx'
 import { filtersFrom } from '../kit/filters.ts'
 import { countOf, dayOf, formatNumber, localTimeOf, nameOf } from '../kit/format.ts'
 import { hrefOf } from '../kit/route.ts'
 import { saveFile } from '../kit/save-file.ts'
-import { Back, Screen, Sheet } from '../kit/Screen.tsx'
+import { Screen, Sheet } from '../kit/Screen.tsx'
 import { SiteTitle } from '../kit/site-title.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import {
@@ -26,6 +25,8 @@ import {
   openCount,
   openQuestions,
   sorted,
+  sortedByAnswer,
+  totalsOf,
   type GuestColumn,
 } from './guests.ts'
 import { useGuests } from './useQuestions.ts'
@@ -35,25 +36,14 @@ export function GuestList({ edition }: { edition: number | undefined }) {
   const query = useGuests(edition)
   const { data: places } = useQuery(useDesk().places(edition))
   return (
-    <Screen
-      title="Guests"
-      query={query}
-      nav={
-        <Back label="In the places" to={{ screen: 'places', edition }}>
-          <a className="control-link" href={hrefOf({ screen: 'questions', edition })}>
-            Questions
-          </a>
-        </Back>
-      }
-      head={<EarlierNotice editions={places?.editions} edition={edition} to={{ screen: 'guests' }} />}
-    >
+    <Screen title="Guest list" query={query}>
       {({ guests, asked }) =>
         guests.length === 0 ? (
           <p className="layout-quiet">
             Nobody is coming yet. People who press “I am coming” appear here, with their answers.
           </p>
         ) : (
-          <Guests guests={sorted(guests)} {...{ asked, places, edition }} />
+          <Guests byName={sorted(guests)} {...{ asked, places, edition }} />
         )
       }
     </Screen>
@@ -61,20 +51,25 @@ export function GuestList({ edition }: { edition: number | undefined }) {
 }
 
 interface GuestsProps {
-  guests: readonly Guest[]
+  /** The guests in the order of their names. */
+  byName: readonly Guest[]
   asked: Questions
   places: Places | undefined
   /** The number of the retreat that is shown; undefined means the newest. */
   edition: number | undefined
 }
 
-function Guests({ guests, asked, places, edition }: GuestsProps) {
+function Guests({ byName, asked, places, edition }: GuestsProps) {
   const siteTitle = useContext(SiteTitle)
-  const isBlind = isReadBlind(guests)
+  const isBlind = isReadBlind(byName)
   const columns = columnsOf(asked.questions, isBlind)
   const questions = openQuestions(asked, places?.today)
   const [ticks, setTicks] = useState(storedTicks)
   const chosen = chosenOf(columns, ticks)
+  const shownQuestions = asked.questions.filter(({ id }) => chosen.some((column) => column.id === id))
+  const [order, setOrder] = useState('')
+  const orderedBy = shownQuestions.find(({ id }) => id === order)
+  const guests = orderedBy ? sortedByAnswer(byName, orderedBy, places?.retreat?.starts_on) : byName
   const incompleteCount = guests.filter((guest) => openCount(guest, questions, isBlind) > 0).length
 
   const tick = (id: string, isOn: boolean) => {
@@ -98,29 +93,42 @@ function Guests({ guests, asked, places, edition }: GuestsProps) {
         {incompleteCount > 0 && (
           <>
             {formatNumber(incompleteCount)} {incompleteCount === 1 ? 'has' : 'have'} not answered all required
-            questions: draft reminders under <a href={hrefOf({ screen: 'places', edition })}>Places</a>.
+            questions: <a href={hrefOf({ screen: 'coming', edition })}>draft reminders</a>.
           </>
         )}
       </p>
       {isBlind && <p>Names, contact details and private answers are hidden: you read blind.</p>}
-      <form className="layout-sheet" aria-label="Columns">
-        {columns.length > 0 && (
-          <fieldset className="guests-columns">
-            <legend>Columns</legend>
-            {columns.map(({ id, label, isPrivate }) => (
-              <Tick key={id} isOn={chosen.some((each) => each.id === id)} onTick={(isOn) => tick(id, isOn)}>
-                {label}
-                {isPrivate && <span className="layout-quiet"> (private)</span>}
-              </Tick>
-            ))}
-          </fieldset>
-        )}
-        <p className="control-hint">The printed list and the file have the columns that are ticked.</p>
-        <div className="layout-row">
-          <Button onPress={() => print()}>Print</Button>
-          <Button onPress={download}>Download CSV</Button>
-        </div>
-      </form>
+      <div className="layout-columns guests-options">
+        <form className="layout-sheet" aria-label="Columns">
+          {columns.length > 0 && (
+            <fieldset className="guests-columns">
+              <legend>Columns</legend>
+              {columns.map(({ id, label, isPrivate }) => (
+                <Tick key={id} isOn={chosen.some((each) => each.id === id)} onTick={(isOn) => tick(id, isOn)}>
+                  {label}
+                  {isPrivate && <span className="layout-quiet"> (private)</span>}
+                </Tick>
+              ))}
+            </fieldset>
+          )}
+          {shownQuestions.length > 0 && (
+            <Choice
+              label="Order"
+              options={[['', 'Name'], ...shownQuestions.map(({ id, text }) => [id, text] as const)]}
+              value={orderedBy?.id ?? ''}
+              onChoose={setOrder}
+            />
+          )}
+          <p className="control-hint">
+            The printed list and the file have this order and the columns that are ticked.
+          </p>
+          <div className="layout-row">
+            <Button onPress={() => print()}>Print</Button>
+            <Button onPress={download}>Download CSV</Button>
+          </div>
+        </form>
+        <Totals guests={guests} questions={shownQuestions} />
+      </div>
       <Sheet title="Everyone who is coming" className="guests-sheet">
         {/* With the focus here, keys scroll a table that is wider than the window. */}
         {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
@@ -132,7 +140,38 @@ function Guests({ guests, asked, places, edition }: GuestsProps) {
   )
 }
 
-interface GuestTableProps extends Pick<GuestsProps, 'guests' | 'edition'> {
+/** How many guests gave each answer to the questions whose columns are ticked. */
+function Totals({ guests, questions }: { guests: readonly Guest[]; questions: readonly Question[] }) {
+  const rows = questions
+    .map((question) => ({ question, totals: totalsOf(question, guests) }))
+    // Texts that all differ have no totals.
+    .filter(({ totals }) => totals.answers.length > 0)
+  if (rows.length === 0) return null
+  return (
+    <Sheet title="Totals" className="guests-totals">
+      <dl>
+        {rows.map(({ question, totals: { answers, others, unanswered } }) => (
+          <div key={question.id}>
+            <dt>
+              {question.text}
+              {question.is_private && ' (private)'}
+            </dt>
+            {answers.map(({ answer, count }) => (
+              <dd key={answer}>
+                <b>{formatNumber(count)}</b> <bdi>{answer}</bdi>
+              </dd>
+            ))}
+            {others > 0 && <dd className="layout-quiet">{countOf(others, 'other answer')}</dd>}
+            {unanswered > 0 && <dd className="layout-quiet">{formatNumber(unanswered)} no answer</dd>}
+          </div>
+        ))}
+      </dl>
+    </Sheet>
+  )
+}
+
+interface GuestTableProps extends Pick<GuestsProps, 'edition'> {
+  guests: readonly Guest[]
   /** The questions that guests can still answer. */
   questions: readonly Question[]
   columns: readonly GuestColumn[]

@@ -39,8 +39,8 @@ export function PrivateDaysEdit({ days, endsOn, edition, onDays }: PrivateDaysEd
         {endsOn && isValid && `Private answers are erased on ${dayOf(dayAfter(endsOn, count))}.`}
         {endsOn === null && (
           <>
-            Set the days of the retreat under <a href={hrefOf({ screen: 'places', edition })}>Places</a>:
-            until then nothing is erased.
+            Set the <a href={hrefOf({ screen: 'retreat', edition })}>days of the retreat</a>: until then
+            nothing is erased.
           </>
         )}
       </p>

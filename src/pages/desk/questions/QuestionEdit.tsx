@@ -106,8 +106,8 @@ export function QuestionEdit(props: QuestionEditProps) {
       </div>
       {is_private && (
         <p className="control-hint">
-          Such as health or an emergency number. Hidden from blind readers, left out of webhooks and of tables
-          unless you choose its column, and erased after the retreat.
+          Such as health or an emergency number. Hidden from blind readers, not passed on to connected
+          systems, left out of tables unless you choose its column, and erased after the retreat.
           {isFixedPrivate && ' It stays private, since guests may have been told so.'}
         </p>
       )}

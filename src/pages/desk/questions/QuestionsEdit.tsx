@@ -6,13 +6,11 @@ import { maxQuestions } from '../../../application/limits.ts'
 import { newActId } from '../../../client/act.ts'
 import type { Questions } from '../../../client/desk/questions.ts'
 import type { Places } from '../../../client/desk/retreat.ts'
-import { EarlierNotice } from '../editions/EditionSelect.tsx'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
 import { Field } from '../kit/Field.tsx'
 import { countOf } from '../kit/format.ts'
-import { hrefOf } from '../kit/route.ts'
-import { Back, Screen, Sheet } from '../kit/Screen.tsx'
+import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useUnsentText } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
@@ -35,18 +33,7 @@ export function QuestionsEdit({ edition }: { edition: number | undefined }) {
   const query = useQuestions(edition)
   const { data: places } = useQuery(useDesk().places(edition))
   return (
-    <Screen
-      title="Questions"
-      query={query}
-      nav={
-        <Back label="In the places" to={{ screen: 'places', edition }}>
-          <a className="control-link" href={hrefOf({ screen: 'guests', edition })}>
-            Guests
-          </a>
-        </Back>
-      }
-      head={<EarlierNotice editions={places?.editions} edition={edition} to={{ screen: 'questions' }} />}
-    >
+    <Screen title="Questions" query={query}>
       {(questions) => (
         <div className="questions-screen">
           <DueAnswers due={questions.due} />

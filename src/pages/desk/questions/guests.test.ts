@@ -3,7 +3,17 @@ import { expect, test } from 'vitest'
 import { readCsv } from '../../../../test/support/csv.ts'
 import type { Question } from '../../../application/questions.ts'
 import type { Guest } from '../../../client/desk/questions.ts'
-import { chosenOf, columnsOf, guestsFile, isReadBlind, openCount, openQuestions, sorted } from './guests.ts'
+import {
+  chosenOf,
+  columnsOf,
+  guestsFile,
+  isReadBlind,
+  openCount,
+  openQuestions,
+  sorted,
+  sortedByAnswer,
+  totalsOf,
+} from './guests.ts'
 
 const question = (id: string, changes: Partial<Question> = {}): Question => ({
   id,
@@ -63,6 +73,66 @@ test('guests are sorted by last name, then first name, without regard to accents
       { id: 'a', answers: {} },
     ]).map(({ id }) => id),
   ).toEqual(['a', 'b'])
+})
+
+const answering = (...answers: (string | undefined)[]) =>
+  answers.map((answer, index) =>
+    guest(String(index + 1), 'Guest', String(index), answer === undefined ? {} : { a: answer }),
+  )
+
+test('guests are in the order of the options, and those without an answer come last', () => {
+  const choice = question('a', { kind: 'choice', choices: ['Thursday', 'Friday'] })
+  const guests = answering(undefined, 'Friday', 'Saturday', 'Thursday', 'Friday')
+  expect(ids(sortedByAnswer(guests, choice))).toEqual(['4', '2', '5', '3', '1'])
+  expect(ids(sortedByAnswer(answering('no', undefined, 'yes'), question('a', { kind: 'yes-no' })))).toEqual([
+    '3',
+    '1',
+    '2',
+  ])
+})
+
+test('guests are in the order of the moments that their own words name', () => {
+  const guests = answering('Saturday, 9:00', 'No idea', undefined, 'Friday 18:30', 'Thursday night', '4 pm')
+  expect(ids(sortedByAnswer(guests, question('a'), '2027-03-12'))).toEqual(['5', '6', '4', '1', '2', '3'])
+  expect(ids(sortedByAnswer(answering('Room 10', 'room 9'), question('a'), null))).toEqual(['2', '1'])
+})
+
+test('the totals of a question count each option in its order', () => {
+  const choice = question('a', { kind: 'choice', choices: ['By train', 'By car', 'On foot'] })
+  const guests = answering('By car', 'By train', undefined, 'By train', undefined)
+  expect(totalsOf(choice, guests)).toEqual({
+    answers: [
+      { answer: 'By train', count: 2 },
+      { answer: 'By car', count: 1 },
+    ],
+    others: 0,
+    unanswered: 2,
+  })
+  expect(totalsOf(question('a', { kind: 'yes-no' }), answering('no', 'yes')).answers).toEqual([
+    { answer: 'Yes', count: 1 },
+    { answer: 'No', count: 1 },
+  ])
+})
+
+test('the totals of a question that is answered in own words count equal words, and how many others there are', () => {
+  const guests = answering(
+    'Nothing',
+    'Vegan',
+    ' vegan.',
+    'Vegan!',
+    'nothing',
+    'No nuts',
+    'No fish',
+    undefined,
+  )
+  expect(totalsOf(question('a'), guests)).toEqual({
+    answers: [
+      { answer: 'Vegan', count: 3 },
+      { answer: 'Nothing', count: 2 },
+    ],
+    others: 2,
+    unanswered: 1,
+  })
 })
 
 test('open questions are the required ones without an answer; private ones are not counted for blind readers', () => {

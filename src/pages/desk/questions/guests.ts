@@ -2,6 +2,7 @@ import { byteOrderMark, csvTextLines } from '../../../application/csv.ts'
 import type { Question } from '../../../application/questions.ts'
 import type { Guest, Questions } from '../../../client/desk/questions.ts'
 import { nameOf } from '../kit/format.ts'
+import { arrivalIn } from './arrival.ts'
 import { answerWords } from './questions.ts'
 
 /** A column of the guests' table that people choose. */
@@ -53,6 +54,7 @@ export function chosenOf(
   return columns.filter(({ id, kind, isPrivate }) => ticks[id] ?? (kind !== 'contact' && !isPrivate))
 }
 
+const answerCollator = new Intl.Collator('en', { sensitivity: 'base', numeric: true })
 const nameCollator = new Intl.Collator('en', { sensitivity: 'base' })
 
 /** The guests in the order of their last names, or of their ids if names are hidden. */
@@ -62,6 +64,68 @@ export function sorted(guests: readonly Guest[]): Guest[] {
     nameCollator.compare(one.first_name ?? '', other.first_name ?? '') ||
     (one.id < other.id ? -1 : 1)
   return guests.toSorted(compare)
+}
+
+/**
+ * The guests in the order of their answers to a question: options in their order, and texts by the moment that they name, such as of
+ * the arrival, and otherwise by the alphabet. Guests without an answer come last. Equal answers keep the order of the guests.
+ *
+ * @param start The first day of the retreat, as `2026-12-31`.
+ */
+export function sortedByAnswer(guests: readonly Guest[], question: Question, start?: string | null): Guest[] {
+  const options = question.kind === 'yes-no' ? ['yes', 'no'] : question.choices
+  const rankOf = (answer: string) => {
+    if (options.length > 0) return options.indexOf(answer) === -1 ? Infinity : options.indexOf(answer)
+    return arrivalIn(answer, start ?? undefined) ?? Infinity
+  }
+  const keyed = guests.map((guest) => {
+    const answer = guest.answers[question.id]
+    return { guest, answer: answer ?? '', isBlank: answer === undefined, rank: rankOf(answer ?? '') }
+  })
+  const compare = (one: (typeof keyed)[number], other: (typeof keyed)[number]) => {
+    if (one.isBlank !== other.isBlank) return one.isBlank ? 1 : -1
+    if (one.rank !== other.rank) return one.rank < other.rank ? -1 : 1
+    return answerCollator.compare(one.answer, other.answer)
+  }
+  return keyed.toSorted(compare).map(({ guest }) => guest)
+}
+
+/** An answer, and the number of guests who gave it. */
+export interface AnswerCount {
+  answer: string
+  count: number
+}
+
+/**
+ * The totals of a question: how many guests gave each answer, options in their order and texts the most frequent first. Texts that
+ * only one guest wrote are counted together as `others`.
+ */
+export function totalsOf(
+  question: Question,
+  guests: readonly Guest[],
+): { answers: AnswerCount[]; others: number; unanswered: number } {
+  const counts = new Map<string, AnswerCount>()
+  let unanswered = 0
+  const isText = question.kind === 'short' || question.kind === 'long'
+  for (const { answers } of isText ? guests : sortedByAnswer(guests, question)) {
+    const given = answers[question.id]
+    if (given === undefined) {
+      unanswered++
+      continue
+    }
+    const answer = answerWords(question, given).trim()
+    const key = isText ? answer.toLowerCase().replace(/[.!]+$/, '') : answer
+    const counted = counts.get(key)
+    if (counted) counted.count++
+    else counts.set(key, { answer, count: 1 })
+  }
+  const all = [...counts.values()]
+  const shared = isText ? all.filter(({ count }) => count > 1) : all
+  return {
+    answers: isText ? shared.toSorted((one, other) => other.count - one.count) : shared,
+    others: all.length - shared.length,
+    unanswered,
+  }
 }
 
 /** The questions that guests can still answer: none after the last day, or before today's date is known. */

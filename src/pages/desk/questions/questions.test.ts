@@ -4,7 +4,6 @@ import type { Questions } from '../../../client/desk/questions.ts'
 import {
   answerWords,
   argumentsOf,
-  closingSentence,
   dayAfter,
   draftOf,
   erasureSentence,
@@ -109,14 +108,6 @@ test('a sentence says how many answers are erased if the draft is saved', () => 
   expect(without('c')).toBe('')
   expect(without('b')).toBe('Saving erases 1 answer to 1 removed question.')
   expect(without('a', 'b', 'c')).toBe('Saving erases 3 answers to 2 removed questions.')
-})
-
-test.each([
-  [null, ''],
-  ['2027-03-12', 'Answers can be changed until 12 March 2027.'],
-  ['2027-03-11', 'Answers could be changed until 11 March 2027.'],
-])('the last day for answers is %j: %s', (closesOn, sentence) => {
-  expect(closingSentence(closesOn, '2027-03-12')).toBe(sentence)
 })
 
 test('the day on which private answers are erased is counted over the end of a year and the change of clocks', () => {

@@ -2,7 +2,7 @@ import { privateDays } from '../../../application/limits.ts'
 import type { Arguments } from '../../../client/desk/calls.ts'
 import type { Question, QuestionKind } from '../../../application/questions.ts'
 import type { Questions } from '../../../client/desk/questions.ts'
-import { countOf, dayOf } from '../kit/format.ts'
+import { countOf } from '../kit/format.ts'
 
 /** The kinds of questions, and their labels. */
 export const questionKinds: Record<QuestionKind, string> = {
@@ -91,14 +91,6 @@ export function erasureSentence({ questions }: QuestionsDraft, stored: Questions
   return removed.length === 0
     ? ''
     : `Saving erases ${countOf(answers, 'answer')} to ${countOf(removed.length, 'removed question')}.`
-}
-
-/** The last day for answers, in a sentence; blank if there is none. */
-export function closingSentence(closesOn: string | null, today: string): string {
-  if (closesOn === null) return ''
-  return closesOn < today
-    ? `Answers could be changed until ${dayOf(closesOn)}.`
-    : `Answers can be changed until ${dayOf(closesOn)}.`
 }
 
 const dayLength = 86_400_000

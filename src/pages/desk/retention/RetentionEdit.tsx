@@ -11,7 +11,7 @@ import { filtersFrom } from '../kit/filters.ts'
 import { focusHeading, useOnHidden } from '../kit/focus.ts'
 import { dayOf, momentOf, nameOf } from '../kit/format.ts'
 import { polled } from '../kit/queries.ts'
-import { Back, Screen, Sheet } from '../kit/Screen.tsx'
+import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useUnsentText } from '../kit/useUnsentText.ts'
@@ -27,11 +27,7 @@ export function RetentionEdit() {
     ...polled,
   })
   return (
-    <Screen
-      title="How long applications are kept"
-      query={query}
-      nav={<Back label="In the places" to={{ screen: 'places' }} />}
-    >
+    <Screen title="How long applications are kept" query={query}>
       {(retention) => (
         <>
           <DueApplications retention={retention} />
@@ -132,8 +128,8 @@ function MonthsEdit({ retention }: RetentionProps) {
         />
         <ul>
           <li>
-            Your server announces each erasing for seven days before: here, under Places and in the daily
-            email. Without a server, nothing is announced, and you erase here what is due.
+            Your server announces each erasing for seven days before: here, under Days and places and in the
+            daily email. Without a server, nothing is announced, and you erase here what is due.
           </li>
           <li>Each is erased for good, with its letters and answers. A restored backup erases it again.</li>
           <li>You can keep a single application, with a reason, where it is shown.</li>
@@ -164,7 +160,7 @@ function EditionDays({ retention: { editions, months, months_for_guests: guests 
 }
 
 function erasureWords({ ends_on, erased_on: all, guests_erased_on: guests }: Retention['editions'][number]) {
-  if (ends_on === null) return 'not before its days are set under Places.'
+  if (ends_on === null) return 'not before its days are set.'
   if (all === guests && all !== null) return `from ${dayOf(all)} on.`
   const parts = [
     ...(all === null ? [] : [`from ${dayOf(all)} on`]),

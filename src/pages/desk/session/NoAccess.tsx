@@ -21,11 +21,7 @@ export function NotAnOrganiser({ session, email }: { session: WatchedSession; em
 export function SignInElsewhere() {
   return (
     <Step title="The desk is elsewhere">
-      <p>
-        The accounts of this database are a Supabase project’s, so organisers sign in there, at the static
-        desk. It is made by <code>npm run build</code> with the project’s <code>VITE_</code> settings: put{' '}
-        <code>dist/</code> on a static host, and open its <code>/desk/</code>.
-      </p>
+      <p>Organisers of this retreat sign in at another address. Your operator knows it.</p>
     </Step>
   )
 }

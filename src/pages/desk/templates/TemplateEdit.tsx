@@ -214,7 +214,8 @@ function TemplatePreview({ occasion, subject, body }: LetterContent & { occasion
           <LetterText text={preview} />
           {preview.has_no_site === true && (
             <p className="layout-notice error">
-              The site’s address (SITE_URL) is not set, so the paragraph with the link is left out.
+              The page’s address is not known, so the paragraph with the link is left out. Your operator can
+              set it.
             </p>
           )}
           {overview?.postman.is_there && (

@@ -27,7 +27,7 @@ begin
   if (private.has_link(text ->> 'body') or private.has_deadline((text ->> 'subject') || (text ->> 'body')))
     and exists (select from private.places where places.zone is null)
   then
-    raise exception 'This letter has a deadline: first save the time zone under Places.' using errcode = '22023';
+    raise exception 'This letter has a deadline: first save the time zone under Retreat.' using errcode = '22023';
   end if;
   if private.has_link(text ->> 'body') then
     if private.begin_act(act, 'desk_hand_over', letter::text) then

@@ -40,6 +40,7 @@ begin
   insert into private.deliveries (id, kind, organiser_id, application_id, subject, body)
     values (act, 'test', me.id, (text ->> 'application')::uuid,
       '[Test] ' || (text ->> 'subject'), text ->> 'body');
+  update private.first_steps set ticked = ticked || '{test}' where not 'test' = any (ticked);
   return jsonb_build_object('to', me.email);
 end
 $$;

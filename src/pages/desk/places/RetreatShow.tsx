@@ -1,25 +1,55 @@
-import type { ReactNode } from 'react'
+import { useQuery } from '@tanstack/react-query'
 
 import { maxCharacters } from '../../../application/limits.ts'
 import type { Places, RetreatDays } from '../../../client/desk/retreat.ts'
 import { DaysFields } from '../editions/DaysFields.tsx'
+import { findEarlierEdition } from '../editions/editions.ts'
+import { SharePage } from '../first-steps/SharePage.tsx'
 import { Choice, Field } from '../kit/Field.tsx'
 import { browserTimeZone } from '../kit/format.ts'
-import { Sheet } from '../kit/Screen.tsx'
+import { Screen, Sheet } from '../kit/Screen.tsx'
+import { useDesk } from '../kit/useDesk.tsx'
 import { useUnsentText } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
+import { ErasingNotice } from '../retention/ErasingNotice.tsx'
 import { freeSentence, placesWordsOf, retreatWordsOf, zonesWith } from './places.ts'
+
+/**
+ * The screen with the days, the venue and the places of a retreat.
+ *
+ * @param edition The number of a retreat; undefined means the newest.
+ */
+export function RetreatShow({ edition }: { edition: number | undefined }) {
+  const query = useQuery(useDesk().places(edition))
+  return (
+    <Screen
+      title="Days and places"
+      query={query}
+      head={query.data?.erasing && <ErasingNotice announced={query.data.erasing} />}
+    >
+      {(places) => (
+        <div className="layout-columns">
+          {places.retreat && <RetreatEdit key={edition} retreat={places.retreat} edition={places.edition} />}
+          {findEarlierEdition(places.editions, edition) === undefined && (
+            <div>
+              <PlacesEdit places={places} />
+              <SharePage />
+            </div>
+          )}
+        </div>
+      )}
+    </Screen>
+  )
+}
 
 interface RetreatEditProps {
   retreat: RetreatDays
   /** The number of the retreat; undefined means the newest. */
   edition: number | undefined
-  /** Content below the form. */
-  children: ReactNode
 }
 
 /** The form for the days and the venue of the retreat, which people who are coming can put into their calendar. */
-export function RetreatEdit({ retreat, edition, children }: RetreatEditProps) {
+function RetreatEdit({ retreat, edition }: RetreatEditProps) {
   const draft = useVersionedDraft({
     input: useUnsentText<Unsaved<{ start: string; end: string; venue: string }>>(`retreat ${edition ?? ''}`),
     call: 'desk_set_retreat',
@@ -37,7 +67,7 @@ export function RetreatEdit({ retreat, edition, children }: RetreatEditProps) {
   })
   const { value, enter } = draft
   return (
-    <Sheet title="The retreat">
+    <Sheet title="Days and venue">
       <form onSubmit={draft.onSubmit}>
         <p className="layout-quiet">
           People who are coming see this on their page, with a file for their calendar. Nobody is told of a
@@ -58,7 +88,6 @@ export function RetreatEdit({ retreat, edition, children }: RetreatEditProps) {
           conflictNotice={`Somebody else changed this meanwhile. ${retreatWordsOf(retreat)}. Your changes are not saved. Saving now replaces theirs.`}
         />
       </form>
-      {children}
     </Sheet>
   )
 }
@@ -66,7 +95,7 @@ export function RetreatEdit({ retreat, edition, children }: RetreatEditProps) {
 /**
  * The form for the number of seats, the days to answer and the time zone. It suggests the browser's time zone until one is saved.
  */
-export function PlacesEdit({ places }: { places: Places }) {
+function PlacesEdit({ places }: { places: Places }) {
   const { is_zone_set: isZoneSet } = places
   const zone = isZoneSet ? places.zone : browserTimeZone()
   const draft = useVersionedDraft({
@@ -85,7 +114,7 @@ export function PlacesEdit({ places }: { places: Places }) {
   })
   const { value, enter } = draft
   return (
-    <Sheet title="Settings">
+    <Sheet title="Places and deadlines">
       <form onSubmit={draft.onSubmit}>
         <Field
           label="Places"

@@ -5,86 +5,40 @@ import type { Places, ReminderOutcome } from '../../../client/desk/retreat.ts'
 import { DecisionBar } from '../decisions/DecisionBar.tsx'
 import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 import { StatusPill } from '../decisions/StatusPill.tsx'
-import { findEarlierEdition } from '../editions/editions.ts'
-import { EarlierNotice, EditionSelect } from '../editions/EditionSelect.tsx'
 import { ActButton } from '../kit/ActButton.tsx'
 import { ApplicationLink, Button } from '../kit/Button.tsx'
 import { filtersFrom } from '../kit/filters.ts'
 import { focusOn } from '../kit/focus.ts'
 import { countOf, formatNumber, momentOf, nameOf, shortMomentOf, shortOf } from '../kit/format.ts'
-import { go, hrefOf } from '../kit/route.ts'
+import { hrefOf } from '../kit/route.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk, useDecisionQueue } from '../kit/useDesk.tsx'
 import { useDeskAct } from '../kit/useDeskAct.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { questionReminder, reminder } from '../letters/letters.ts'
-import { QuestionsSummary } from '../questions/QuestionsSummary.tsx'
-import { ErasingNotice } from '../retention/ErasingNotice.tsx'
 import { freeSentence, remindedSentences } from './places.ts'
-import { PlacesEdit, RetreatEdit } from './PlacesEdit.tsx'
 
 /**
- * The screen with the RSVPs of accepted people, the seats and the waitlist.
+ * The screen with the RSVPs of accepted people, the reminders and the waitlist.
  *
  * @param edition The number of a retreat; undefined means the newest.
  */
-export function PlacesShow({ edition }: { edition: number | undefined }) {
+export function ComingShow({ edition }: { edition: number | undefined }) {
   const { queue } = useDecisionQueue()
-  const desk = useDesk()
-  const query = useQuery(desk.places(edition))
-  // The field that selects a retreat stays while another retreat loads.
-  const { data: newest } = useQuery(desk.places())
-  const { editions = [] } = newest ?? {}
-  const isEarlier = findEarlierEdition(editions, edition) !== undefined
+  const query = useQuery(useDesk().places(edition))
   useKeys({ z: () => queue.undo() })
   return (
     <>
-      <Screen
-        title="Places"
-        query={query}
-        nav={
-          <div className="edition-row">
-            <EditionSelect
-              {...{ editions, edition }}
-              onChoose={(chosen) => go({ screen: 'places', edition: chosen }, { replace: true })}
-            />
-            <EarlierNotice {...{ editions, edition }} to={{ screen: 'places' }} />
-          </div>
-        }
-        head={
-          <>
-            {query.data?.erasing && <ErasingNotice announced={query.data.erasing} />}
-            <DecisionProblems />
-          </>
-        }
-      >
+      <Screen title="Who is coming" query={query} head={<DecisionProblems />}>
         {(places) => (
           <div className="places-screen layout-columns">
-            <Sheet title="Who is coming">
+            <Sheet title="Coming?">
               <Numbers {...{ places, edition }} />
+            </Sheet>
+            <Sheet title="Reminders">
               <Remind key={edition} places={places} />
             </Sheet>
-            <div className="places-settings">
-              {places.retreat && (
-                <RetreatEdit key={edition} retreat={places.retreat} edition={places.edition}>
-                  {places.editions && !isEarlier && (
-                    <p>
-                      <a href={hrefOf({ screen: 'retreats' })}>Name retreats, or begin the next one</a>
-                    </p>
-                  )}
-                  {places.erasing !== undefined && (
-                    <p>
-                      <a href={hrefOf({ screen: 'retention' })}>How long applications are kept</a>
-                    </p>
-                  )}
-                </RetreatEdit>
-              )}
-              {places.questions && (
-                <QuestionsSummary counts={places.questions} today={places.today} edition={edition} />
-              )}
-              {!isEarlier && <PlacesEdit places={places} />}
-            </div>
             <Sheet title="Waitlist">
               <Waitlist {...{ places, edition }} />
             </Sheet>
@@ -129,12 +83,6 @@ function Numbers({ places, edition }: EditionProps & { places: Places }) {
             <a href={hrefOfRsvp(answer)}>
               <b>{formatNumber(count)}</b> {rsvpStates[answer]}
             </a>
-            {answer === 'coming' && count > 0 && places.questions && (
-              <>
-                {' '}
-                <a href={hrefOf({ screen: 'guests', edition })}>Guest list</a>
-              </>
-            )}
             {answer === 'no answer' && late > 0 && (
               <>
                 {' '}

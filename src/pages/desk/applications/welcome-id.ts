@@ -1,2 +1,0 @@
-/** The id of the first steps, for the document's inline script. */
-export const welcomeId = 'welcome'

@@ -1,0 +1,14 @@
+import { useQuery } from '@tanstack/react-query'
+
+import { polled } from '../kit/queries.ts'
+import { useDesk } from '../kit/useDesk.tsx'
+
+/** Reads how far the first steps are. */
+export function useFirstSteps() {
+  const { call } = useDesk()
+  return useQuery({
+    queryKey: ['first steps'],
+    queryFn: ({ signal }) => call('desk_first_steps', {}, signal),
+    ...polled,
+  })
+}
