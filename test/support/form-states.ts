@@ -26,7 +26,7 @@ export const formStates: Record<string, (page: Page) => Promise<void>> = {
     await getForm(page).failure.waitFor()
   },
   async closed(page) {
-    const message = 'We are full. Write to hello@example.org, or see https://example.org/next-year.'
+    const message = 'We are full. The dates of the next retreat are on https://example.org/next-year.'
     await page.route('**/rest/v1/**', (route) =>
       route.fulfill({ status: 403, json: { code: 'PT403', message } }),
     )
