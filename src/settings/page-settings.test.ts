@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { defaultLook } from '../design/look.ts'
-import { readPageSettings } from './page-settings.ts'
+import { OperatorError } from './operator-error.ts'
+import { readPageFile, readPageSettings } from './page-settings.ts'
 
 const jwtOf = (role: string) =>
   `e30.${Buffer.from(JSON.stringify({ iss: 'supabase', role })).toString('base64url')}.sign`
@@ -43,7 +43,7 @@ test('a page is built with the backend and the addresses that the VITE_ settings
     anonKey: 'key',
     webhookUrl: 'https://automation.example/hook',
     siteUrl: 'https://site.example',
-    look: defaultLook,
+    look: {},
   })
   for (const name of Object.keys(environment)) {
     expect(() => readPageSettings({ ...environment, [name]: 'two words' })).toThrow(new RegExp(`^${name} `))
@@ -76,7 +76,36 @@ test.each([{}, { HOME: '/home/ada' }])(
       anonKey: 'public-anon-key',
       webhookUrl: undefined,
       siteUrl: undefined,
-      look: defaultLook,
+      look: {},
     })
   },
 )
+
+test('the file that the desk exports is read, and no file says nothing', () => {
+  const words = {
+    title: 'Langsam',
+    about: 'One.\n\nTwo.',
+    accent: '#7a0019',
+    privacy_url: 'https://example.org/privacy',
+    starts_on: '2027-06-12',
+    ends_on: '2027-06-15',
+    closes_on: '2027-05-01',
+  }
+  expect(readPageFile(JSON.stringify(words))).toEqual(words)
+  expect(readPageFile(undefined)).toEqual({})
+})
+
+test.each([
+  '',
+  'null',
+  '"Langsam"',
+  '{"title": 1}',
+  '{"unknown": "text"}',
+  `{"title": "${'x'.repeat(121)}"}`,
+  '{"title": "Slow \\u202e"}',
+  '{"accent": "red"}',
+  '{"privacy_url": "javascript:alert(1)"}',
+])('a build refuses another file: %s', (text) => {
+  expect(() => readPageFile(text)).toThrow(OperatorError)
+  expect(() => readPageFile(text)).toThrow(/^page\.json is not the file that the desk exports: /)
+})

@@ -124,7 +124,7 @@ const navigation: { name: string; to: Route; screens: Route['screen'][] }[] = [
   {
     name: 'Places',
     to: { screen: 'places' },
-    screens: ['places', 'questions', 'guests', 'retreats', 'retention'],
+    screens: ['places', 'questions', 'guests', 'retreats', 'retention', 'page'],
   },
   {
     name: 'Letters',

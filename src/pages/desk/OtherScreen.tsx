@@ -7,7 +7,7 @@ import { DraftList } from './drafts/DraftList.tsx'
 import { EditionsEdit } from './editions/EditionsEdit.tsx'
 import { HistoryList } from './history/HistoryList.tsx'
 import { hrefOf, unfilteredList, type Route } from './kit/route.ts'
-import { Heading } from './kit/Screen.tsx'
+import { Heading, lazyScreen } from './kit/Screen.tsx'
 import { useTitle } from './kit/site-title.tsx'
 import { useDesk } from './kit/useDesk.tsx'
 import { LettersShow } from './letters/LettersShow.tsx'
@@ -26,6 +26,9 @@ interface OtherScreenProps {
   auth: LoadAuth
   session: WatchedSession
 }
+
+/** The preview needs the elements and the styles of the applicants' page and of the answer page. Only this screen loads them. */
+const PageEdit = lazyScreen(async () => (await import('./page/PageEdit.tsx')).PageEdit)
 
 /** All screens except the applications. They are in a separate script, so that the list opens without waiting for them. */
 export function OtherScreen(props: OtherScreenProps) {
@@ -65,6 +68,8 @@ function ScreenOf({ route, auth, session }: OtherScreenProps) {
       return <OutboxList key={route.state} state={route.state} />
     case 'door':
       return <DoorEdit />
+    case 'page':
+      return <PageEdit />
     case 'history':
       return <HistoryList />
     case 'account':

@@ -27,6 +27,7 @@ const plainScreens = [
   'retention',
   'letters',
   'door',
+  'page',
   'account',
   'history',
 ] as const

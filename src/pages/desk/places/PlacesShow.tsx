@@ -73,6 +73,11 @@ export function PlacesShow({ edition }: { edition: number | undefined }) {
                       <a href={hrefOf({ screen: 'retreats' })}>Name retreats, or begin the next one</a>
                     </p>
                   )}
+                  {!isEarlier && (
+                    <p>
+                      <a href={hrefOf({ screen: 'page' })}>What the applicants’ page says</a>
+                    </p>
+                  )}
                   {places.erasing !== undefined && (
                     <p>
                       <a href={hrefOf({ screen: 'retention' })}>How long applications are kept</a>
