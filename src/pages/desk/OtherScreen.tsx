@@ -28,7 +28,7 @@ interface OtherScreenProps {
 }
 
 /** The preview needs the elements and the styles of the applicants' page and of the answer page. Only this screen loads them. */
-const PageEdit = lazyScreen(async () => (await import('./page/PageEdit.tsx')).PageEdit)
+const PageEdit = lazyScreen(async () => (await import('./page/PageEdit.tsx')).PageEdit, undefined, false)
 
 /** All screens except the applications. They are in a separate script, so that the list opens without waiting for them. */
 export function OtherScreen(props: OtherScreenProps) {

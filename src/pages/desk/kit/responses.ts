@@ -53,7 +53,6 @@ const responseHandlers: { [Name in ActName]?: ResponseHandler<Name> } = {
   desk_set_notices: ({ change }, notices) => change(['account', 'notices'], () => notices),
   desk_set_door: ({ change }, door) =>
     change<Result<'desk_door'>>(['door'], (former) => ({ ...former, ...door })),
-  desk_set_page: ({ change }, page) => change(['page'], () => page),
   desk_set_places: replacePlaces,
   desk_set_retreat: replacePlaces,
   desk_set_questions: ({ change }, questions) =>

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 
 import { factsOf, maxLengths, pageFile, type PageText } from '../../../application/page-words.ts'
@@ -58,6 +58,7 @@ interface PageFormProps {
 function PageForm({ page, operator, isBuild }: PageFormProps) {
   const { version, texts, shown, facts, history } = page
   const [last] = history
+  const queries = useQueryClient()
   const draft = useVersionedDraft({
     input: useUnsentText<Unsaved<Entries>>('page'),
     call: 'desk_set_page',
@@ -66,6 +67,7 @@ function PageForm({ page, operator, isBuild }: PageFormProps) {
     argsOf: (entries) => ({ version, ...savedOf(entries) }),
     versionOf: (saved) => saved.version,
     success: () => 'Saved.',
+    onSaved: (saved) => queries.setQueryData(['page'], saved),
   })
   const { value: entries, enter } = draft
   const [tab, setTab] = useState<'Edit' | 'Preview'>('Edit')
@@ -266,7 +268,7 @@ interface FactTickProps {
 /** Whether the page shows a fact that is set elsewhere. */
 function FactTick({ name, value, isOn, onTick, to }: FactTickProps) {
   return (
-    <div className="layout-row">
+    <div className="layout-row page-fact">
       <Tick {...{ isOn, onTick }}>
         {name}: <bdi>{value ?? 'not set'}</bdi>
       </Tick>

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useState, type KeyboardEvent } from 'react'
+import { useEffect, useLayoutEffect, useState, type KeyboardEvent } from 'react'
 import { createPortal } from 'react-dom'
 
 import { closedSentence } from '../../../application/limits.ts'
@@ -27,7 +27,7 @@ const schemes = [
 ] as const
 const sizes = [
   ['phone', 'Phone'],
-  ['computer', 'Computer'],
+  ['wide', 'Wide'],
 ] as const
 
 type View = (typeof views)[number][0]
@@ -51,6 +51,7 @@ export function PagePreview({ look }: { look: Look }) {
         <PreviewFrame
           parts={partsOf(view, look, door?.sentence)}
           scheme={scheme}
+          state={`${view} ${size}`}
           fill={view === 'rsvp' ? (page) => showExample(page, look.title) : undefined}
         />
       </div>
@@ -97,6 +98,8 @@ const steps: Record<string, number> = {
 interface PreviewFrameProps {
   parts: PageParts
   scheme: Scheme
+  /** The page is scrolled to its beginning, or to its box, when this changes. */
+  state: string
   /** Adds what a script adds to the page. */
   fill: ((page: Document) => void) | undefined
 }
@@ -105,13 +108,15 @@ interface PreviewFrameProps {
  * A document of its own with the parts of a page. It inherits the desk's policy, and the sandbox runs no script in it. The
  * doctype gives it the layout of the real page.
  */
-function PreviewFrame({ parts, scheme, fill }: PreviewFrameProps) {
+function PreviewFrame({ parts, scheme, state, fill }: PreviewFrameProps) {
   const [page, setPage] = useState<Document | null>(null)
   const style = inScheme(stylesOf(parts).join(''), scheme)
   useLayoutEffect(() => applyStyle(page, style), [page, style])
   useLayoutEffect(() => {
     if (page) fill?.(page)
   })
+  // After the effects of the page's own components, one of which scrolls.
+  useEffect(() => scrollToBox(page), [page, state])
   const scroll = (event: KeyboardEvent) => {
     const step = steps[event.key]
     if (step === undefined || !page?.defaultView) return
@@ -148,6 +153,16 @@ function applyStyle(page: Document | null, style: string) {
   sheet.replaceSync(style)
   page.adoptedStyleSheets = [sheet]
 }
+
+/** Scrolls a document to the box above the fields, or to its beginning if it has none. */
+function scrollToBox(page: Document | null) {
+  const top = page?.querySelector('.outcome')?.getBoundingClientRect().top
+  const view = page?.defaultView
+  view?.scrollTo(0, top === undefined ? 0 : view.scrollY + top - margin)
+}
+
+/** The pixels above the box. */
+const margin = 24
 
 /** The style as browsers apply it in this colour scheme. */
 function inScheme(style: string, scheme: Scheme) {
