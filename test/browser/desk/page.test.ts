@@ -8,6 +8,7 @@ const desk = deskForTestFile()
 test('the preview has the styles of the page in both schemes, and only its screen loads its script', async ({
   visitor,
 }) => {
+  visitor.allowConsoleError(/^Blocked script execution in 'about:srcdoc'/)
   const scripts: string[] = []
   const page = await desk.open(visitor, '/places', {
     isNew: true,

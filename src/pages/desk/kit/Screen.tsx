@@ -205,14 +205,12 @@ export async function loadScreens(): Promise<void> {
 }
 
 /** Loads something. If that fails offline, waits for the connection and tries again. */
-async function whenConnected(load: () => Promise<void>): Promise<void> {
-  try {
-    await load()
-  } catch (error) {
+function whenConnected(load: () => Promise<void>): Promise<void> {
+  return load().catch(async (error: unknown) => {
     if (navigator.onLine) throw error
     await new Promise((resolve) => addEventListener('online', resolve, { once: true }))
     await whenConnected(load)
-  }
+  })
 }
 
 const notLoaded: AlertProps = { ...reload, children: new MissingScriptError().message }
