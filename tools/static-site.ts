@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
+import { pageFile } from '../src/application/page-words.ts'
 import type { AnswerData } from '../src/pages/answer/answer-data.ts'
 import type { ApplyData } from '../src/pages/apply/apply-data.ts'
 import packageJson from '../package.json' with { type: 'json' }
@@ -12,7 +13,7 @@ import { nextFolder } from './in-place.ts'
 import { robots } from '../src/pages/robots.ts'
 import { answerHeaders, assetCaching, deskHeaders, documentHeaders } from '../src/pages/headers.ts'
 import { lookOf } from '../src/pages/look.ts'
-import { pageFile, readPageFile, type PageSettings } from '../src/settings/page-settings.ts'
+import { readPageFile, type PageSettings } from '../src/settings/page-settings.ts'
 
 /** The data of the static form page. */
 function staticApplyData({ backendUrl, anonKey, webhookUrl }: PageSettings): Omit<ApplyData, 'privacyLabel'> {

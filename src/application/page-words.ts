@@ -33,6 +33,9 @@ export interface PageWords extends Partial<Record<PageText, string>> {
   zone?: string
 }
 
+/** The file with the words of the page, in the folder of the build. The desk of a hosted project exports it. */
+export const pageFile = 'page.json'
+
 /** One fact about the retreat: its name and its value. */
 export interface Fact {
   name: string

@@ -49,6 +49,23 @@ export function palettesWith(accent: string | undefined): Palettes {
   }
 }
 
+/** Reads a colour as people write it, such as ` 7A1F3D`, as `#rrggbb`; undefined if it is none. */
+export function colourIn(text: string): string | undefined {
+  const [, digits] = /^\s*#?([\da-f]{6})\s*$/i.exec(text) ?? []
+  return digits && `#${digits.toLowerCase()}`
+}
+
+/**
+ * Why a colour cannot be the accent: its contrast with the page, such as `3.1`, and the nearest darker colour that can. Undefined
+ * if it can.
+ */
+export function refusalOf(accent: string): { contrast: string; darker: string } | undefined {
+  const ratio = lowestContrast(accent)
+  if (ratio >= neededContrast) return undefined
+  // Rounded down: a contrast of 4.49 must not be shown as 4.5, which would be enough.
+  return { contrast: (Math.floor(ratio * 10) / 10).toFixed(1), darker: darken(accent) }
+}
+
 /** The lowest contrast of text in this colour. */
 export function lowestContrast(colour: string, palette: Palette = light): number {
   return Math.min(...grounds.map((ground) => contrast(colour, palette[ground])))

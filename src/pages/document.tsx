@@ -1,29 +1,18 @@
 import type { ReactNode } from 'react'
 import { renderToString } from 'react-dom/server'
 
-import base from '../design/base.css?inline'
-import controls from '../design/controls.css?inline'
-import { palettesWith } from '../design/accent.ts'
-import { paletteStyle } from '../design/palette.ts'
 import { Head } from './Head.tsx'
 import { pageDataId } from './page-data.ts'
+import { stylesOf, type PageParts } from './page-parts.ts'
 import { contentSecurityPolicy, type Permissions } from './policy.ts'
 import shell from './shell.html?raw'
 
 /** The parts of a page to render. */
-export interface PageDocument extends Pick<Permissions, 'inlineScript' | 'calls' | 'postsForms'> {
+export interface PageDocument extends PageParts, Pick<Permissions, 'inlineScript' | 'calls' | 'postsForms'> {
   title: string
   description: string
-  /** The accent colour as `#rrggbb`; undefined for the default. */
-  accent: string | undefined
   /** Further head elements, such as link previews. */
   preview?: ReactNode
-  /** The part that is painted first, with its style. */
-  scene: ReactNode
-  sceneStyle: string
-  /** The part that the page's script uses, with its style. */
-  content: ReactNode
-  contentStyle: string
   /** Elements after the content that nobody sees at first, with their style: transferring them must not delay the first paint. */
   later?: { content: ReactNode; style: string }
   data: unknown
@@ -51,9 +40,8 @@ export interface RenderedDocument {
 export function renderDocument(page: PageDocument, policyInDocument: boolean): RenderedDocument {
   const { title, description, preview, scene, content, root = './' } = page
   const { later, data, script, inlineScript, isScriptFirst = false } = page
-  const sceneStyle = paletteStyle(palettesWith(page.accent)) + base + page.sceneStyle
-  // Placed after the scene, so that the scene is painted before the browser has styled the form.
-  const contentStyle = controls + page.contentStyle
+  // The content's is placed after the scene, so that the scene is painted before the browser has styled the form.
+  const [sceneStyle, contentStyle] = stylesOf(page)
   const contentStyleElement = `<style>${contentStyle}</style>`
   const inlineStyles = [sceneStyle, contentStyle, ...(later ? [later.style] : [])]
   const policy = contentSecurityPolicy({ ...page, inlineStyles })

@@ -1,4 +1,4 @@
-import { darken, lowestContrast, neededContrast } from '../design/accent.ts'
+import { colourIn, neededContrast, refusalOf } from '../design/accent.ts'
 import { maxLengths } from '../application/page-words.ts'
 import type { OperatorLook } from '../design/look.ts'
 import { OperatorError } from './operator-error.ts'
@@ -18,16 +18,16 @@ export function readLook(environment: Environment, prefix: 'SITE' | 'VITE_SITE')
   const words = (key: 'title' | 'tagline' | 'badge' | 'success') =>
     readWords(environment, `${prefix}_${key.toUpperCase()}`, maxLengths[key])
   return {
-    ...given('title', words('title')),
-    ...given('tagline', words('tagline')),
-    ...given('badge', words('badge')),
-    ...given('success', words('success')),
-    ...given('privacyUrl', readPrivacyUrl(environment, `${prefix}_PRIVACY_URL`)),
-    ...given('accent', readAccent(environment, `${prefix}_ACCENT`)),
+    ...entry('title', words('title')),
+    ...entry('tagline', words('tagline')),
+    ...entry('badge', words('badge')),
+    ...entry('success', words('success')),
+    ...entry('privacyUrl', readPrivacyUrl(environment, `${prefix}_PRIVACY_URL`)),
+    ...entry('accent', readAccent(environment, `${prefix}_ACCENT`)),
   }
 }
 
-function given(key: keyof OperatorLook, value: string | undefined): OperatorLook {
+function entry(key: keyof OperatorLook, value: string | undefined): OperatorLook {
   return value === undefined ? {} : { [key]: value }
 }
 
@@ -65,18 +65,15 @@ function readPrivacyUrl(environment: Environment, name: string) {
 function readAccent(environment: Environment, name: string) {
   const given = environment[name]
   if (!given) return undefined
-  const [, digits] = /^\s*#?([\da-f]{6})\s*$/i.exec(given) ?? []
-  if (digits === undefined) {
+  const accent = colourIn(given)
+  if (accent === undefined) {
     throw new OperatorError(
       `${name} is ${JSON.stringify(given.slice(0, 40))} but should be one colour in six hexadecimal digits, such as "#7a1f3d".`,
     )
   }
-  const accent = `#${digits.toLowerCase()}`
-  const ratio = lowestContrast(accent)
-  if (ratio >= neededContrast) return accent
-  // Rounded down: a contrast of 4.49 must not be shown as 4.5, which would be enough.
-  const shown = (Math.floor(ratio * 10) / 10).toFixed(1)
+  const refusal = refusalOf(accent)
+  if (refusal === undefined) return accent
   throw new OperatorError(
-    `${name} is "${accent}", whose contrast with the page is ${shown} to 1 but should be at least ${neededContrast} to 1: choose a darker colour, such as "${darken(accent)}".`,
+    `${name} is "${accent}", whose contrast with the page is ${refusal.contrast} to 1 but should be at least ${neededContrast} to 1: choose a darker colour, such as "${refusal.darker}".`,
   )
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { readPageSettings } from './page-settings.ts'
+import { OperatorError } from './operator-error.ts'
+import { readPageFile, readPageSettings } from './page-settings.ts'
 
 const jwtOf = (role: string) =>
   `e30.${Buffer.from(JSON.stringify({ iss: 'supabase', role })).toString('base64url')}.sign`
@@ -79,3 +80,32 @@ test.each([{}, { HOME: '/home/ada' }])(
     })
   },
 )
+
+test('the file that the desk exports is read, and no file says nothing', () => {
+  const words = {
+    title: 'Langsam',
+    about: 'One.\n\nTwo.',
+    accent: '#7a0019',
+    privacy_url: 'https://example.org/privacy',
+    starts_on: '2027-06-12',
+    ends_on: '2027-06-15',
+    closes_on: '2027-05-01',
+  }
+  expect(readPageFile(JSON.stringify(words))).toEqual(words)
+  expect(readPageFile(undefined)).toEqual({})
+})
+
+test.each([
+  '',
+  'null',
+  '"Langsam"',
+  '{"title": 1}',
+  '{"unknown": "text"}',
+  `{"title": "${'x'.repeat(121)}"}`,
+  '{"title": "Slow \\u202e"}',
+  '{"accent": "red"}',
+  '{"privacy_url": "javascript:alert(1)"}',
+])('a build refuses another file: %s', (text) => {
+  expect(() => readPageFile(text)).toThrow(OperatorError)
+  expect(() => readPageFile(text)).toThrow(/^page\.json is not the file that the desk exports: /)
+})

@@ -1,4 +1,4 @@
-import { maxLengths, type PageWords } from '../application/page-words.ts'
+import { maxLengths, pageFile, type PageWords } from '../application/page-words.ts'
 import type { OperatorLook } from '../design/look.ts'
 import { readLook } from './look-settings.ts'
 import { OperatorError } from './operator-error.ts'
@@ -40,9 +40,6 @@ function refuseOtherKeyName(environment: Environment) {
   if (other === undefined || environment['VITE_SUPABASE_ANON_KEY']) return
   throw new OperatorError(`${other} is no setting: VITE_SUPABASE_ANON_KEY is, for a publishable key, too.`)
 }
-
-/** The file with what organisers wrote at the desk, in the folder of the build. The desk of a hosted project exports it. */
-export const pageFile = 'page.json'
 
 /**
  * Reads the file that the desk's screen “Page” exports for a page that is built for a hosted project.

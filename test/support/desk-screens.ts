@@ -3,7 +3,9 @@ import { userEvent, type UserEvent } from '@testing-library/user-event'
 import { createRoot } from 'react-dom/client'
 import { afterEach, beforeAll, beforeEach, expect } from 'vitest'
 
+import type { DeskData } from '../../src/pages/desk/desk-data.ts'
 import { createDeskPage } from '../../src/pages/desk/desk-page.tsx'
+import { pageDataId } from '../../src/pages/page-data.ts'
 import { announce } from '../../src/pages/desk/kit/announce.tsx'
 import { loadScreens } from '../../src/pages/desk/kit/Screen.tsx'
 import { isActing } from '../../src/pages/desk/kit/useAct.ts'
@@ -77,7 +79,15 @@ interface DeskScreens extends Applicants {
   readonly ada: Organiser
   readonly bob: Organiser
   /** Opens the desk, by default as Ada and at the list. Testing Library's `screen` finds its parts. */
-  open(path?: string, options?: { as?: Organiser | null }): Promise<OpenedDesk>
+  open(path?: string, options?: { as?: Organiser | null } & DocumentOptions): Promise<OpenedDesk>
+}
+
+/** What the desk's document says. */
+interface DocumentOptions {
+  /** The words of the pages that the operator's settings have. */
+  operator?: DeskData['operator']
+  /** The address of a hosted project; null for the server itself. */
+  backendUrl?: string | null
 }
 
 /**
@@ -126,7 +136,7 @@ export function deskScreensForTestFile(settings: Parameters<typeof startSignIn>[
     get bob() {
       return running().bob
     },
-    async open(path = '/', { as = running().ada } = {}) {
+    async open(path = '/', { as = running().ada, ...options } = {}) {
       const { origin } = running().server
       if (as) {
         const { data } = await as.client.auth.getSession()
@@ -137,18 +147,18 @@ export function deskScreensForTestFile(settings: Parameters<typeof startSignIn>[
       dom.happyDOM.setURL(`${origin}/desk#${path}`)
       // Back returns to this address.
       history.replaceState(null, '', location.href)
-      return openWindow()
+      return openWindow(options)
     },
   }
 }
 
 /** Opens the desk with what the browser has stored. It is closed at the end of the test. */
-function openWindow(): OpenedDesk {
+function openWindow(options: DocumentOptions): OpenedDesk {
   const { network, restore } = interceptCalls()
   const { runIntervals, restoreIntervals } = recordIntervals()
   const restoreBackOff = skipBackOff()
   const allowConsoleError = recordProblems()
-  let unmount = mount()
+  let unmount = mount(options)
   atTestEnd(() => {
     network.setOffline(false)
     const isLeft = isActing()
@@ -178,7 +188,7 @@ function openWindow(): OpenedDesk {
     },
     reload() {
       unmount()
-      unmount = mount()
+      unmount = mount(options)
     },
     async refresh() {
       await network.settled()
@@ -197,19 +207,20 @@ function openWindow(): OpenedDesk {
   }
 }
 
-function mount() {
+function mount({ operator = {}, backendUrl = null }: DocumentOptions) {
+  const data: DeskData = {
+    // By default, the site's root is the address of the server.
+    backend: { url: backendUrl, anonKey },
+    isSignInElsewhere: false,
+    title: 'Unplugged.',
+    version: '1.2.3',
+    operator,
+  }
   document.body.innerHTML = '<main id="page"></main>'
-  const { desk } = createDeskPage(
-    {
-      // The site's root is the address of the server.
-      backend: { url: null, anonKey },
-      isSignInElsewhere: false,
-      title: 'Unplugged.',
-      version: '1.2.3',
-      operator: {},
-    },
-    retryDelays,
-  )
+  const element = document.createElement('script')
+  Object.assign(element, { type: 'application/json', id: pageDataId, textContent: JSON.stringify(data) })
+  document.body.append(element)
+  const { desk } = createDeskPage(data, retryDelays)
   const root = createRoot(document.querySelector('main') ?? document.body)
   root.render(desk)
   return () => root.unmount()

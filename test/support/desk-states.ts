@@ -235,6 +235,11 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.getByRole('button', { name: /^Draft .*reminder/ }).click()
     await page.locator('.places-reminded').waitFor()
   },
+  async page(page) {
+    await openPlaces(page)
+    await page.getByRole('link', { name: 'What the applicants’ page says' }).click()
+    await page.frameLocator('iframe').getByText('First name').waitFor()
+  },
   async answer(page) {
     await openPlaces(page)
     await page.getByRole('link', { name: /of them late/ }).click()

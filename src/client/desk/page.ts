@@ -9,17 +9,8 @@ export interface PageSettings {
   texts: Record<PageText, string>
   /** Whether the page shows the days, the venue and the time at which the door closes, if they are set. */
   shown: ShownFacts
-  /** These facts themselves, and the retreat that they are about. `version` is that of the days and the venue. */
-  facts: {
-    edition: number
-    name: string
-    version: number
-    starts_on: string | null
-    ends_on: string | null
-    venue: string
-    closes_at: string | null
-    zone: string
-  }
+  /** These facts themselves, as far as they are known, whether the page shows them or not. */
+  facts: Pick<PageWords, 'starts_on' | 'ends_on' | 'venue' | 'closes_on' | 'closes_at' | 'zone'>
   /** What the page says now, without an operator's settings. */
   page: PageWords
   /** The last change, as a list of at most one entry. */

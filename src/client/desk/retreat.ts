@@ -2,7 +2,6 @@ import type { Announcement } from '../../application/announcement.ts'
 import type { ListedApplication } from './applications.ts'
 import type { Edition } from './editions.ts'
 import type { PageText } from '../../application/page-words.ts'
-import type { ShownFacts } from './page.ts'
 import type { RetentionMonths } from './retention.ts'
 
 /** Whether applications are open, and what closes them. */
@@ -33,7 +32,10 @@ export type GeneralHistoryEntry = { at: string; author: string } & (
   /** The number of questions that were saved, or of private answers that were erased. */
   | { kind: 'questions'; detail: { questions: number } | { erased: number } }
   /** The former values of what changed on the applicants' page. */
-  | { kind: 'page'; detail: Partial<Record<PageText | `shows_${keyof ShownFacts}`, string | boolean>> }
+  | {
+      kind: 'page'
+      detail: Partial<Record<PageText | `shows_${'days' | 'venue' | 'closing'}`, string | boolean>>
+    }
   /** `zone` is present only if it changed. */
   | {
       kind: 'places'

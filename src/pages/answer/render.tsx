@@ -1,11 +1,8 @@
-import { Hills } from '../../design/illustrations.tsx'
-import fieldStyle from '../../design/fields.css?inline'
-import landscape from '../../design/landscape.css?inline'
-import { ownWords, type Look } from '../../design/look.ts'
+import type { Look } from '../../design/look.ts'
 import { renderDocument, type RenderedDocument } from '../document.tsx'
 import type { AnswerData } from './answer-data.ts'
-import answerStyle from './answer.css?inline'
-import { byMailSentence, description, noScriptSentence, titleIntro } from './copy.ts'
+import { answerPage } from './answer-page.tsx'
+import { description, titleIntro } from './copy.ts'
 // oxlint-disable-next-line import/default -- the build makes this default export
 import inlineScript from './respond.ts?script'
 
@@ -28,13 +25,12 @@ export function renderAnswer(
   given: Omit<AnswerData, 'title'>,
   { look, policyInDocument }: AnswerOptions,
 ): RenderedDocument {
-  const { title, accent } = look
-  const ownTitle = ownWords('title', look)
+  const { title } = look
   const data: AnswerData = { ...given, title }
   const page = {
+    ...answerPage(look),
     title: titleIntro + title,
     description,
-    accent,
     preview: (
       <>
         <meta name="robots" content="noindex" />
@@ -42,34 +38,10 @@ export function renderAnswer(
       </>
     ),
     root: '../' as const,
-    scene: <Hills />,
-    sceneStyle: landscape + answerStyle,
-    content: (
-      <div className="card">
-        <h1>{ownTitle === undefined ? titleIntro + title : <OwnTitle title={ownTitle} />}</h1>
-        <noscript>
-          <p>
-            {noScriptSentence} {byMailSentence}
-          </p>
-        </noscript>
-        <div id="place" aria-live="polite" />
-      </div>
-    ),
-    contentStyle: fieldStyle,
     data,
     inlineScript,
     calls: [data.backend.url],
     postsForms: false,
   }
   return renderDocument(page, policyInDocument)
-}
-
-/** The page's title with the operator's own words, which may be in a language that is written from right to left. */
-function OwnTitle({ title }: { title: string }) {
-  return (
-    <>
-      {titleIntro}
-      <bdi>{title}</bdi>
-    </>
-  )
 }

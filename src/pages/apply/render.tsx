@@ -1,23 +1,14 @@
 import { script } from 'virtual:page-script/apply'
 
-import fieldStyle from '../../design/fields.css?inline'
-import landscape from '../../design/landscape.css?inline'
 import { ownWords, type Look } from '../../design/look.ts'
 import { renderDocument, type RenderedDocument } from '../document.tsx'
-import type { ApplyData, ScriptData } from './apply-data.ts'
-import { ApplicationForm } from './ApplicationForm.tsx'
-import doorStyle from './door.css?inline'
-import formStyle from './form.css?inline'
+import type { ScriptData } from './apply-data.ts'
+import { applyPage, type OwnApplyData } from './apply-page.tsx'
 import { LinkPreview } from './LinkPreview.tsx'
 // oxlint-disable-next-line import/default -- the build makes this default export
 import doorScript from './inline-door.ts?script'
 // oxlint-disable-next-line import/default -- the build makes this default export
 import openScript from './inline-open.ts?script'
-import { ownWordsStyle } from './own-words-style.ts'
-import privacyStyle from './privacy.css?inline'
-import retreatStyle from './retreat.css?inline'
-import { Scene } from './Scene.tsx'
-import sceneStyle from './scene.css?inline'
 
 export type { ApplyData } from './apply-data.ts'
 
@@ -33,31 +24,22 @@ export interface ApplyOptions {
 /**
  * Renders the applicants' page.
  *
- * @param given The data that the page's script reads, except its parts of the look.
+ * @param given The data of the page, except its parts of the look.
  * @returns The document and its policy.
  */
 export function renderApply(
-  given: Omit<ApplyData, 'success' | 'privacyUrl' | 'privacyLabel'>,
+  given: OwnApplyData,
   { siteUrl, look, policyInDocument }: ApplyOptions,
 ): RenderedDocument {
-  const { title, tagline, privacyUrl, privacyLabel, accent, facts, about } = look
-  const data: ApplyData = { ...given, success: ownWords('success', look), privacyUrl, privacyLabel }
-  const { backend, takesNativePosts, door, outcome, success } = data
+  const { title, tagline } = look
+  const { backend, takesNativePosts, door, outcome } = given
+  const success = ownWords('success', look)
   const scriptData: ScriptData = { backend, takesNativePosts, posted: outcome?.status, success, door }
   const page = {
+    ...applyPage(given, look),
     title,
     description: tagline,
     preview: <LinkPreview {...{ look, siteUrl }} />,
-    scene: <Scene {...{ look, door }} />,
-    accent,
-    sceneStyle:
-      landscape +
-      sceneStyle +
-      ownWordsStyle(look) +
-      (facts.length > 0 || about ? retreatStyle : '') +
-      (door === undefined ? '' : doorStyle),
-    content: <ApplicationForm {...data} />,
-    contentStyle: fieldStyle + formStyle + (privacyUrl === undefined ? '' : privacyStyle),
     data: scriptData,
     script,
     inlineScript: takesNativePosts && door === undefined ? openScript : doorScript,

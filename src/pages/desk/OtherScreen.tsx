@@ -8,7 +8,7 @@ import { EditionsEdit } from './editions/EditionsEdit.tsx'
 import { FirstStepsShow } from './first-steps/FirstStepsShow.tsx'
 import { HistoryList } from './history/HistoryList.tsx'
 import { hrefOf, unfilteredList, type Route } from './kit/route.ts'
-import { Heading } from './kit/Screen.tsx'
+import { Heading, lazyScreen } from './kit/Screen.tsx'
 import { useTitle } from './kit/site-title.tsx'
 import { useDesk } from './kit/useDesk.tsx'
 import { LettersShow } from './letters/LettersShow.tsx'
@@ -29,6 +29,9 @@ interface OtherScreenProps {
   auth: LoadAuth
   session: WatchedSession
 }
+
+/** The preview needs the elements and the styles of the applicants' page and of the answer page. Only this screen loads them. */
+const PageEdit = lazyScreen(async () => (await import('./page/PageEdit.tsx')).PageEdit, undefined, false)
 
 /** All screens except the applications. They are in a separate script, so that the list opens without waiting for them. */
 export function OtherScreen(props: OtherScreenProps) {
@@ -73,6 +76,8 @@ function ScreenOf({ route, auth, session }: OtherScreenProps) {
       return <DoorEdit />
     case 'first-steps':
       return <FirstStepsShow />
+    case 'page':
+      return <PageEdit />
     case 'history':
       return <HistoryList />
     case 'account':

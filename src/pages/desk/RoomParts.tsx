@@ -13,6 +13,7 @@ const parts: Record<string, [screen: PlainRoute['screen'], words: string][]> = {
     ['guests', 'Guest list'],
   ],
   Retreat: [
+    ['page', 'Page'],
     ['retreat', 'Days and places'],
     ['questions', 'Questions'],
     ['door', 'Door'],

@@ -24,6 +24,7 @@ import { SiteTitle, titleOf } from './kit/site-title.tsx'
 import controls from './kit/controls.css?inline'
 import layout from './kit/layout.css?inline'
 import lettersStyle from './letters/letters.css?inline'
+import pageStyle from './page/page.css?inline'
 import placesStyle from './places/places.css?inline'
 import printStyle from './print.css?inline'
 import personStyle from './person/person.css?inline'
@@ -62,6 +63,7 @@ const screenStyles = [
   personStyle,
   editionsStyle,
   doorStyle,
+  pageStyle,
   historyStyle,
   accountStyle,
 ]

@@ -46,27 +46,36 @@ as $$
   select jsonb_object_agg(name, to_jsonb(page) -> name) from jsonb_object_keys(private.page_limits()) as name
 $$;
 
--- What the applicants' page says: {title, tagline, badge, success, privacy_url, privacy_label, accent, cost, hear_back, about}
--- without the blank ones, and of the facts that are shown: {starts_on, ends_on, venue, closes_on, closes_at}. `closes_on` is the
--- last day on which people can apply, in the retreat's time zone; `closes_at` is the time of that day, unless it is midnight.
-create function private.page_shown() returns jsonb
+-- The facts that are kept elsewhere, whether the page shows them or not: {starts_on, ends_on, venue, closes_on, closes_at, zone}
+-- without those that are not known. `closes_on` is the last day on which people can apply, in the retreat's time zone; `closes_at`
+-- is the time of that day, unless it is midnight.
+create function private.page_facts() returns jsonb
   language sql stable set search_path = ''
 as $$
-  select jsonb_strip_nulls((
-      select jsonb_object_agg(key, nullif(value, '')) from jsonb_each_text(private.page_texts(page))
-    ) || jsonb_build_object(
-      'starts_on', case when shows_days then newest.starts_on end,
-      'ends_on', case when shows_days then newest.ends_on end,
-      'venue', case when shows_venue then nullif(newest.venue, '') end,
+  select jsonb_strip_nulls(jsonb_build_object(
+      'starts_on', newest.starts_on, 'ends_on', newest.ends_on, 'venue', nullif(newest.venue, ''),
       'closes_on', (closing - interval '1 microsecond')::date,
       'closes_at', case when closing::time <> '00:00' then to_char(closing, 'HH24:MI') end,
       'zone', case when closing::time <> '00:00' then coalesce(places.zone, 'UTC') end))
-  from private.page cross join private.places cross join private.door
+  from private.places cross join private.door
     cross join lateral (select * from private.editions order by id desc limit 1) as newest
     cross join lateral (
-      select case when shows_closing and not closed and closes_at > now() and closes_at < '9999-12-31'
+      select case when not closed and closes_at > now() and closes_at < '9999-12-31'
         then closes_at at time zone coalesce(places.zone, 'UTC') end as closing
     ) as door_closing
+$$;
+
+-- What the applicants' page says: {title, tagline, badge, success, privacy_url, privacy_label, accent, cost, hear_back, about}
+-- without the blank ones, and the facts that are shown.
+create function private.page_shown() returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_strip_nulls((select jsonb_object_agg(key, nullif(value, '')) from jsonb_each_text(private.page_texts(page))))
+    || (private.page_facts()
+      - case when shows_days then '{}' else '{starts_on,ends_on}'::text[] end
+      - case when shows_venue then '{}' else '{venue}'::text[] end
+      - case when shows_closing then '{}' else '{closes_on,closes_at,zone}'::text[] end)
+  from private.page
 $$;
 
 -- The placeholders of letters about the retreat of an edition, blank as long as nothing is set: {retreat, days, venue}. The retreat

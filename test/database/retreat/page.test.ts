@@ -98,8 +98,17 @@ test('the page shows the days, the venue and the closing only if organisers want
     closes_at: '18:00',
     zone: 'Europe/Berlin',
   })
-  await save({}, { days: false, venue: false, closing: false })
+  const { facts } = await save({}, { days: false, venue: false, closing: false })
   expect(await shownPage()).toEqual({})
+  // The desk shows what could be shown.
+  expect(facts).toEqual({
+    starts_on: '2027-06-12',
+    ends_on: '2027-06-15',
+    venue: 'Hof Sonnenau',
+    closes_on: '2097-05-01',
+    closes_at: '18:00',
+    zone: 'Europe/Berlin',
+  })
 })
 
 test('a door that has closed is no day to apply by', async () => {

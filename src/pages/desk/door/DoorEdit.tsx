@@ -1,29 +1,20 @@
-import { useQuery } from '@tanstack/react-query'
-
 import { closedSentence, maxCharacters } from '../../../application/limits.ts'
 import { serverTime } from '../../../client/clock.ts'
 import type { Door, GeneralHistoryEntry } from '../../../client/desk/retreat.ts'
 import { Field, TextField } from '../kit/Field.tsx'
 import { localTimeOf, momentOf, browserTimeZone } from '../kit/format.ts'
-import { polled } from '../kit/queries.ts'
 import { Screen } from '../kit/Screen.tsx'
-import { useDesk } from '../kit/useDesk.tsx'
 import { useUnsentText } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
 import { changeFrom, doorSentence, entriesOf, type Entries } from './door.ts'
+import { useDoor } from './useDoor.ts'
 
 /** The state of the door, and who changed it last. */
 type DoorWithHistory = Door & { history: GeneralHistoryEntry[] }
 
 /** The screen that shows and changes whether applications are taken. */
 export function DoorEdit() {
-  const { call } = useDesk()
-  const query = useQuery({
-    queryKey: ['door'],
-    queryFn: ({ signal }) => call('desk_door', {}, signal),
-    ...polled,
-    refetchOnWindowFocus: true,
-  })
+  const query = useDoor()
   return (
     <Screen title="Door" query={query}>
       {(door) => (

@@ -163,55 +163,54 @@ function NotShown(alert: AlertProps) {
   )
 }
 
-/** The load functions of all lazy screens. */
-const loaders: (() => Promise<unknown>)[] = []
+/** The load functions of the lazy screens that are preloaded. */
+const loaders: (() => Promise<void>)[] = []
 
 /**
  * Creates a component that loads its script when it is first shown. React's `lazy` would show it 0.3 s later.
  *
  * @param load Loads the component.
  * @param Missing Shown if the script could not be loaded.
+ * @param isPreloaded Whether `loadScreens` loads it, too.
  */
 export function lazyScreen<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
   Missing: () => ReactNode = ScreenNotLoaded,
+  isPreloaded = true,
 ): ComponentType<Props> {
   let Loaded: ComponentType<Props> | undefined
-  const setLoaded = (loaded: ComponentType<Props>) => (Loaded = loaded)
-  loaders.push(async () => setLoaded(await load()))
+  const loadIt = async () => {
+    Loaded = await load()
+  }
+  if (isPreloaded) loaders.push(loadIt)
   return function LazyScreen(props: Props) {
     const [isLoaded, setIsLoaded] = useState(Loaded !== undefined)
     useEffect(() => {
       if (isLoaded) return
-      void whenConnected(load)
+      void whenConnected(loadIt)
         .catch((error: unknown) => {
           // A server update removes old scripts.
           reportError(error)
-          return Missing
+          Loaded = Missing
         })
-        .then((loaded) => {
-          setLoaded(loaded)
-          setIsLoaded(true)
-        })
+        .then(() => setIsLoaded(true))
     }, [isLoaded])
     return Loaded ? <Loaded {...props} /> : <Loading />
   }
 }
 
-/** Loads the scripts of all screens, before the connection is lost or the server is updated. */
+/** Loads the scripts of the screens, before the connection is lost or the server is updated. */
 export async function loadScreens(): Promise<void> {
   await Promise.all(loaders.map((load) => load()))
 }
 
 /** Loads something. If that fails offline, waits for the connection and tries again. */
-async function whenConnected<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
-  try {
-    return await load()
-  } catch (error) {
+function whenConnected(load: () => Promise<void>): Promise<void> {
+  return load().catch(async (error: unknown) => {
     if (navigator.onLine) throw error
     await new Promise((resolve) => addEventListener('online', resolve, { once: true }))
-    return whenConnected(load)
-  }
+    await whenConnected(load)
+  })
 }
 
 const notLoaded: AlertProps = { ...reload, children: new MissingScriptError().message }

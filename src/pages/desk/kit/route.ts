@@ -26,6 +26,7 @@ const roomOfPlain = {
   guests: 'Guests',
   letters: 'Letters',
   retreat: 'Retreat',
+  page: 'Retreat',
   questions: 'Retreat',
   door: 'Retreat',
   retention: 'Retreat',

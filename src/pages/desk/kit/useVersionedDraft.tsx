@@ -30,7 +30,7 @@ interface VersionedDraftOptions<Name extends ActName, Value> {
   /** The announcement after saving. */
   success: (saved: Result<Name>) => string
   /** Called only while its screen is open. */
-  onSaved?: () => void
+  onSaved?: (saved: Result<Name>) => void
 }
 
 /** A form that edits a saved value. Until something is entered, it shows the current saved value. */
@@ -63,7 +63,7 @@ export function useVersionedDraft<Name extends ActName, Value extends object>(
       setInput((latest) =>
         latest === null || isSame(latest.value, valueBeingSaved.current) ? null : { ...latest, over },
       )
-      onSaved?.()
+      onSaved?.(saved)
     },
   })
   // Input equal to the saved value is no change: an earlier save may have succeeded without a response.

@@ -1,0 +1,15 @@
+import { useQuery } from '@tanstack/react-query'
+
+import { polled } from '../kit/queries.ts'
+import { useDesk } from '../kit/useDesk.tsx'
+
+/** The state of the door, and who changed it last. */
+export function useDoor() {
+  const { call } = useDesk()
+  return useQuery({
+    queryKey: ['door'],
+    queryFn: ({ signal }) => call('desk_door', {}, signal),
+    ...polled,
+    refetchOnWindowFocus: true,
+  })
+}
