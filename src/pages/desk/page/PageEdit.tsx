@@ -14,7 +14,7 @@ import { momentOf } from '../kit/format.ts'
 import { polled } from '../kit/queries.ts'
 import { hrefOf, type Route } from '../kit/route.ts'
 import { saveFileAs } from '../kit/save-file.ts'
-import { Back, Screen, Sheet } from '../kit/Screen.tsx'
+import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk } from '../kit/useDesk.tsx'
 import { useUnsentText } from '../kit/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
@@ -41,7 +41,7 @@ export function PageEdit() {
   })
   const [{ backend, operator }] = useState(() => readPageData() as DeskData)
   return (
-    <Screen title="Page" query={query} nav={<Back label="In the places" to={{ screen: 'retreat' }} />}>
+    <Screen title="Page" query={query}>
       {(page) => <PageForm {...{ page, operator }} isBuild={backend.url !== null} />}
     </Screen>
   )
