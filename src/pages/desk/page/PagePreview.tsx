@@ -98,7 +98,7 @@ const steps: Record<string, number> = {
 interface PreviewFrameProps {
   parts: PageParts
   scheme: Scheme
-  /** The page is scrolled to its beginning, or to its box, when this changes. */
+  /** When this changes, the page begins again, such as with the animation of the thanks. */
   state: string
   /** Adds what a script adds to the page. */
   fill: ((page: Document) => void) | undefined
@@ -112,11 +112,6 @@ function PreviewFrame({ parts, scheme, state, fill }: PreviewFrameProps) {
   const [page, setPage] = useState<Document | null>(null)
   const style = inScheme(stylesOf(parts).join(''), scheme)
   useLayoutEffect(() => applyStyle(page, style), [page, style])
-  useLayoutEffect(() => {
-    if (page) fill?.(page)
-  })
-  // After the effects of the page's own components, one of which scrolls.
-  useEffect(() => scrollToBox(page), [page, state])
   const scroll = (event: KeyboardEvent) => {
     const step = steps[event.key]
     if (step === undefined || !page?.defaultView) return
@@ -134,15 +129,25 @@ function PreviewFrame({ parts, scheme, state, fill }: PreviewFrameProps) {
         tabIndex={-1}
         onLoad={({ currentTarget }) => setPage(currentTarget.contentDocument)}
       />
-      {page &&
-        createPortal(
-          <>
-            {parts.scene}
-            <main id="page">{parts.content}</main>
-          </>,
-          page.body,
-        )}
+      {page && createPortal(<PageContent key={state} {...{ page, parts, fill }} />, page.body)}
     </section>
+  )
+}
+
+interface PageContentProps extends Pick<PreviewFrameProps, 'parts' | 'fill'> {
+  page: Document
+}
+
+/** The elements of a page in the document of the frame. */
+function PageContent({ page, parts, fill }: PageContentProps) {
+  useLayoutEffect(() => fill?.(page))
+  // After the effects of the page's own components, one of which scrolls.
+  useEffect(() => scrollToThanks(page), [page])
+  return (
+    <>
+      {parts.scene}
+      <main id="page">{parts.content}</main>
+    </>
   )
 }
 
@@ -154,14 +159,14 @@ function applyStyle(page: Document | null, style: string) {
   page.adoptedStyleSheets = [sheet]
 }
 
-/** Scrolls a document to the box above the fields, or to its beginning if it has none. */
-function scrollToBox(page: Document | null) {
-  const top = page?.querySelector('.outcome')?.getBoundingClientRect().top
-  const view = page?.defaultView
+/** Scrolls a document to the thanks, or to its beginning if it has none. */
+function scrollToThanks(page: Document) {
+  const view = page.defaultView
+  const top = page.getElementById('outcome-title')?.parentElement?.getBoundingClientRect().top
   view?.scrollTo(0, top === undefined ? 0 : view.scrollY + top - margin)
 }
 
-/** The pixels above the box. */
+/** The pixels above the thanks. */
 const margin = 24
 
 /** The style as browsers apply it in this colour scheme. */
