@@ -14,7 +14,7 @@ export type { AnswerData } from './answer-data.ts'
 /** The options of the answer page's document. */
 export interface AnswerOptions {
   look: Look
-  /** Whether the document includes its policy, because no server sends the policy as a header. */
+  /** Whether the document includes what its headers say, because no server sends them. */
   policyInDocument: boolean
 }
 
@@ -35,7 +35,8 @@ export function renderAnswer(
     title: titleIntro + title,
     description,
     accent,
-    preview: (
+    // Our own server sends the same as headers.
+    preview: policyInDocument && (
       <>
         <meta name="robots" content="noindex" />
         <meta name="referrer" content="no-referrer" />
@@ -46,16 +47,15 @@ export function renderAnswer(
     sceneStyle: landscape + answerStyle,
     content: (
       <div className="card">
-        <h1>{ownTitle === undefined ? titleIntro + title : <OwnTitle title={ownTitle} />}</h1>
+        <h1 tabIndex={-1}>{ownTitle === undefined ? titleIntro + title : <OwnTitle title={ownTitle} />}</h1>
         <noscript>
-          <p>
-            {noScriptSentence} {byMailSentence}
-          </p>
+          <p>{`${noScriptSentence} ${byMailSentence}`}</p>
         </noscript>
         <div id="place" aria-live="polite" />
       </div>
     ),
     contentStyle: fieldStyle,
+    isSmall: true,
     data,
     inlineScript,
     calls: [data.backend.url],

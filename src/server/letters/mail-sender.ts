@@ -17,7 +17,7 @@ export interface MailSenderOptions {
   /** The database, as the schema's owner. */
   sql: Sql
   mailServer: MailServer
-  /** The public address, to which notices link. */
+  /** The public address, to which notices and calendar files link. */
   site: URL
   /** The page's title, for the calendar file of a confirmation. */
   siteTitle: string
@@ -80,7 +80,7 @@ export function startMailSender({
   let nextPoll: NodeJS.Timeout | undefined
 
   const claimNext = async (): Promise<MailClaim[]> => {
-    const claim = await claimMail(sql, { siteTitle, pause })
+    const claim = await claimMail(sql, { site, siteTitle, pause })
     if (claim === undefined) return []
     if (pause !== undefined) {
       clearTimeout(nextPoll)
