@@ -6,12 +6,13 @@ import { afterEach, expect, test, vi } from 'vitest'
 
 import { aRetreat, hostileTexts, readable } from '../../test/support/calendars.ts'
 import { extent, seed } from '../../test/support/extent.ts'
-import { calendarFileOf, daysOf, type Retreat } from './calendar.ts'
+import { calendarFileOf, daysOf, webCalendarsOf, type Retreat } from './calendar.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
 const now = new Date('2026-11-27T23:04:05.678Z')
-const fileOf = (changes: Partial<Retreat> = {}) => calendarFileOf(aRetreat(changes), 'Unplugged.', now)
+const site = 'https://example.org/a;b,c/'
+const fileOf = (changes: Partial<Retreat> = {}) => calendarFileOf(aRetreat(changes), 'Unplugged.', site, now)
 
 /** Reads a file as a calendar program does. `components`, `calendarProperties` and `eventProperties` are names. */
 function read(file: string) {
@@ -26,6 +27,8 @@ function read(file: string) {
     eventProperties: event.getAllProperties().map(({ name }) => name),
     summary: event.getFirstPropertyValue('summary'),
     location: event.getFirstPropertyValue('location'),
+    description: event.getFirstPropertyValue('description'),
+    url: event.getFirstPropertyValue('url'),
     start: event.getFirstPropertyValue('dtstart') as ICAL.Time,
     end: event.getFirstPropertyValue('dtend') as ICAL.Time,
     sequence: event.getFirstPropertyValue('sequence'),
@@ -35,7 +38,7 @@ function read(file: string) {
 }
 
 test('a retreat without a name has the title of the page', () => {
-  const file = calendarFileOf(aRetreat({ name: '' }), 'Slow; <Summer>', now)
+  const file = calendarFileOf(aRetreat({ name: '' }), 'Slow; <Summer>', site, now)
   expect(read(file).summary).toBe('Slow; <Summer>')
 })
 
@@ -54,6 +57,9 @@ test('the calendar file is one event of whole days that asks for no reply', () =
     'DTEND;VALUE=DATE:20270316',
     'SUMMARY:Unplugged.',
     'LOCATION:Hof Sonnenau\\, Bernau am Chiemsee',
+    'DESCRIPTION:To change your answer\\, open the link in the letter. https://ex',
+    ' ample.org/a\\;b\\,c/',
+    'URL:https://example.org/a;b,c/',
     'END:VEVENT',
     'END:VCALENDAR',
     '',
@@ -133,9 +139,13 @@ const expectedWith = (name: string, venue: string) => ({
     'dtend',
     'summary',
     ...(venue ? ['location'] : []),
+    'description',
+    'url',
   ],
   summary: readable(name) || 'Unplugged.',
   location: readable(venue) || null,
+  description: `To change your answer, open the link in the letter. ${site}`,
+  url: site,
   sequence: 2,
   uid: aRetreat().uid,
   method: 'PUBLISH',
@@ -163,3 +173,41 @@ test('a random name or venue stays text', () => {
   })
   fc.assert(property, { seed, numRuns: extent({ quick: 500, long: 20_000 }) })
 })
+
+test.each(hostileTexts)(
+  'the links for Google and Outlook carry the title, the days and the venue alone: %j',
+  (each) => {
+    const { google, outlook } = webCalendarsOf(aRetreat({ name: each, venue: each }), 'Unplugged.')
+    expect(parametersOf(google)).toEqual({
+      page: 'https://calendar.google.com/calendar/render',
+      action: 'TEMPLATE',
+      text: each,
+      dates: '20270312/20270316',
+      location: each,
+    })
+    expect(parametersOf(outlook)).toEqual({
+      page: 'https://outlook.live.com/calendar/0/deeplink/compose',
+      path: '/calendar/action/compose',
+      rru: 'addevent',
+      allday: 'true',
+      subject: each,
+      startdt: '2027-03-12',
+      enddt: '2027-03-16',
+      location: each,
+    })
+    // Outlook shows a plus as it is.
+    expect(google + outlook).not.toContain('+')
+  },
+)
+
+test('without a name, the links for Google and Outlook have the title of the page', () => {
+  const { google, outlook } = webCalendarsOf(aRetreat(), 'Slow & <Summer>')
+  expect([parametersOf(google)['text'], parametersOf(outlook)['subject']]).toEqual(
+    Array(2).fill('Slow & <Summer>'),
+  )
+})
+
+function parametersOf(address: string): Record<string, string> {
+  const { origin, pathname, searchParams, hash } = new URL(address)
+  return { page: origin + pathname + hash, ...Object.fromEntries(searchParams) }
+}

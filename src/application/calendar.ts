@@ -29,20 +29,22 @@ export function daysOf({ starts_on: start, ends_on: end }: Pick<Retreat, 'starts
   return format.formatRange(new Date(start), new Date(end)).replace(/^(\d+)\s–\s/, '$1–')
 }
 
+/** The day after the last one, as `2026-12-31`: calendars do not count the end of an event of whole days. */
+function dayAfter({ ends_on: end }: Retreat) {
+  return new Date(Date.parse(end) + dayLength).toISOString().slice(0, 10)
+}
+
 /**
  * The retreat as a file for a calendar: one event of whole days, which have no time zone. Nobody has to answer it, so it has
- * no `ORGANIZER`.
+ * no `ORGANIZER`. It links to the site, and never to a guest's own page: a calendar may be shared, and the token is a secret.
  *
  * @param title The page's title, which names the event of an edition without a name.
+ * @param site The address of the site.
  * @param now When the file is made.
  * @see RFC 5545, and RFC 5546 for the method.
  */
-export function calendarFileOf(
-  { uid, sequence, name, venue, ...days }: Retreat,
-  title: string,
-  now: Date,
-): string {
-  const dayAfter = new Date(Date.parse(days.ends_on) + dayLength)
+export function calendarFileOf(retreat: Retreat, title: string, site: string, now: Date): string {
+  const { uid, sequence, name, venue, starts_on: start } = retreat
   const lines = [
     'BEGIN:VCALENDAR',
     'VERSION:2.0',
@@ -51,11 +53,13 @@ export function calendarFileOf(
     'BEGIN:VEVENT',
     `UID:${uid}`,
     `SEQUENCE:${sequence}`,
-    `DTSTAMP:${digitsOf(now).slice(0, 15)}Z`,
-    `DTSTART;VALUE=DATE:${digitsOf(new Date(days.starts_on)).slice(0, 8)}`,
-    `DTEND;VALUE=DATE:${digitsOf(dayAfter).slice(0, 8)}`,
+    `DTSTAMP:${basic(now.toISOString()).slice(0, 15)}Z`,
+    `DTSTART;VALUE=DATE:${basic(start)}`,
+    `DTEND;VALUE=DATE:${basic(dayAfter(retreat))}`,
     `SUMMARY:${escaped(name || title)}`,
     ...(venue ? [`LOCATION:${escaped(venue)}`] : []),
+    `DESCRIPTION:To change your answer\\, open the link in the letter. ${escaped(site)}`,
+    `URL:${site}`,
     'END:VEVENT',
     'END:VCALENDAR',
     '',
@@ -63,9 +67,27 @@ export function calendarFileOf(
   return lines.map(folded).join('\r\n')
 }
 
-/** A moment in UTC as `20261231T120000000Z`. */
-function digitsOf(moment: Date) {
-  return moment.toISOString().replace(/[-:.]/g, '')
+/**
+ * The addresses at which Google and Outlook add the retreat to the calendar of their visitor. They carry the event's title, days
+ * and venue, and nothing else. Neither company documents its address.
+ *
+ * @param title The page's title, which names the event of an edition without a name.
+ * @see https://github.com/InteractionDesignFoundation/add-event-to-calendar-docs
+ */
+export function webCalendarsOf(retreat: Retreat, title: string): { google: string; outlook: string } {
+  const { starts_on: start } = retreat
+  const end = dayAfter(retreat)
+  // Outlook would show the `+` of `URLSearchParams` for a space.
+  const [name, venue] = [retreat.name || title, retreat.venue].map(encodeURIComponent)
+  return {
+    google: `https://calendar.google.com/calendar/render?action=TEMPLATE&text=${name}&dates=${basic(start)}/${basic(end)}&location=${venue}`,
+    outlook: `https://outlook.live.com/calendar/0/deeplink/compose?path=/calendar/action/compose&rru=addevent&allday=true&subject=${name}&startdt=${start}&enddt=${end}&location=${venue}`,
+  }
+}
+
+/** A day or a moment in the basic format of ISO 8601, such as `20261231`. */
+function basic(extended: string) {
+  return extended.replace(/[-:.]/g, '')
 }
 
 /** A text as the value of a property, on one line. */

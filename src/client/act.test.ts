@@ -6,7 +6,7 @@ afterEach(() => vi.restoreAllMocks())
 
 test.each([
   [0x00, '00000000-0000-4000-8000-000000000000'],
-  [0x0a, '0a0a0a0a-0a0a-4a0a-8a0a-0a0a0a0a0a0a'],
+  [0x1a, 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'],
   [0xff, 'ffffffff-ffff-4fff-8fff-ffffffffffff'],
 ])('an act’s id is a version 4 UUID made of random bytes, such as %i', (byte, id) => {
   vi.spyOn(crypto, 'getRandomValues').mockImplementation((bytes) => {

@@ -4,7 +4,8 @@
  * Does not use `crypto.randomUUID`, which browsers offer only over https and on localhost.
  */
 export function newActId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  const digits = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
-  return digits.replace(/(.{8})(.{4}).(.{3}).(.{3})/, '$1-$2-4$3-8$4-')
+  return 'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replace(/x/g, () => {
+    const [random = 0] = crypto.getRandomValues(new Uint8Array(1))
+    return (random % 16).toString(16)
+  })
 }

@@ -15,7 +15,7 @@ export interface GuestQuestions {
 
 /** The invitation as the page shows it to the holder of its token. */
 export type Invitation =
-  | { state: 'invalid'; answer?: undefined; questions?: undefined }
+  | { state: 'invalid'; answer?: undefined; retreat?: undefined; questions?: undefined }
   | {
       /** `over`: the deadline has passed. */
       state: 'open' | 'over'
@@ -25,7 +25,7 @@ export type Invitation =
       answer: Rsvp | null
       /** The reply address; blank if there is none. An older schema omits it while the invitation is open. */
       address?: string
-      /** For somebody who is coming, once organisers have set the days. An older schema omits it. */
+      /** For somebody who is coming or has not answered, once organisers have set the days. An older schema omits it. */
       retreat?: Retreat | null
       /** For somebody who is coming, once organisers have written questions. An older schema omits it. */
       questions?: GuestQuestions | null

@@ -13,6 +13,8 @@ export interface PageDocument extends PageParts, Pick<Permissions, 'inlineScript
   description: string
   /** Further head elements, such as link previews. */
   preview?: ReactNode
+  /** Whether the document fits into the first packets of a response. It then has no beginnings, and one style. */
+  isSmall?: boolean
   /** Elements after the content that nobody sees at first, with their style: transferring them must not delay the first paint. */
   later?: { content: ReactNode; style: string }
   data: unknown
@@ -39,11 +41,12 @@ export interface RenderedDocument {
  */
 export function renderDocument(page: PageDocument, policyInDocument: boolean): RenderedDocument {
   const { title, description, preview, scene, content, root = './' } = page
-  const { later, data, script, inlineScript, isScriptFirst = false } = page
+  const { later, data, script, inlineScript, isScriptFirst = false, isSmall = false } = page
   // The content's is placed after the scene, so that the scene is painted before the browser has styled the form.
   const [sceneStyle, contentStyle] = stylesOf(page)
-  const contentStyleElement = `<style>${contentStyle}</style>`
-  const inlineStyles = [sceneStyle, contentStyle, ...(later ? [later.style] : [])]
+  const styles = isSmall ? [sceneStyle + contentStyle] : [sceneStyle, contentStyle]
+  const [firstStyleElement = '', contentStyleElement = ''] = styles.map((style) => `<style>${style}</style>`)
+  const inlineStyles = [...styles, ...(later ? [later.style] : [])]
   const policy = contentSecurityPolicy({ ...page, inlineStyles })
   const head = (
     <>
@@ -55,7 +58,7 @@ export function renderDocument(page: PageDocument, policyInDocument: boolean): R
   const scripts = `<script type="application/json" id="${pageDataId}">${inScript(JSON.stringify(data))}</script>
     <script${script === undefined ? '' : ` data-page="${script}"`}>${inlineScript}</script>`
   const parts: Record<string, string> = {
-    head: `${renderToString(head)}${isScriptFirst ? scripts : ''}<style>${sceneStyle}</style>`,
+    head: `${renderToString(head)}${isScriptFirst ? scripts : ''}${firstStyleElement}`,
     scene: renderToString(scene) + contentStyleElement,
     page: renderToString(content),
     end:
@@ -63,7 +66,9 @@ export function renderDocument(page: PageDocument, policyInDocument: boolean): R
       (isScriptFirst ? '' : scripts),
   }
   const html = shell.replace(/<!--(head|scene|page|end)-->/g, (_, part: string) => parts[part] ?? '')
-  const beginnings = [html.indexOf(contentStyleElement), ...(later ? [html.indexOf('</main>')] : [])]
+  const beginnings = isSmall
+    ? []
+    : [html.indexOf(contentStyleElement), ...(later ? [html.indexOf('</main>')] : [])]
   return { html, policy, beginnings }
 }
 

@@ -13,7 +13,7 @@ export function mendedLink({ pathname, search, hash }: Pick<Location, 'pathname'
   const isPunctuation = /^[.,;:!?)\]>}'"]*$/.test(decoded(rest))
   // The name of another file may begin like that of a page.
   if (separator === '' && !isPunctuation) return undefined
-  if (page + separator + rest === pathname && rest === '' && !separator.includes('%')) return undefined
+  if (page + separator === pathname && !separator.includes('%')) return undefined
   return `${page}/${isPunctuation ? search + hash : `#${decoded(rest)}${search}${hash}`}`
 }
 
@@ -25,7 +25,7 @@ export function mendAddress(): void {
 
 /** The token of an invitation in a fragment, in lower case and without what follows; the whole fragment if it has none. */
 export function invitationTokenIn(hash: string): string {
-  return /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/i.exec(hash)?.[0].toLowerCase() ?? hash.slice(1)
+  return /[\da-f-]{36}/i.exec(hash)?.[0].toLowerCase() ?? hash.slice(1)
 }
 
 /**

@@ -252,23 +252,27 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
     await browser.waitFor('#place button')
     const day = new Date(guest.deadline).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
     const seen = await browser.evaluate(`({
-      sentence: document.querySelector('#place p').textContent,
+      shown: [...document.querySelectorAll('h1, #place p')].slice(0, 3).map((each) => each.textContent.replace(/\\s*–\\s*/, '–')),
       buttons: [...document.querySelectorAll('button')].map((each) => each.textContent),
       overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     })`)
     deepStrictEqual(seen, {
-      sentence: `Hello Ada, your place is kept until ${day}.`,
+      shown: [
+        'Your place at Unplugged. 12–15 March 2027',
+        venue,
+        `Hello Ada, your place is kept until ${day}.`,
+      ],
       buttons: ['I am coming', 'I cannot come'],
       overflow: 0,
     })
     deepStrictEqual(await rsvpsOf(sql, guest), [])
     await browser.click('#place button')
-    await waitUntilTrue(browser, `${focused} === 'You are coming. See you there.'`)
+    await waitUntilTrue(browser, `${focused}.startsWith('See you at Unplugged. 12')`)
     const retreat = (await browser.evaluate(`({
-      words: document.querySelectorAll('#place p')[1].textContent,
+      venue: document.querySelector('#place p').textContent,
       file: decodeURIComponent(document.querySelector('#place [download="retreat.ics"]').href.split(',')[1]),
-    })`)) as Record<'words' | 'file', string>
-    deepStrictEqual(retreat.words.replace(/\s*–\s*/, '–'), `12–15 March 2027, ${venue}`)
+    })`)) as Record<'venue' | 'file', string>
+    deepStrictEqual(retreat.venue, venue)
     const event = ICAL.Component.fromString(retreat.file).getFirstSubcomponent('vevent')
     deepStrictEqual(
       ['dtstart', 'dtend', 'location'].map((name) => String(event?.getFirstPropertyValue(name))),
@@ -511,7 +515,7 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
     await browser.open(`${gate.origin}/answer/#${token}`)
     await waitUntilTrue(browser, `${text('#place p')}.startsWith('Hello Grace, your place is kept until')`)
     await browser.click('#place button')
-    await waitUntilTrue(browser, `${text('#place')}.startsWith('You are coming.')`)
+    await waitUntilTrue(browser, `${text('h1')}.startsWith('See you at')`)
     await browser.open(applicationUrl)
     await waitUntilTrue(
       browser,

@@ -20,6 +20,7 @@ def read(file):
         'errors': event.errors + calendar.errors,
         'method': calendar['METHOD'], 'uid': event['UID'], 'sequence': event['SEQUENCE'],
         'text': [event['SUMMARY'], event['LOCATION']],
+        'description': event['DESCRIPTION'], 'url': event['URL'],
         'days': [str(event[name].dt) for name in ('DTSTART', 'DTEND')],
         'types': [type(event[name].dt).__name__ for name in ('DTSTART', 'DTEND')],
         'stamp': event['DTSTAMP'].dt.isoformat(),
@@ -39,8 +40,11 @@ test('Python’s icalendar reads every name and every venue as text, and the day
   } catch {
     cannotRun(skip, 'There is no icalendar for Python: apt-get install python3-icalendar.')
   }
+  const site = 'https://example.org/retreat/'
   const now = new Date('2026-11-27T23:04:05Z')
-  const files = hostileTexts.map((text) => calendarFileOf(aRetreat({ name: text, venue: text }), '', now))
+  const files = hostileTexts.map((text) =>
+    calendarFileOf(aRetreat({ name: text, venue: text }), '', site, now),
+  )
   const readEvents = JSON.parse(
     execFileSync(python, ['-c', program], { input: JSON.stringify(files), encoding: 'utf8' }),
   ) as object[]
@@ -51,7 +55,19 @@ test('Python’s icalendar reads every name and every venue as text, and the day
     hostileTexts.map((text) => ({
       text: misread.test(text) ? null : [readable(text), readable(text)],
       components: ['VCALENDAR', 'VEVENT'],
-      properties: ['DTEND', 'DTSTAMP', 'DTSTART', 'LOCATION', 'SEQUENCE', 'SUMMARY', 'UID'],
+      properties: [
+        'DESCRIPTION',
+        'DTEND',
+        'DTSTAMP',
+        'DTSTART',
+        'LOCATION',
+        'SEQUENCE',
+        'SUMMARY',
+        'UID',
+        'URL',
+      ],
+      description: `To change your answer, open the link in the letter. ${site}`,
+      url: site,
       errors: [],
       method: 'PUBLISH',
       uid: aRetreat().uid,

@@ -12,6 +12,7 @@ const ada = { first_name: 'Ada', until: '2026-12-03', address: 'team@example.org
 /** The states of an invitation. */
 export const invitations = {
   open: { state: 'open', ...ada, answer: null },
+  'open, with days': { state: 'open', ...ada, answer: null, retreat: aRetreat() },
   coming: { state: 'open', ...ada, answer: 'coming' },
   'coming, with days': { state: 'open', ...ada, answer: 'coming', retreat: aRetreat() },
   'not coming': { state: 'open', ...ada, answer: 'not coming' },
@@ -113,8 +114,24 @@ export async function waitForInvitation(page: Page): Promise<void> {
 /** The page's states: the invitation of each state, and how a guest reaches the state. */
 export const answerStates = {
   open: { invitation: invitations.open, reachState: waitForInvitation },
+  invited: { invitation: invitations['open, with days'], reachState: waitForInvitation },
   coming: { invitation: invitations.coming, reachState: waitForInvitation },
   dated: { invitation: invitations['coming, with days'], reachState: waitForInvitation },
+  named: {
+    invitation: {
+      ...invitations['coming, with days'],
+      retreat: aRetreat({ name: 'ملاذ الربيع', venue: 'بيت الضيافة، عمّان' }),
+    },
+    reachState: waitForInvitation,
+  },
+  long: {
+    invitation: {
+      ...invitations['open, with days'],
+      retreat: aRetreat({ name: 'W'.repeat(60), venue: 'Hof Sonnenau '.repeat(8) + 'M'.repeat(96) }),
+    },
+    reachState: waitForInvitation,
+  },
+  declined: { invitation: invitations['not coming'], reachState: waitForInvitation },
   asked: { invitation: askedInvitations.open, reachState: waitForInvitation },
   private: {
     invitation: askedInvitations.open,

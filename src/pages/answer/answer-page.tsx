@@ -16,11 +16,9 @@ export function answerPage(look: Look): PageParts {
     sceneStyle: landscape + answerStyle,
     content: (
       <div className="card">
-        <h1>{ownTitle === undefined ? titleIntro + title : <OwnTitle title={ownTitle} />}</h1>
+        <h1 tabIndex={-1}>{ownTitle === undefined ? titleIntro + title : <OwnTitle title={ownTitle} />}</h1>
         <noscript>
-          <p>
-            {noScriptSentence} {byMailSentence}
-          </p>
+          <p>{`${noScriptSentence} ${byMailSentence}`}</p>
         </noscript>
         <div id="place" aria-live="polite" />
       </div>

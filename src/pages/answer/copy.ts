@@ -1,7 +1,7 @@
 /** The text of the page on which accepted people give their RSVP. `titleIntro` comes before the form's title. */
 export const titleIntro = 'Your place at '
 /** The description of the page for link previews. */
-export const description = 'The page on which accepted people say whether they are coming.'
+export const description = 'Say whether you are coming.'
 
 /** The labels of the page's buttons. */
 export const rsvpLabels = { coming: 'I am coming', 'not coming': 'I cannot come' }
@@ -9,12 +9,15 @@ export const changeLabel = 'Change my answer'
 export const keepLabel = 'Keep it'
 export const againLabel = 'Try again'
 
-/** The page's sentences: about the RSVP, and about links that cannot be used. */
-export const rsvpSentences = {
-  coming: 'You are coming. See you there.',
-  'not coming': 'You are not coming. Thank you for telling us.',
-}
+/** Comes before the name of the retreat that somebody is coming to. */
+export const comingIntro = 'See you at '
 export const calendarLabel = 'Add to your calendar'
+export const webCalendarsIntro = 'Or open it in '
+export const googleLabel = 'Google Calendar'
+export const outlookLabel = 'Outlook'
+
+/** The page's other sentences: about the RSVP, and about links that cannot be used. */
+export const notComingSentence = 'You are not coming. Thank you for telling us.'
 export const overSentence = 'The deadline to answer has passed.'
 export const noScriptSentence = 'This page needs JavaScript to take your answer.'
 export const byMailSentence = 'Please reply to the letter by email.'

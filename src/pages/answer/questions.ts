@@ -38,20 +38,9 @@ export function renderQuestions(
   unsent: Answers,
   handlers: QuestionHandlers,
 ): HTMLElement[] {
-  const heading = element('h2', questionsTitle)
-  if (!is_open) return [heading, element('dl', ...list.flatMap(answerOf)), sentence(closedSentence)]
+  const heading = element('h2', {}, questionsTitle)
+  if (!is_open) return [heading, element('dl', {}, ...list.flatMap(answerOf)), sentence(closedSentence)]
   const label = list.some(({ is_answered }) => is_answered) ? saveAnswersLabel : sendAnswersLabel
-  const form = element(
-    'form',
-    heading,
-    until ? sentence(untilIntro, dayOf(until)) : '',
-    ...list.map((question) => fieldOf(question, private_days, unsent[question.id], handlers)),
-    element('button', label),
-  )
-  // A browser would offer the answers to the next person who uses it.
-  form.autocomplete = 'off'
-  // A screen reader would announce all questions at once.
-  form.setAttribute('aria-live', 'off')
   const remember = ({ type, target }: Event) => {
     const control = target as HTMLInputElement
     const question = list.find(({ id }) => id === control.name)
@@ -62,14 +51,27 @@ export function renderQuestions(
       control.value = control.value.replace(/\p{Cc}+/gu, question.kind === 'long' ? '$&' : ' ').trim()
     const isStored = !hasHiddenAnswer(question) && control.value === (question.answer ?? '')
     handlers.remember(question, isStored ? undefined : control.value)
-    form.querySelector('.success')?.remove()
+    control.form?.querySelector('.success')?.remove()
   }
-  form.addEventListener('input', remember)
-  form.addEventListener('change', remember)
-  form.addEventListener('submit', (event) => {
-    event.preventDefault()
-    handlers.send(event.submitter as HTMLButtonElement)
-  })
+  const form = element(
+    'form',
+    {
+      // A browser would offer the answers to the next person who uses it.
+      autocomplete: 'off',
+      // A screen reader would announce all questions at once.
+      ariaLive: 'off',
+      oninput: remember,
+      onchange: remember,
+      onsubmit(event) {
+        event.preventDefault()
+        handlers.send(event.submitter as HTMLButtonElement)
+      },
+    },
+    heading,
+    until ? sentence(untilIntro, dayOf(until)) : '',
+    ...list.map((question) => fieldOf(question, private_days, unsent[question.id], handlers)),
+    element('button', {}, label),
+  )
   return [form]
 }
 
@@ -90,22 +92,28 @@ function fieldOf(
   const showsControl = !isHidden || typed !== undefined
   const value = typed ?? question.answer ?? ''
   const content: HTMLElement[] = []
-  const hint = element('p', privateHint, days ? erasedHint(days) : '')
-  hint.id = `${id}-hint`
-  hint.className = 'hint'
+  const hint = element(
+    'p',
+    { id: `${id}-hint`, className: 'hint' },
+    privateHint,
+    days ? erasedHint(days) : '',
+  )
   if (is_private) content.push(hint)
   const describe = (control: HTMLElement) => {
     if (is_private) control.setAttribute('aria-describedby', hint.id)
     return control
   }
   const isText = kind === 'short' || kind === 'long'
-  if (!showsControl) content.push(element('p', answeredSentence))
+  if (!showsControl) content.push(element('p', {}, answeredSentence))
   else if (isText) {
-    const control = Object.assign(element(kind === 'long' ? 'textarea' : 'input'), { id, value })
-    control.name = id
-    control.required = is_required
-    control.maxLength = maxAnswerLength
-    control.dir = 'auto'
+    const control = element(kind === 'long' ? 'textarea' : 'input', {
+      id,
+      name: id,
+      value,
+      required: is_required,
+      maxLength: maxAnswerLength,
+      dir: 'auto',
+    })
     content.push(describe(control))
     if (isHidden && !is_required) hint.append(removeHint)
   } else
@@ -113,7 +121,7 @@ function fieldOf(
       ...choicesOf(question).map(([option, optionLabel]) => choice(question, option, optionLabel, value)),
     )
   if (isHidden) {
-    const toggle = button(showsControl ? keepLabel : changeOneLabel, 'second', () => {
+    const toggle = button(showsControl ? keepLabel : changeOneLabel, 'quiet', () => {
       handlers.remember(question, showsControl ? undefined : '')
       handlers.redraw(question, toggle)
     })
@@ -121,13 +129,10 @@ function fieldOf(
     toggle.ariaLabel = `${toggle.textContent}: ${text}`
     content.push(toggle)
   }
-  const words = [element('bdi', text), is_required ? '' : optionalSuffix]
-  if (!isText || !showsControl) return describe(element('fieldset', element('legend', ...words), ...content))
-  const label = element('label', ...words)
-  label.htmlFor = id
-  const field = element('div', label, ...content)
-  field.className = 'field'
-  return field
+  const words = [element('bdi', {}, text), is_required ? '' : optionalSuffix]
+  if (!isText || !showsControl)
+    return describe(element('fieldset', {}, element('legend', {}, ...words), ...content))
+  return element('div', { className: 'field' }, element('label', { htmlFor: id }, ...words), ...content)
 }
 
 /** The values and labels of the options. */
@@ -138,19 +143,19 @@ function choicesOf({ kind, choices, is_required }: AnsweredQuestion): [value: st
   return is_required ? options : [...options, ['', noAnswerLabel]]
 }
 
-function choice({ id, is_required }: AnsweredQuestion, value: string, words: string, chosen: string) {
-  const input = Object.assign(element('input'), { type: 'radio', name: id, value })
-  input.required = is_required
-  input.checked = value === chosen
-  const label = element('label', input, element('bdi', words))
-  label.className = 'choice'
-  return label
+function choice(
+  { id, is_required: required }: AnsweredQuestion,
+  value: string,
+  words: string,
+  chosen: string,
+) {
+  const input = element('input', { type: 'radio', name: id, value, required, checked: value === chosen })
+  return element('label', { className: 'choice' }, input, element('bdi', {}, words))
 }
 
 /** An answer as text. */
 function answerOf({ kind, text, is_answered, answer }: AnsweredQuestion) {
   const words = kind === 'yes-no' && answer ? yesNoLabels[answer as keyof typeof yesNoLabels] : answer
-  const description = element('dd', is_answered ? (words ?? answeredSentence) : noAnswerLabel)
-  description.dir = 'auto'
-  return [element('dt', element('bdi', text)), description]
+  const shown = is_answered ? (words ?? answeredSentence) : noAnswerLabel
+  return [element('dt', {}, element('bdi', {}, text)), element('dd', { dir: 'auto' }, shown)]
 }

@@ -11,7 +11,7 @@ export type { AnswerData } from './answer-data.ts'
 /** The options of the answer page's document. */
 export interface AnswerOptions {
   look: Look
-  /** Whether the document includes its policy, because no server sends the policy as a header. */
+  /** Whether the document includes what its headers say, because no server sends them. */
   policyInDocument: boolean
 }
 
@@ -31,13 +31,15 @@ export function renderAnswer(
     ...answerPage(look),
     title: titleIntro + title,
     description,
-    preview: (
+    // Our own server sends the same as headers.
+    preview: policyInDocument && (
       <>
         <meta name="robots" content="noindex" />
         <meta name="referrer" content="no-referrer" />
       </>
     ),
     root: '../' as const,
+    isSmall: true,
     data,
     inlineScript,
     calls: [data.backend.url],

@@ -25,7 +25,7 @@ import {
 } from './copy.ts'
 import { button, element, sentence } from './elements.ts'
 import { renderQuestions } from './questions.ts'
-import { contactOf, sentencesOf } from './sentences.ts'
+import { contactOf, headingOf, sentencesOf } from './sentences.ts'
 import { answersTo, readUnsent, storeUnsent } from './unsent.ts'
 
 /** Timeout of a call with all its retries, in milliseconds. */
@@ -38,14 +38,13 @@ const {
   title,
 } = readPageData() as AnswerData
 const backend = { url: url ?? siteRoot(), anonKey }
+const heading = document.querySelector('h1') as HTMLElement
 const container = document.getElementById('place') as HTMLElement
 
 let token = ''
 let invitation: Invitation | undefined
 /** The controller of the last call. Only the response of that call is shown. */
 let latest: AbortController | undefined
-/** Whether a call started by a button is pending. */
-let isPressed = false
 /** The words of the call that failed, while its problem is shown. */
 let failed: typeof reading | undefined
 /** Answers that were typed and not sent. */
@@ -56,7 +55,6 @@ let lastSent: { text: string; act: string } | undefined
 function start() {
   latest?.abort()
   latest = invitation = failed = undefined
-  isPressed = false
   const former = token
   token = invitationTokenIn(location.hash)
   if (token !== former) {
@@ -65,7 +63,7 @@ function start() {
   }
   if (token) {
     container.replaceChildren(sentence(reading.label))
-    container.setAttribute('aria-busy', 'true')
+    container.ariaBusy = 'true'
     read()
   } else {
     invitation = { state: 'invalid' }
@@ -73,20 +71,18 @@ function start() {
   }
 }
 
-/** Reads the invitation again: the RSVP may have changed elsewhere. */
+/** Reads the invitation again, unless a call that a button started is pending: the RSVP may have changed elsewhere. */
 function refresh() {
-  if (token && !isPressed && !document.hidden) read()
+  if (token && !document.hidden && !container.querySelector('.pressed')) read()
 }
 
 function read() {
-  const ownToken = token
-  void callBackend(reading, (signal) => readInvitation(backend, ownToken, signal))
+  void callBackend(reading, (signal) => readInvitation(backend, token, signal))
 }
 
 function send(rsvp: Rsvp, pressed: HTMLButtonElement) {
-  const ownToken = token
   const act = newActId()
-  void callBackend(sending, (signal) => sendRsvp(backend, ownToken, rsvp, act, signal), pressed)
+  void callBackend(sending, (signal) => sendRsvp(backend, token, rsvp, act, signal), pressed)
 }
 
 /** Sends the answers that were typed. */
@@ -134,7 +130,6 @@ async function callBackend(
   pressed?: HTMLButtonElement,
 ) {
   if (pressed) {
-    isPressed = true
     for (const each of container.querySelectorAll<HTMLButtonElement>('button, input, textarea'))
       each.disabled = true
     pressed.textContent = words.label
@@ -160,9 +155,10 @@ async function callBackend(
     if (controller !== latest || (!pressed && (isEditing() || (failed && failed !== reading)))) return
     show(pressed, () => {
       // Rendering again enables the buttons.
-      if (pressed || !invitation) showInvitation()
+      if (!invitation) container.replaceChildren()
+      else if (pressed) showInvitation()
+      else container.querySelector('.error')?.remove()
       failed = words
-      container.querySelector('.error')?.remove()
       // Guests can do nothing about refusals with other statuses, so their messages are not shown.
       const form = words === sendingAnswers && container.querySelector('form')
       const statuses = form ? [400, 409, 429] : [409, 429]
@@ -187,9 +183,8 @@ async function callBackend(
  */
 function show(pressed: HTMLElement | undefined, change: () => HTMLElement | undefined) {
   const takesFocus = pressed ?? container.contains(document.activeElement)
-  container.setAttribute('aria-live', takesFocus ? 'off' : 'polite')
-  container.setAttribute('aria-busy', 'false')
-  isPressed = false
+  container.ariaLive = takesFocus ? 'off' : 'polite'
+  container.ariaBusy = 'false'
   const newText = change()
   if (takesFocus) newText?.focus()
 }
@@ -200,9 +195,7 @@ function isNew(received: unknown, shown: unknown) {
 
 /** The box with the outcome of a call. */
 function outcome(kind: 'success' | 'error', ...content: HTMLElement[]) {
-  const box = element('div', ...content)
-  box.className = `outcome ${kind}`
-  return box
+  return element('div', { className: `outcome ${kind}` }, ...content)
 }
 
 /** Shows that answers are saved, if the guest still has questions. */
@@ -215,30 +208,25 @@ function showSaved() {
   return saved
 }
 
-/** Shows the invitation as it was last read. */
+/** Shows the invitation as it was last read. Returns what gets the focus: the heading if it has the news. */
 function showInvitation() {
   failed = undefined
+  const shown = invitation as Invitation
   // The style uses this attribute to let the sun set.
-  container.dataset['answer'] = invitation?.answer ?? ''
-  const sentences = sentencesOf(invitation, token, title)
-  container.replaceChildren(
-    ...sentences,
-    ...buttonsOf(invitation),
-    ...questionsOf(invitation),
-    ...contactOf(invitation),
-  )
-  return sentences[0]
+  container.dataset['answer'] = shown.answer ?? ''
+  heading.replaceChildren(...headingOf(shown, title))
+  const sentences = sentencesOf(shown, token, title)
+  container.replaceChildren(...sentences, ...buttonsOf(shown), ...questionsOf(shown), ...contactOf(shown))
+  return shown.retreat || shown.answer === 'coming' ? heading : sentences[0]
 }
 
 /** The buttons for an open invitation. */
-function buttonsOf(shown: Invitation | undefined) {
-  if (shown?.state !== 'open') return []
-  return shown.answer
-    ? [changeButton(shown.answer)]
-    : [rsvpButton('coming', ''), rsvpButton('not coming', 'second')]
+function buttonsOf(shown: Invitation) {
+  if (shown.state !== 'open') return []
+  return shown.answer ? [changeButton(shown.answer)] : [rsvpButton('coming'), rsvpButton('not coming')]
 }
 
-function questionsOf({ questions }: Partial<Pick<Invitation, 'questions'>> = {}) {
+function questionsOf({ questions }: Invitation) {
   if (!questions) return []
   return renderQuestions(questions, unsent, {
     remember({ id }, typed) {
@@ -257,19 +245,18 @@ function questionsOf({ questions }: Partial<Pick<Invitation, 'questions'>> = {})
 }
 
 function changeButton(rsvp: Rsvp) {
-  const change = button(changeLabel, 'second', () => {
-    // The filled button always leads to "coming": it keeps that RSVP, or changes to it.
-    const [other, keepClass] =
-      rsvp === 'coming' ? [rsvpButton('not coming', 'second'), ''] : [rsvpButton('coming', ''), 'second']
-    const keep = button(keepLabel, keepClass, () => show(keep, showInvitation))
+  const change = button(changeLabel, 'quiet', () => {
+    const other = rsvpButton(rsvp === 'coming' ? 'not coming' : 'coming')
+    const keep = button(keepLabel, 'quiet', () => show(keep, showInvitation))
     change.replaceWith(other, keep)
     other.focus()
   })
   return change
 }
 
-function rsvpButton(rsvp: Rsvp, className: string) {
-  const created = button(rsvpLabels[rsvp], className, () => send(rsvp, created))
+/** The button for an RSVP. Only the one to "coming" is filled. */
+function rsvpButton(rsvp: Rsvp) {
+  const created = button(rsvpLabels[rsvp], rsvp === 'coming' ? '' : 'second', () => send(rsvp, created))
   return created
 }
 

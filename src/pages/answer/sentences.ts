@@ -1,73 +1,106 @@
-import { calendarFileName, calendarFileOf, daysOf } from '../../application/calendar.ts'
+import {
+  calendarFileName,
+  calendarFileOf,
+  daysOf,
+  webCalendarsOf,
+  type Retreat,
+} from '../../application/calendar.ts'
 import type { Invitation } from '../../client/invitation.ts'
+import { siteRoot } from '../site-root.ts'
 import {
   byMailSentence,
   calendarLabel,
   cannotComeIntro,
+  comingIntro,
+  googleLabel,
   incompleteSentence,
   invalidSentence,
+  notComingSentence,
   openAgainSentence,
+  outlookLabel,
   overSentence,
   questionsIntro,
-  rsvpSentences,
+  titleIntro,
+  webCalendarsIntro,
 } from './copy.ts'
 import { dayOf, element, sentence } from './elements.ts'
+
+type GivenRetreat = Retreat | null | undefined
 
 /** Characters of the token in a complete link. */
 const tokenLength = 36
 
 /**
- * The sentences about an invitation; the first one gets the focus.
+ * The sentences about an invitation.
  *
  * @param title The title of the form's page.
  */
-export function sentencesOf(shown: Invitation | undefined, token: string, title: string): HTMLElement[] {
-  if (!shown) return []
+export function sentencesOf(shown: Invitation, token: string, title: string): HTMLElement[] {
   if (shown.state === 'invalid') {
     return token.length < tokenLength
       ? [sentence(incompleteSentence), sentence(openAgainSentence)]
       : [sentence(invalidSentence), sentence(byMailSentence)]
   }
-  const answered = shown.answer ? [sentence(rsvpSentences[shown.answer]), ...retreatOf(shown, title)] : []
+  const { state, answer, first_name: firstName, until, retreat, questions } = shown
   // The passed deadline is not mentioned beside questions, because they have a last day of their own.
-  if (shown.state === 'over') return shown.questions ? answered : [...answered, sentence(overSentence)]
-  if (shown.answer) return answered
+  const deadline = state === 'over' && !questions ? [sentence(overSentence)] : []
+  const venue = retreat?.venue ? [sentence(element('bdi', {}, retreat.venue))] : []
+  if (answer === 'coming') return [...venue, ...calendarsOf(retreat, title), ...deadline]
+  if (answer) return [sentence(notComingSentence), ...deadline]
+  if (state === 'over') return deadline
   return [
+    ...venue,
     sentence(
       'Hello',
-      shown.first_name && ' ',
-      element('bdi', shown.first_name),
+      firstName && ' ',
+      element('bdi', {}, firstName),
       ', your place is kept until ',
-      dayOf(shown.until),
+      dayOf(until),
     ),
   ]
 }
 
 /**
- * The retreat's days and venue, and the link to its file for a calendar. The page makes the file, because a request for it would
- * need the token in its address.
+ * The content of the heading: the retreat's name, and its days.
+ *
+ * @param title The title of the form's page, which names a retreat without a name.
  */
-function retreatOf({ retreat }: Invitation & { state: 'open' | 'over' }, title: string) {
+export function headingOf({ answer, retreat }: Invitation, title: string): (Node | string)[] {
+  return [
+    answer === 'coming' ? comingIntro : titleIntro,
+    element('bdi', {}, retreat?.name || title),
+    ...(retreat ? [' ', element('span', {}, daysOf(retreat))] : []),
+  ]
+}
+
+/**
+ * The ways to add the retreat to a calendar. The page makes the file, because a request for it would need the token in its
+ * address.
+ */
+function calendarsOf(retreat: GivenRetreat, title: string) {
   if (!retreat) return []
-  const { venue } = retreat
-  const link = element('a', calendarLabel)
-  link.download = calendarFileName
-  link.href = `data:text/calendar;charset=utf-8,${encodeURIComponent(calendarFileOf(retreat, title, new Date()))}`
-  return [sentence(element('span', daysOf(retreat)), venue && ', ', element('bdi', venue)), sentence(link)]
+  const file = encodeURIComponent(calendarFileOf(retreat, title, siteRoot(), new Date()))
+  const href = `data:text/calendar;charset=utf-8,${file}`
+  const { google, outlook } = webCalendarsOf(retreat, title)
+  return [
+    element('a', { href, download: calendarFileName }, calendarLabel),
+    sentence(webCalendarsIntro, webLink(googleLabel, google), ' or ', webLink(outlookLabel, outlook), '.'),
+  ]
+}
+
+/** A link to another site in a new tab. That site learns nothing about this page. */
+function webLink(label: string, href: string) {
+  return element('a', { href, target: '_blank', rel: 'noopener noreferrer' }, label)
 }
 
 /** The sentence with the reply address, for everything that the buttons and the questions cannot do. */
-export function contactOf(shown: Invitation | undefined): HTMLElement[] {
-  if (!shown || shown.state === 'invalid') return []
+export function contactOf(shown: Invitation): HTMLElement[] {
+  if (shown.state === 'invalid') return []
   const { state, address, questions } = shown
-  if (questions?.is_open === false) return [contact(address)]
-  if (state === 'over') return [contact(address, questions ? cannotComeIntro : '')]
-  return [contact(address, questionsIntro)]
-}
-
-function contact(address: string | undefined, intro = '') {
-  if (!address) return sentence(intro, byMailSentence)
-  const link = element('a', address)
-  link.href = `mailto:${address}`
-  return sentence(intro, 'Please write to ', link, '.')
+  const overIntro = questions ? cannotComeIntro : ''
+  const openIntro = state === 'over' ? overIntro : questionsIntro
+  const intro = questions?.is_open === false ? '' : openIntro
+  if (!address) return [sentence(intro, byMailSentence)]
+  const link = element('a', { href: `mailto:${address}` }, address)
+  return [sentence(intro, 'Please write to ', link, '.')]
 }

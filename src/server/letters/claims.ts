@@ -33,6 +33,7 @@ interface LetterState {
  * organisers have stopped all emails, or a problem or a limit delays them. If a letter's deadline or link is over, or too many
  * tries had an unknown result, the letter fails and the next email is claimed.
  *
+ * @param options.site The public address, to which the calendar's event links.
  * @param options.siteTitle The page's title. It names the calendar's event if the edition has no name.
  * @param options.pause Milliseconds between two emails, over all servers; default none.
  * @param options.kinds The kinds to claim; default all.
@@ -40,10 +41,11 @@ interface LetterState {
 export async function claimMail(
   sql: Sql,
   {
+    site,
     siteTitle,
     pause = null,
     kinds = ['test', 'letter', 'notice', 'receipt'],
-  }: { siteTitle: string; pause?: number | null | undefined; kinds?: MailKind[] },
+  }: { site: URL; siteTitle: string; pause?: number | null | undefined; kinds?: MailKind[] },
 ): Promise<MailClaim | undefined> {
   for (;;) {
     const [row] = await sql<[{ mail: NoticeClaim | (LetterClaim & LetterState) | null }]>`
@@ -55,7 +57,7 @@ export async function claimMail(
       await recordDelivery(sql, claim, { state: 'failed', reply: uncertainReason })
     } else if (isOverdue) await recordDelivery(sql, claim, { state: 'failed', reply: deadlinePassed })
     else if (retreat === null) return claim
-    else return { ...claim, calendar: calendarFileOf(retreat, siteTitle, new Date()) }
+    else return { ...claim, calendar: calendarFileOf(retreat, siteTitle, site.href, new Date()) }
   }
 }
 

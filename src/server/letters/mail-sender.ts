@@ -18,7 +18,7 @@ export interface MailSenderOptions {
   /** The database, as the schema's owner. */
   sql: Sql
   mailServer: MailServer
-  /** The public address, to which notices link. */
+  /** The public address, to which notices and calendar files link. */
   site: URL
   /** Returns the title and the accent colour of the emails that are sent now. */
   look: () => MailLook
@@ -81,7 +81,7 @@ export function startMailSender({
   let nextPoll: NodeJS.Timeout | undefined
 
   const claimNext = async (): Promise<MailClaim[]> => {
-    const claim = await claimMail(sql, { siteTitle: look().title, pause })
+    const claim = await claimMail(sql, { site, siteTitle: look().title, pause })
     if (claim === undefined) return []
     if (pause !== undefined) {
       clearTimeout(nextPoll)

@@ -29,7 +29,10 @@ beforeAll(async () => {
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const shownText = async (page: Page) =>
   // Versions of Unicode's data differ in the blanks around a dash.
-  (await page.locator('#place > *').allInnerTexts()).join(' | ').replaceAll(/\s*–\s*/g, '–')
+  (await page.locator('h1, #place > *').allInnerTexts())
+    .join(' | ')
+    .replaceAll(/\s*–\s*/g, '–')
+    .replaceAll(/\s*\n\s*/g, ' ')
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent)
 /** Simulates the event that a window gets when it becomes active. */
 const activateWindow = (page: Page) => page.evaluate(() => dispatchEvent(new Event('focus')))
@@ -92,20 +95,22 @@ test('a guest reads the state of their invitation, with the same deadline in eve
     mockInvitations(opened, (token) => tokens.get(token) ?? invitations.invalid),
   )
   const incompleteLink =
-    'This link is incomplete. | Please open the link in the letter again, or copy the whole link.'
+    'Your place at Unplugged. | This link is incomplete. | Please open the link in the letter again, or copy the whole link.'
   expect(await shownText(page)).toBe(incompleteLink)
   const questions = 'Questions? Please write to team@example.org.'
+  const webCalendars = 'Or open it in Google Calendar or Outlook.'
   const expectedTexts = [
-    `Hello Ada, your place is kept until 3 December 2026. | I am coming | I cannot come | ${questions}`,
-    `You are coming. See you there. | Change my answer | ${questions}`,
-    `You are coming. See you there. | 12–15 March 2027, Hof Sonnenau, Bernau am Chiemsee | Add to your calendar | Change my answer | ${questions}`,
-    `You are not coming. Thank you for telling us. | Change my answer | ${questions}`,
-    'The deadline to answer has passed. | Please write to team@example.org.',
-    'The deadline to answer has passed. | Please reply to the letter by email.',
-    'You are coming. See you there. | The deadline to answer has passed. | Please write to team@example.org.',
-    'You are coming. See you there. | 12–15 March 2027 | Add to your calendar | The deadline to answer has passed. | Please write to team@example.org.',
-    'This link is no longer valid. | Please reply to the letter by email.',
-    'Hello, your place is kept until 3 December 2026. | I am coming | I cannot come | Questions? Please reply to the letter by email.',
+    `Your place at Unplugged. | Hello Ada, your place is kept until 3 December 2026. | I am coming | I cannot come | ${questions}`,
+    `Your place at Unplugged. 12–15 March 2027 | Hof Sonnenau, Bernau am Chiemsee | Hello Ada, your place is kept until 3 December 2026. | I am coming | I cannot come | ${questions}`,
+    `See you at Unplugged. | Change my answer | ${questions}`,
+    `See you at Unplugged. 12–15 March 2027 | Hof Sonnenau, Bernau am Chiemsee | Add to your calendar | ${webCalendars} | Change my answer | ${questions}`,
+    `Your place at Unplugged. | You are not coming. Thank you for telling us. | Change my answer | ${questions}`,
+    'Your place at Unplugged. | The deadline to answer has passed. | Please write to team@example.org.',
+    'Your place at Unplugged. | The deadline to answer has passed. | Please reply to the letter by email.',
+    'See you at Unplugged. | The deadline to answer has passed. | Please write to team@example.org.',
+    `See you at Unplugged. 12–15 March 2027 | Add to your calendar | ${webCalendars} | The deadline to answer has passed. | Please write to team@example.org.`,
+    'Your place at Unplugged. | This link is no longer valid. | Please reply to the letter by email.',
+    'Your place at Unplugged. | Hello, your place is kept until 3 December 2026. | I am coming | I cannot come | Questions? Please reply to the letter by email.',
   ]
   expect(tokens.size).toBe(expectedTexts.length)
   for (const token of tokens.keys()) {
@@ -130,7 +135,7 @@ test('a guest gives an RSVP by keyboard alone, and the focus moves to the result
   await page.keyboard.press('Space')
   await expect.poll(() => focused(page)).toBe('I am coming')
   await page.keyboard.press('Space')
-  await expect.poll(() => focused(page)).toBe('You are coming. See you there.')
+  await expect.poll(() => focused(page)).toMatch(/^See you at Unplugged\./)
   // `rsvpsOf` returns the newest first.
   expect(await rsvpsOf(sql, guest)).toEqual(['coming', 'not coming'])
 })
@@ -146,7 +151,7 @@ test('a guest can keep an RSVP after starting to change it, and nothing is sent'
   await page.keyboard.press('Tab')
   await expect.poll(() => focused(page)).toBe('Keep it')
   await page.keyboard.press('Enter')
-  await expect.poll(() => focused(page)).toBe('You are coming. See you there.')
+  await expect.poll(() => focused(page)).toMatch(/^See you at Unplugged\./)
   expect(await button(page, 'Keep it').count()).toBe(0)
   expect(await button(page, 'Change my answer').count()).toBe(1)
   expect(calls).toEqual([])
@@ -175,7 +180,7 @@ test.for([
     await waitForInvitation(page)
     expect(await sun()).toEqual({ isWhole: true, isUp: true })
     await button(page, 'I am coming').click()
-    await page.getByText('You are coming.').waitFor()
+    await page.getByText('See you at').waitFor()
     await expect.poll(async () => (await sun())?.isUp).toBe(false)
     await button(page, 'Change my answer').click()
     await button(page, 'I cannot come').click()
@@ -191,11 +196,16 @@ test('a guest who is coming gets the days, the venue, and a file for their calen
   // Fourteen hours ahead of UTC.
   const page = await open(visitor, guest, undefined, { timezoneId: 'Pacific/Kiritimati' })
   await waitForInvitation(page)
-  expect(await shownText(page)).not.toContain('2027')
-  await button(page, 'I am coming').click()
   const link = page.getByRole('link', { name: 'Add to your calendar', exact: true })
-  await link.waitFor()
-  await expect.poll(() => shownText(page)).toContain(`12–15 March 2027, ${venue} | Add to your calendar`)
+  expect(await shownText(page)).toContain(`Your place at Unplugged. 12–15 March 2027 | ${venue} | Hello`)
+  expect(await link.count()).toBe(0)
+  expect(await page.getByRole('heading').count()).toBe(1)
+  await button(page, 'I am coming').click()
+  await expect.poll(() => focused(page)).toMatch(/^See you at Unplugged\. 12\s*–\s*15 March 2027$/)
+  expect(await shownText(page)).toContain(
+    `See you at Unplugged. 12–15 March 2027 | ${venue} | Add to your calendar`,
+  )
+  expect(await page.getByRole('heading').count()).toBe(1)
   const [download] = await Promise.all([page.waitForEvent('download'), link.press('Enter')])
   expect(download.suggestedFilename()).toBe('retreat.ics')
   const file = contentOf(download)
@@ -204,8 +214,23 @@ test('a guest who is coming gets the days, the venue, and a file for their calen
   expect(event?.getFirstPropertyValue('sequence')).toBe(3)
   expect(String(event?.getFirstPropertyValue('dtstart'))).toBe('2027-03-12')
   expect(String(event?.getFirstPropertyValue('dtend'))).toBe('2027-03-16')
-  // Guests may pass the file on, but not the link of the letter.
-  expect(file).not.toContain(guest.token)
+  expect(event?.getFirstPropertyValue('url')).toBe(`${server.origin}/`)
+  const webLinks = page.getByRole('link', { name: /^(Google Calendar|Outlook)$/ })
+  const addresses = await webLinks.evaluateAll((links) =>
+    links.map((each) => [each.getAttribute('href'), each.getAttribute('target'), each.getAttribute('rel')]),
+  )
+  expect(addresses).toEqual(
+    [/^https:\/\/calendar\.google\.com\//, /^https:\/\/outlook\.live\.com\//].map((address) => [
+      expect.stringMatching(address),
+      '_blank',
+      'noopener noreferrer',
+    ]),
+  )
+  // Guests may pass the file and the links on, but neither the link of the letter nor their name.
+  for (const each of [file, ...addresses.flat()]) {
+    expect(each).not.toContain(guest.token)
+    expect(each).not.toContain('Ada')
+  }
   await page.reload()
   await link.waitFor()
   await button(page, 'Change my answer').click()
@@ -229,7 +254,7 @@ test('repeated presses of a button send one RSVP', async ({ visitor }) => {
   // A refresh must not overwrite a pending RSVP.
   await activateWindow(page)
   for (const route of heldRoutes) await route.continue()
-  await page.getByText('You are coming.').waitFor()
+  await page.getByText('See you at').waitFor()
   expect(heldRoutes).toHaveLength(1)
   expect(await rsvpsOf(sql, guest)).toEqual(['coming'])
 })
@@ -298,11 +323,11 @@ test('an RSVP is retried with the same id after a lost connection, is saved once
     await (acts.length === 4 ? route.abort('connectionreset') : route.fulfill({ response: response }))
   })
   await button(page, 'Try again').click()
-  await expect.poll(focusedLater).toBe('You are coming. See you there.')
+  await expect.poll(focusedLater).toMatch(/^See you at Unplugged\./)
   expect(acts).toHaveLength(5)
   expect(new Set(acts).size).toBe(1)
   await page.reload()
-  await page.getByText('You are coming.').waitFor()
+  await page.getByText('See you at').waitFor()
   await expect.poll(() => button(page, 'Try again').count()).toBe(0)
   expect(await rsvpsOf(sql, guest)).toEqual(['coming'])
 })
@@ -335,10 +360,10 @@ test('an RSVP from another window appears when this window becomes active, and a
   await button(page, 'I cannot come').focus()
   const other = await open(visitor, guest)
   await button(other, 'I am coming').click()
-  await other.getByText('You are coming.').waitFor()
+  await other.getByText('See you at').waitFor()
   await activateWindow(page)
   // The focused button no longer exists, so the focus moves to the result.
-  await expect.poll(() => focused(page)).toBe('You are coming. See you there.')
+  await expect.poll(() => focused(page)).toMatch(/^See you at Unplugged\./)
   await button(page, 'Change my answer').click()
   const refresh = page.waitForResponse('**/rpc/place_by_token')
   await activateWindow(page)
@@ -359,7 +384,7 @@ test('the token of a link is never in a log, a requested address, a referrer or 
   const listen = async (opened: Page) => opened.on('request', (request) => requests.push(request))
   const page = await open(visitor, guest, listen, { isNew: true })
   await button(page, 'I am coming').click()
-  await page.getByText('You are coming.').waitFor()
+  await page.getByText('See you at').waitFor()
   const unknownToken = newToken()
   await page.evaluate((hash) => location.assign(`#${hash}`), unknownToken)
   await page.getByText('no longer valid').waitFor()

@@ -104,7 +104,7 @@ test('a guest answers questions of each kind by keyboard alone, and later change
   const guest = await storeAcceptedApplicant(sql)
   const page = await open(visitor, guest)
   await button(page, 'I am coming').press('Enter')
-  await expect.poll(() => focused(page)).toBe('You are coming. See you there.')
+  await expect.poll(() => focused(page)).toBe('See you at Unplugged.')
   const { keyboard } = page
   const tabTo = async (target: string) => {
     await keyboard.press('Tab')

@@ -41,7 +41,7 @@ const giveRsvp = ({ token }: { token: string }, answer: string) =>
   visit('answer_place', { token, answer, act: crypto.randomUUID() })
 
 // break: venue-shown-to-any-link
-test('people who are coming read the days and the venue, also after the deadline, and nobody else does', async () => {
+test('people read the days and the venue until they decline or the deadline passes, and afterwards if they are coming', async () => {
   const guest = await storeAcceptedApplicant(sql())
   expect(await giveRsvp(guest, 'coming')).toBeNull()
   await save({ version: 0, ...days })
@@ -53,6 +53,10 @@ test('people who are coming read the days and the venue, also after the deadline
   await sql()`update private.invitations set deadline = private.today() - 1`
   expect(await read(guest)).toMatchObject(retreat)
   const other = await storeAcceptedApplicant(sql())
+  expect(await read(other)).toMatchObject(retreat)
+  await sql()`update private.invitations set deadline = private.today()`
+  expect(await read(other)).toMatchObject(retreat)
+  await sql()`update private.invitations set deadline = private.today() - 1`
   expect(await read(other)).toBeNull()
   await sql()`update private.statuses set status = 'declined' where application_id = ${guest.id}`
   expect(await read(guest)).toBeUndefined()

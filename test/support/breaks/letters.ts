@@ -130,10 +130,10 @@ export const letters: readonly Break[] = [
   },
   {
     id: 'venue-shown-to-any-link',
-    promise: 'only people who are coming read the days and the venue',
-    effect: 'The holder of any link reads the venue',
+    promise: 'only invited people read the days and the venue',
+    effect: 'Somebody who has declined reads the venue',
     declaration: 'public.place_by_token',
-    find: "case when rsvp = 'coming' then private.retreat(edition) end",
+    find: "case when rsvp = 'coming' or rsvp is null and until >= private.today() then private.retreat(edition) end",
     replace: 'private.retreat(edition)',
   },
   {

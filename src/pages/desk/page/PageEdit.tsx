@@ -139,7 +139,7 @@ function PageForm({ page, operator, isBuild }: PageFormProps) {
         </form>
         {last?.kind === 'page' && <LastChange last={last} />}
       </div>
-      <PagePreview look={lookWith(entries, facts, operator)} />
+      <PagePreview retreat={facts} look={lookWith(entries, facts, operator)} />
     </div>
   )
 }

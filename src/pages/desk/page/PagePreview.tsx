@@ -2,12 +2,13 @@ import { useEffect, useLayoutEffect, useState, type KeyboardEvent } from 'react'
 import { createPortal } from 'react-dom'
 
 import { closedSentence } from '../../../application/limits.ts'
+import type { PageSettings } from '../../../client/desk/page.ts'
 import type { Invitation } from '../../../client/invitation.ts'
 import type { Look } from '../../../design/look.ts'
 import { answerPage } from '../../answer/answer-page.tsx'
 import { rsvpLabels } from '../../answer/copy.ts'
 import { button } from '../../answer/elements.ts'
-import { contactOf, sentencesOf } from '../../answer/sentences.ts'
+import { contactOf, headingOf, sentencesOf } from '../../answer/sentences.ts'
 import { applyPage } from '../../apply/apply-page.tsx'
 import { stylesOf, type PageParts } from '../../page-parts.ts'
 import { useDoor } from '../door/useDoor.ts'
@@ -33,8 +34,12 @@ const sizes = [
 type View = (typeof views)[number][0]
 type Scheme = (typeof schemes)[number][0]
 
-/** The page as visitors see it, in one of its states, colour schemes and windows. */
-export function PagePreview({ look }: { look: Look }) {
+/**
+ * The page as visitors see it, in one of its states, colour schemes and windows.
+ *
+ * @param props.retreat The newest retreat, with which the RSVP page is shown.
+ */
+export function PagePreview({ look, retreat }: { look: Look; retreat: PageSettings['facts'] }) {
   const [view, setView] = useState<View>('form')
   const ownScheme = useMedia('(prefers-color-scheme: dark)') ? 'dark' : 'light'
   const [scheme = ownScheme, setScheme] = useState<Scheme>()
@@ -52,7 +57,7 @@ export function PagePreview({ look }: { look: Look }) {
           parts={partsOf(view, look, door?.sentence)}
           scheme={scheme}
           state={`${view} ${size}`}
-          fill={view === 'rsvp' ? (page) => showExample(page, look.title) : undefined}
+          fill={view === 'rsvp' ? (page) => showExample(page, look.title, retreat) : undefined}
         />
       </div>
     </Sheet>
@@ -71,9 +76,13 @@ function partsOf(view: View, look: Look, sentence: string | undefined) {
 const exampleDuration = 10 * 86_400_000
 
 /** Shows an invitation on the answer page, as its script does. */
-function showExample(page: Document, title: string) {
+function showExample(page: Document, title: string, retreat: PageSettings['facts']) {
   const until = new Date(Date.now() + exampleDuration).toISOString().slice(0, '2026-12-31'.length)
-  const invitation: Invitation = { state: 'open', first_name: 'Ada', until, answer: null }
+  const { starts_on, ends_on, name, venue } = retreat
+  const dated =
+    starts_on && ends_on ? { uid: '', sequence: retreat.version, name, starts_on, ends_on, venue } : null
+  const invitation: Invitation = { state: 'open', first_name: 'Ada', until, answer: null, retreat: dated }
+  page.querySelector('h1')?.replaceChildren(...headingOf(invitation, title))
   page.getElementById('place')?.replaceChildren(
     ...sentencesOf(invitation, '', title),
     button(rsvpLabels.coming, '', () => {}),
