@@ -78,9 +78,8 @@ const exampleDuration = 10 * 86_400_000
 /** Shows an invitation on the answer page, as its script does. */
 function showExample(page: Document, title: string, retreat: PageSettings['facts']) {
   const until = new Date(Date.now() + exampleDuration).toISOString().slice(0, '2026-12-31'.length)
-  const { starts_on, ends_on, name, venue } = retreat
-  const dated =
-    starts_on && ends_on ? { uid: '', sequence: retreat.version, name, starts_on, ends_on, venue } : null
+  const { starts_on, ends_on, venue = '' } = retreat
+  const dated = starts_on && ends_on ? { uid: '', sequence: 0, name: '', starts_on, ends_on, venue } : null
   const invitation: Invitation = { state: 'open', first_name: 'Ada', until, answer: null, retreat: dated }
   page.querySelector('h1')?.replaceChildren(...headingOf(invitation, title))
   page.getElementById('place')?.replaceChildren(
