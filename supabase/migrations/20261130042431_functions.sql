@@ -701,27 +701,38 @@ $$;
 
 revoke all on function private.page_texts(private.page) from public, anon, authenticated;
 
--- What the applicants' page says: {title, tagline, badge, success, privacy_url, privacy_label, accent, cost, hear_back, about}
--- without the blank ones, and of the facts that are shown: {starts_on, ends_on, venue, closes_on, closes_at}. `closes_on` is the
--- last day on which people can apply, in the retreat's time zone; `closes_at` is the time of that day, unless it is midnight.
-create or replace function private.page_shown() returns jsonb
+-- The facts that are kept elsewhere, whether the page shows them or not: {starts_on, ends_on, venue, closes_on, closes_at, zone}
+-- without those that are not known. `closes_on` is the last day on which people can apply, in the retreat's time zone; `closes_at`
+-- is the time of that day, unless it is midnight.
+create or replace function private.page_facts() returns jsonb
   language sql stable set search_path = ''
 as $$
-  select jsonb_strip_nulls((
-      select jsonb_object_agg(key, nullif(value, '')) from jsonb_each_text(private.page_texts(page))
-    ) || jsonb_build_object(
-      'starts_on', case when shows_days then newest.starts_on end,
-      'ends_on', case when shows_days then newest.ends_on end,
-      'venue', case when shows_venue then nullif(newest.venue, '') end,
+  select jsonb_strip_nulls(jsonb_build_object(
+      'starts_on', newest.starts_on, 'ends_on', newest.ends_on, 'venue', nullif(newest.venue, ''),
       'closes_on', (closing - interval '1 microsecond')::date,
       'closes_at', case when closing::time <> '00:00' then to_char(closing, 'HH24:MI') end,
       'zone', case when closing::time <> '00:00' then coalesce(places.zone, 'UTC') end))
-  from private.page cross join private.places cross join private.door
+  from private.places cross join private.door
     cross join lateral (select * from private.editions order by id desc limit 1) as newest
     cross join lateral (
-      select case when shows_closing and not closed and closes_at > now() and closes_at < '9999-12-31'
+      select case when not closed and closes_at > now() and closes_at < '9999-12-31'
         then closes_at at time zone coalesce(places.zone, 'UTC') end as closing
     ) as door_closing
+$$;
+
+revoke all on function private.page_facts() from public, anon, authenticated;
+
+-- What the applicants' page says: {title, tagline, badge, success, privacy_url, privacy_label, accent, cost, hear_back, about}
+-- without the blank ones, and the facts that are shown.
+create or replace function private.page_shown() returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_strip_nulls((select jsonb_object_agg(key, nullif(value, '')) from jsonb_each_text(private.page_texts(page))))
+    || (private.page_facts()
+      - case when shows_days then '{}' else '{starts_on,ends_on}'::text[] end
+      - case when shows_venue then '{}' else '{venue}'::text[] end
+      - case when shows_closing then '{}' else '{closes_on,closes_at,zone}'::text[] end)
+  from private.page
 $$;
 
 revoke all on function private.page_shown() from public, anon, authenticated;
@@ -1119,9 +1130,9 @@ begin
 end
 $$;
 
--- What the applicants' page says, and what it could show: {version, texts, shown, facts, history}. `texts` has every text, blank
--- for the default. `shown` says which of the other facts it shows: {days, venue, closing}. `facts` are the days and the venue of
--- the newest retreat, whether they are set or not, and the time at which the door closes. `page` is what the page says now.
+-- What the applicants' page says, and what it could show: {version, texts, shown, facts, page, history}. `texts` has every text, blank
+-- for the default. `shown` says which of the facts that are kept elsewhere it shows: {days, venue, closing}. `facts` are these
+-- facts themselves. `page` is what the page says now.
 -- `history` has the last change, as a list of at most one entry; its `detail` has the former values.
 create or replace function public.desk_page() returns jsonb
   language plpgsql stable security definer set search_path = ''
@@ -1133,9 +1144,7 @@ begin
       'version', page.version,
       'texts', private.page_texts(page),
       'shown', jsonb_build_object('days', shows_days, 'venue', shows_venue, 'closing', shows_closing),
-      'facts', jsonb_build_object('edition', newest.id, 'name', newest.name, 'version', newest.calendar_sequence,
-        'starts_on', newest.starts_on, 'ends_on', newest.ends_on, 'venue', newest.venue,
-        'closes_at', private.door_state() -> 'closes_at', 'zone', coalesce(places.zone, 'UTC')),
+      'facts', private.page_facts(),
       'page', private.page_shown(),
       'history', (
         select coalesce(jsonb_agg(jsonb_build_object('at', at, 'author', author, 'kind', kind, 'detail', detail)), '[]')
@@ -1143,8 +1152,7 @@ begin
           select * from private.history where application_id is null and kind = 'page' order by id desc limit 1
         ) as last
       ))
-    from private.page cross join private.places
-      cross join lateral (select * from private.editions order by id desc limit 1) as newest
+    from private.page
   );
 end
 $$;
