@@ -313,7 +313,7 @@ test('without a server that sends emails, each letter opens in the mail program 
   const address = new URL(link.getAttribute('href') ?? '')
   expect(address.href.split('?')[0]).toBe('mailto:zoe@example.org')
   expect(address.searchParams.get('subject')).toBe('Your application to Unplugged')
-  expect(address.searchParams.get('body')).toMatch(/^Hello Zoë,\r\n\r\n[^]*Bees & Sons[^]*\.$/)
+  expect(address.searchParams.get('body')).toMatch(/^Hello Zoë,\r\n\r\n[^]*Bees & Sons[^]*Unplugged$/)
   expect(screen.queryByRole('button', { name: 'Send 1 letter' })).toBeNull()
   await press('I sent it: Zoë Zola')
   await announced('Zoë Zola: sent by hand')

@@ -77,13 +77,14 @@ test('a template that another organiser changed meanwhile is saved only on reque
   await waitFor(() => expect(screen.queryByRole('link', { name: occasion })).toBeNull())
 })
 
-test('a receipt can only quote the first name, and cannot be removed', async () => {
+test('a receipt can only quote the retreat and the first name, and cannot be removed', async () => {
   await desk.store([zoe])
   const { press, follow, fill } = await desk.open('/letters')
   await follow('Edit the receipt')
   await screen.findByRole('heading', { name: 'Template: Receipt' })
   await (await preview()).findByText(/^Hello Zoë,/)
   expect(screen.getAllByRole('button', { name: /^\{\{/ }).map(({ textContent }) => textContent)).toEqual([
+    '{{retreat}}',
     '{{first_name}}',
   ])
   expect(screen.queryByRole('button', { name: 'Remove' })).toBeNull()
