@@ -1,5 +1,6 @@
 -- Acts make calls idempotent: the caller sends an id. If the response is lost, a retry with the same id returns the first
--- result.
+-- result. Calls that set values, such as `desk_set_door`, need no id: values that are stored already are no change, whatever
+-- version was seen.
 
 -- The ids in the list that an act has as its result: of its applications, and of its letters.
 create function private.ids_in(result jsonb) returns jsonb

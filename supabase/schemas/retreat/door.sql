@@ -113,14 +113,12 @@ begin
   if closes_after is not null then perform private.hold_applying(); end if;
   select * into former from private.door for update;
   state := private.door_state();
-  if (state ->> 'version')::integer <> seen then
-    -- A retry whose first response was lost.
-    if former.version = seen + 1 and former.closed = set_door.closed and former.sentence = coalesce(set_door.sentence, '')
-      and former.closes_at is not distinct from set_door.closes_at
-      and former.closes_after is not distinct from set_door.closes_after
-    then
-      return state;
-    end if;
+  -- A door that closed automatically keeps its values, and so stays closed.
+  if (former.closed, former.sentence, former.closes_at, former.closes_after)
+    is not distinct from (set_door.closed, coalesce(set_door.sentence, ''), set_door.closes_at, set_door.closes_after)
+  then
+    return state;
+  elsif (state ->> 'version')::integer <> seen then
     raise exception 'The door has changed meanwhile.' using errcode = 'PT409';
   elsif set_door.closes_at is distinct from former.closes_at then
     if set_door.closes_at <= now() then

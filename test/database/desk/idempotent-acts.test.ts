@@ -46,6 +46,110 @@ test('the history recognises a repeated act once acts are forgotten, and refuses
   expect(await state()).toBe(before)
 })
 
+test('values that are stored already are no change, whatever version was seen', async () => {
+  const { owner } = desk.server.database
+  const application = await store()
+  const letter = await askDesk<{ id: string; seen: string }>(desk.client, 'write_to', {
+    act: crypto.randomUUID(),
+    application,
+    subject: 's',
+    body: 'b',
+  })
+  const question = { kind: 'short', text: 'Diet?', choices: [], is_required: true, is_private: false }
+  const questions = [{ ...question, id: crypto.randomUUID() }]
+  // Each setter with its values, the version that is stored, another version, and other values.
+  const setters: [string, object, object, object, object][] = [
+    [
+      'set_door',
+      { closed: true, sentence: 'Full.', closes_at: null, closes_after: null },
+      { version: 0 },
+      { version: 7 },
+      { sentence: 'Later.' },
+    ],
+    [
+      'set_letters',
+      { reply_to: 'desk@example.org', receipts: true, confirmations: true },
+      { version: 0 },
+      { version: 7 },
+      { reply_to: '' },
+    ],
+    [
+      'set_places',
+      { places: 40, days: 7, zone: 'Europe/Berlin' },
+      { version: 0 },
+      { version: 7 },
+      { days: 8 },
+    ],
+    [
+      'set_retreat',
+      { starts_on: '2027-03-12', ends_on: '2027-03-15', venue: 'Bernau' },
+      { version: 0 },
+      { version: 7 },
+      { venue: '' },
+    ],
+    ['set_retention', { months: 12, months_for_guests: 24 }, { version: 0 }, { version: 7 }, { months: 6 }],
+    [
+      'set_questions',
+      { questions, until: null, private_days: null },
+      { version: 0 },
+      { version: 7 },
+      { questions: [] },
+    ],
+    [
+      'set_template',
+      { occasion: 'received', subject: 's', body: 'b' },
+      { version: 0 },
+      { version: 7 },
+      { body: 'c' },
+    ],
+    [
+      'set_template',
+      { occasion: 'Trip', subject: 's', body: 'b' },
+      { version: null },
+      { version: 7 },
+      { body: 'c' },
+    ],
+    [
+      'edit',
+      { letter: letter.id, subject: 'S', body: 'B' },
+      { seen: letter.seen },
+      { seen: 'x' },
+      { body: 'C' },
+    ],
+  ]
+  const state = async () =>
+    JSON.stringify([
+      await owner`select * from private.door`,
+      await owner`select * from private.letter_settings`,
+      await owner`select * from private.places`,
+      await owner`select * from private.editions`,
+      await owner`select * from private.retention`,
+      await owner`select * from private.questions`,
+      await owner`select * from private.templates order by name`,
+      await owner`select * from private.letters`,
+      await owner`select * from private.history order by id`,
+    ])
+  for (const [name, values, stored, other, otherValues] of setters) {
+    const before = await state()
+    const response = await askDesk<{ version?: number; seen?: string }>(desk.client, name, {
+      ...values,
+      ...stored,
+    })
+    const current = 'seen' in stored ? { seen: response.seen } : { version: response.version }
+    const after = await state()
+    expect(after).not.toBe(before)
+    for (const seen of [stored, other, current]) {
+      expect(await askDesk(desk.client, name, { ...values, ...seen })).toEqual(response)
+    }
+    for (const seen of [stored, other]) {
+      await expect(askDesk(desk.client, name, { ...values, ...otherValues, ...seen })).rejects.toMatchObject({
+        code: 'PT409',
+      })
+    }
+    expect(await state()).toBe(after)
+  }
+})
+
 test('erasing an application reads only the acts that name it, and removes it from their results', async () => {
   const { owner } = desk.server.database
   const [erased, kept] = [await store(), await store()]

@@ -93,11 +93,11 @@ test('undoing a decision is refused after its letter was sent, but a new decisio
 })
 
 test('a template is removed only by an organiser who saw its current version', async () => {
-  const template = { occasion: 'Travel', subject: 's', body: 'b' }
-  const save = async (version: number | null) =>
-    (await client.rpc('desk_set_template', { ...template, version })).data as { version: number }
-  const first = await save(null)
-  const second = await save(first.version)
+  const template = { occasion: 'Travel', subject: 's' }
+  const save = async (version: number | null, body: string) =>
+    (await client.rpc('desk_set_template', { ...template, version, body })).data as { version: number }
+  const first = await save(null, 'b')
+  const second = await save(first.version, 'c')
   const remove = (version: number) => client.rpc('desk_remove_template', { occasion: 'Travel', version })
   const { error } = await remove(first.version)
   expect(error).toMatchObject({ code: 'PT409', message: 'Somebody else changed this template meanwhile.' })

@@ -80,7 +80,7 @@ test('confirmations are switched on and off apart from receipts, and the history
   expect(await ask('set_letters', { version: version + 1, reply_to, receipts })).toMatchObject({
     confirmations: true,
   })
-  expect(await ask('set_letters', { ...on, version: version + 2, confirmations: false })).toMatchObject({
+  expect(await ask('set_letters', { ...on, version: version + 1, confirmations: false })).toMatchObject({
     confirmations: false,
   })
   const written = await sql()`

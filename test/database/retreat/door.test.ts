@@ -34,6 +34,7 @@ interface Door {
   closed: boolean
   sentence: string
   received: number
+  closes_at: string | null
   closes_after: number | null
   history: HistoryEntry[]
 }
@@ -198,6 +199,11 @@ test('an organiser who still sees the door open cannot reopen it after it closed
         await organiser.rpc('desk_set_door', { version: seen.version, closed: false, ...changes }),
       ).toMatchObject({ status: 409, data: null, error: { code: 'PT409' } })
     }
+    // Values that are stored already are no change, and so do not open it.
+    const { closes_at, closes_after } = closedDoor
+    expect(
+      await organiser.rpc('desk_set_door', { version: seen.version, closed: false, closes_at, closes_after }),
+    ).toMatchObject({ status: 200, data: { is_open: false, closed: false, version: closedDoor.version } })
     expect(await door()).toEqual(closedDoor)
     expect(await send()).toEqual([403, 'PT403', 'Applications are closed.'])
     // An organiser who saw that the door was closed may open it.

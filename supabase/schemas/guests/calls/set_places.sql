@@ -16,20 +16,16 @@ begin
   zone := coalesce(zone, former.zone);
   if zone is distinct from former.zone and not private.is_zone(zone) then
     raise exception 'There is no time zone "%".', left(zone, 100) using errcode = '22023';
-  elsif former.version = desk_set_places.version then
-    update private.places as settings set version = former.version + 1, places = desk_set_places.places,
-      days = desk_set_places.days, zone = desk_set_places.zone;
-    if (former.places, former.days, former.zone) is distinct from (places, days, zone) then
-      insert into private.history (author, kind, detail)
-        values (me.email, 'places', jsonb_build_object('places', places, 'days', days)
-          || case when zone is distinct from former.zone then jsonb_build_object('zone', zone) else '{}' end);
-    end if;
-  elsif former.version is distinct from desk_set_places.version + 1
-    or (former.places, former.days, former.zone) is distinct from (places, days, zone)
-  then
-    -- This is not a retry of the last change after a lost response.
+  elsif (former.places, former.days, former.zone) is not distinct from (places, days, zone) then
+    return public.desk_places();
+  elsif former.version is distinct from desk_set_places.version then
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
   end if;
+  update private.places as settings set version = former.version + 1, places = desk_set_places.places,
+    days = desk_set_places.days, zone = desk_set_places.zone;
+  insert into private.history (author, kind, detail)
+    values (me.email, 'places', jsonb_build_object('places', places, 'days', days)
+      || case when zone is distinct from former.zone then jsonb_build_object('zone', zone) else '{}' end);
   return public.desk_places();
 end
 $$;

@@ -73,7 +73,6 @@ begin
   if (former.questions_until, former.private_days) is not distinct from (until, desk_set_questions.private_days)
     and wanted = array(select question from private.questions as question where question.edition = former.id order by position)
   then
-    -- Nothing to save. The caller may repeat a change, because the response of the first call was lost.
     return public.desk_questions(former.id);
   elsif former.questions_version is distinct from desk_set_questions.version then
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';

@@ -17,11 +17,9 @@ begin
   select * into draft from private.letters where id = desk_edit.letter and state = 'draft';
   if not found then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  elsif (draft.subject, draft.body) is not distinct from (nullif(desk_edit.subject, ''), nullif(desk_edit.body, '')) then
+    return private.drafts_shown(array[draft.id], false) -> 0;
   elsif private.draft_text(draft, false) ->> 'seen' is distinct from seen then
-    -- The caller repeats the change, because the response of the first call was lost.
-    if coalesce(draft.subject, '') = desk_edit.subject and coalesce(draft.body, '') = desk_edit.body then
-      return private.drafts_shown(array[draft.id], false) -> 0;
-    end if;
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
   end if;
   update private.letters set subject = nullif(desk_edit.subject, ''), body = nullif(desk_edit.body, ''),

@@ -18,11 +18,13 @@ begin
   select * into former from private.letter_settings for update;
   kept := former;
   kept.reply_to := case when version is null then former.reply_to else coalesce(reply_to, '') end;
-  version := coalesce(version, former.version);
-  kept.version := version + 1;
   kept.receipts := coalesce(desk_set_letters.receipts, former.receipts);
   kept.confirmations := coalesce(desk_set_letters.confirmations, former.confirmations);
-  if former.version = desk_set_letters.version then
+  if kept is distinct from former then
+    if former.version <> desk_set_letters.version then
+      raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+    end if;
+    kept.version := former.version + 1;
     update private.letter_settings as settings
       set version = kept.version, reply_to = kept.reply_to, receipts = kept.receipts, confirmations = kept.confirmations;
     if kept.reply_to <> former.reply_to then
@@ -39,8 +41,6 @@ begin
     if kept.confirmations <> former.confirmations then
       perform private.write_down_letters(me.email, jsonb_build_object('confirmations', kept.confirmations));
     end if;
-  elsif kept is distinct from former then
-    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
   end if;
   return jsonb_build_object('version', kept.version, 'reply_to', kept.reply_to, 'receipts', kept.receipts,
     'confirmations', kept.confirmations);

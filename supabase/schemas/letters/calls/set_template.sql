@@ -14,21 +14,18 @@ begin
     insert into private.templates as template (name, subject, body)
       values (occasion, desk_set_template.subject, desk_set_template.body)
       on conflict do nothing returning * into saved;
-  else
-    update private.templates as template
-      set subject = desk_set_template.subject, body = desk_set_template.body, version = template.version + 1
-      where name = occasion and template.version = desk_set_template.version
-      returning * into saved;
   end if;
   if saved.name is null then
-    -- The caller repeats the change, because the response of the first call was lost.
-    select * into saved from private.templates as template
-      where name = occasion and template.version = coalesce(desk_set_template.version + 1, 0)
-        and template.subject = desk_set_template.subject and template.body = desk_set_template.body;
-    if not found then
+    -- A reminder or a letter that begins meanwhile does not wait for this lock.
+    select * into saved from private.templates where name = occasion for no key update;
+    if (saved.subject, saved.body) = (desk_set_template.subject, desk_set_template.body) then
+      return private.template_shown(saved);
+    elsif (saved.version = desk_set_template.version) is not true then
       raise exception 'Somebody else changed this template meanwhile.' using errcode = 'PT409';
     end if;
-    return private.template_shown(saved);
+    update private.templates as template
+      set subject = desk_set_template.subject, body = desk_set_template.body, version = saved.version + 1
+      where name = occasion returning * into saved;
   end if;
   perform private.write_down_letters(me.email, jsonb_build_object('template', occasion));
   return private.template_shown(saved);

@@ -11,7 +11,6 @@ begin
   end if;
   select * into former from private.retention for update;
   if (former.months, former.months_for_guests) is not distinct from (months, desk_set_retention.months_for_guests) then
-    -- Nothing to save. The caller may repeat a change, because the response of the first call was lost.
     return public.desk_retention();
   elsif former.version is distinct from desk_set_retention.version then
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';

@@ -10,7 +10,7 @@ begin
   if closed is null then
     raise exception 'The door is open or closed.' using errcode = '22023';
   end if;
-  -- A call without a version is refused: -1 never matches.
+  -- A call without a version changes nothing: -1 never matches.
   return private.set_door(me.email, coalesce(version, -1), closed, sentence, closes_at, closes_after);
 end
 $$;

@@ -18,7 +18,6 @@ begin
   select * into former from private.editions
     where id = coalesce(desk_set_retreat.edition, (select max(id) from private.editions)) for update;
   if (former.starts_on, former.ends_on, former.venue) is not distinct from (starts_on, ends_on, venue) then
-    -- Nothing to save. The caller may repeat a change, because the response of the first call was lost.
     return public.desk_places(edition => former.id);
   elsif former.calendar_sequence is distinct from desk_set_retreat.version then
     raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
