@@ -57,7 +57,7 @@ export async function prepareAct(
   desk: Pick<Applicants, 'store' | 'setStatus'> & { readonly sql: Sql },
   { prepare }: Pick<ActCase, 'prepare'> = {},
 ): Promise<string> {
-  await desk.sql`update private.postman set seen_at = now() + interval '1 hour'`
+  await desk.sql`update private.postman set seen_at = now()`
   await desk.sql`update private.places set zone = 'UTC'`
   const [stored] = await desk.store([{ first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com' }])
   await desk.setStatus(stored ? [stored] : [], 'accepted')

@@ -22,10 +22,10 @@ export async function storeDueLetters(sql: Sql, count: number, first = 1): Promi
 
 /** Makes a database record that a server sends emails or calls an automation, or that no server does. */
 export async function setMailSender(sql: Sql, sendsEmails: boolean, callsAutomation = false): Promise<void> {
-  const seenAfter = (isSeen: boolean) => (isSeen ? '1 hour' : '-2 days')
+  const seenAgo = (isSeen: boolean) => (isSeen ? '0' : '2 days')
   await sql`
-    update private.postman set stopped = false, seen_at = now() + ${seenAfter(sendsEmails)}::interval,
-      automation_seen_at = now() + ${seenAfter(callsAutomation)}::interval`
+    update private.postman set stopped = false, seen_at = now() - ${seenAgo(sendsEmails)}::interval,
+      automation_seen_at = now() - ${seenAgo(callsAutomation)}::interval`
 }
 
 /** The states of all drafts, and of all letters that were released and not stopped, sorted. */

@@ -107,6 +107,6 @@ export async function giveBack(sql: Sql, claim: DeliveryTry, isUncertain = false
 export async function recordHeartbeat(sql: Sql, role: 'mail sender' | 'automation'): Promise<void> {
   const seen = identifier(role === 'mail sender' ? 'seen_at' : 'automation_seen_at')
   await sql`
-    update private.postman set ${seen} = now() where ${seen} not between now() - interval '10 seconds' and now()`
+    update private.postman set ${seen} = now() where not private.happened_within(${seen}, '10 seconds')`
   await sql`select private.end_lost_deliveries()`
 }

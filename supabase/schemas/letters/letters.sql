@@ -2,8 +2,8 @@
 
 -- Whether a time is in the last minute: a heartbeat or a request counts for this long.
 create function private.is_recent(moment timestamptz) returns boolean
-  language sql stable
-  return moment > now() - interval '1 minute';
+  language sql volatile parallel safe
+  return private.happened_within(moment, '1 minute');
 
 -- The address of letters to an applicant: the one that they gave, or the organisers' replacement. Blanks around it are no part of
 -- an address, and a mail server would refuse them.

@@ -5,15 +5,14 @@ create function private.mail_back_off(failures integer) returns interval
   language sql immutable
   return (array[5, 15, 60, 300, 600])[greatest(1, least(failures, 5))] * interval '1 second';
 
--- Whether an email may be sent now. A time too far ahead delays nothing: the clock was set back.
+-- Whether an email may be sent now.
 -- Its body is a text: PostgreSQL refuses a new column of a table whose row type a parsed body uses.
 create function private.may_leave(postman private.postman, pace interval) returns boolean
   language sql stable
 as $$
   select not postman.stopped
-    and (postman.paused_until <= now()
-      or postman.paused_until > clock_timestamp() + private.mail_back_off(postman.failures))
-    and (pace is null or postman.next_at <= now() or postman.next_at > clock_timestamp() + pace)
+    and not private.is_ahead(postman.paused_until, private.mail_back_off(postman.failures))
+    and (pace is null or not private.is_ahead(postman.next_at, pace))
 $$;
 
 -- Whether this hour's limit allows another receipt or notice: a hundred, over all servers.
@@ -55,7 +54,7 @@ begin
   update private.postman as row
     set failures = failures + 1, problem = back_off_mails.problem, failing_since = coalesce(failing_since, now()),
       paused_until = now() + private.mail_back_off(failures + 1), refused_at = clock_timestamp()
-    where paused_until <= now() or paused_until > clock_timestamp() + private.mail_back_off(failures);
+    where not private.is_ahead(paused_until, private.mail_back_off(failures));
   return found;
 end
 $$;
@@ -317,7 +316,7 @@ declare
   lost uuid[] := array(
     select id from private.deliveries
     where kind in ('letter', 'decision', 'receipt') and state = 'sending' and recalled_at is not null
-      and (due_at <= now() or due_at > now() + interval '27 hours')
+      and exists (select from private.due_moments() as due where due_at >= due.since and due_at <= due.until)
   );
 begin
   -- All at once, in the order of locks.

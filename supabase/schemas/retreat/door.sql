@@ -12,8 +12,7 @@ begin
   perform pg_advisory_xact_lock_shared(5610746);
   select * into door from private.door;
   -- Checked before the query, since PostgreSQL evaluates a condition without a query in a tenth of the time.
-  -- A later end than in an hour was written before the clock was set back.
-  if door.repeats_until > now() and door.repeats_until <= clock_timestamp() + interval '1 hour' then
+  if private.is_ahead(door.repeats_until, '1 hour') then
     perform from public.retreat_applications as former
       where private.answers_digest(former) = private.answers_digest(new) and edition = any (array(
         select id - 1 from private.editions where began_at > clock_timestamp() - interval '1 hour'

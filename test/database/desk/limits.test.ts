@@ -219,6 +219,8 @@ test('a door that is closed without a sentence refuses with the default sentence
 test.each([
   [59, true],
   [61, false],
+  // The clock was set back.
+  [-10, false],
 ])(
   'a mail sender whose last heartbeat is %i s old counts as running at the desk and for the commands: %s',
   async (age, isRunning) => {

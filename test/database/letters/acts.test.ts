@@ -26,7 +26,7 @@ beforeEach(async () => {
   await resetDatabase(owner)
   await owner`update private.letter_settings set receipts = true, hold = '0'`
   await owner`update private.organisers set notices = 'daily'`
-  await owner`update private.postman set seen_at = now() + interval '1 day', automation_seen_at = now() + interval '1 day'`
+  await owner`update private.postman set seen_at = now(), automation_seen_at = now()`
 })
 
 let stored = 0

@@ -62,7 +62,7 @@ export const applications: readonly Break[] = [
     promise: 'no application is refused, lost or stored twice when a retreat begins',
     effect: 'An application that is sent again after a retreat began is stored twice',
     declaration: 'private.refuse_when_closed',
-    find: 'door.repeats_until > now()',
+    find: "private.is_ahead(door.repeats_until, '1 hour')",
     replace: 'false',
   },
   {

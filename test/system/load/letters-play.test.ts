@@ -99,8 +99,8 @@ const lettersOf = ({ id }: Person) => ask<Letter[]>('letters_of', { applications
 const inState = async (person: Person, ...states: Letter['state'][]) =>
   (await lettersOf(person)).filter(({ state }) => states.includes(state))
 const setRunning = ({ sendsMail, sendsWebhooks }: Record<'sendsMail' | 'sendsWebhooks', boolean>) => sql`
-  update private.postman set seen_at = case when ${sendsMail} then now() + interval '1 day' else '-infinity' end,
-    automation_seen_at = case when ${sendsWebhooks} then now() + interval '1 day' else '-infinity' end`
+  update private.postman set seen_at = case when ${sendsMail} then now() else '-infinity' end,
+    automation_seen_at = case when ${sendsWebhooks} then now() else '-infinity' end`
 
 /** Checks that a claimed delivery has the current decision and was not recalled, and notes that it is being sent. */
 async function checkClaim(desk: Desk, id: string, end: Attempt['end']) {
@@ -225,7 +225,6 @@ const acts = {
       expect(
         await sql`select from private.deliveries where state = 'sending' and recalled_at is not null and due_at <= now()`,
       ).toEqual([])
-      await sql`update private.postman set seen_at = now() + interval '1 day'`
     },
   }),
   byHand: actOf('byHand', [anyPerson], {

@@ -8,7 +8,7 @@ begin
   -- Later times are from before the clock was set back.
   update private.postman set check_wanted_at = now(), check_begun_at = least(check_begun_at, now() - interval '1 second'),
       checked_at = least(checked_at, now() - interval '1 second')
-    where check_wanted_at not between now() - interval '10 seconds' and now();
+    where not private.happened_within(check_wanted_at, '10 seconds');
   return jsonb_build_object('is_checking', true);
 end
 $$;
