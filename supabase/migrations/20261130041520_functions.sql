@@ -1,12 +1,18 @@
 -- The functions that changed since the last release. `npm run schema` writes this file: edit the declared schema instead.
 
--- Whether something happened within this span until now. A future time does not count: it was stored before the clock was set back.
--- It is volatile, as `clock_timestamp` is, so that PostgreSQL can inline it.
+-- Whether something happened within this span until now.
 create or replace function private.happened_within(moment timestamptz, span interval) returns boolean
   language sql volatile parallel safe
   return moment >= now() - span and moment <= clock_timestamp();
 
 revoke all on function private.happened_within(timestamp with time zone, interval) from public, anon, authenticated;
+
+-- Whether a time is still ahead. `most`: how far ahead it can be.
+create or replace function private.is_ahead(moment timestamptz, most interval) returns boolean
+  language sql volatile parallel safe
+  return moment > now() and moment <= clock_timestamp() + most;
+
+revoke all on function private.is_ahead(timestamp with time zone, interval) from public, anon, authenticated;
 
 -- One application with everything that is known about it. Blind readers get the details of some kinds of events only; of the
 -- others they see only the kind, the author and the time.
@@ -473,12 +479,41 @@ begin
 end
 $$;
 
+-- Whether a time is in the last minute: a heartbeat or a request counts for this long.
+create or replace function private.is_recent(moment timestamptz) returns boolean
+  language sql volatile parallel safe
+  return private.happened_within(moment, '1 minute');
+
+-- Whether an email may be sent now.
+-- Its body is a text: PostgreSQL refuses a new column of a table whose row type a parsed body uses.
+create or replace function private.may_leave(postman private.postman, pace interval) returns boolean
+  language sql stable
+as $$
+  select not postman.stopped
+    and not private.is_ahead(postman.paused_until, private.mail_back_off(postman.failures))
+    and (pace is null or not private.is_ahead(postman.next_at, pace))
+$$;
+
 -- Whether this hour's limit allows another receipt or notice: a hundred, over all servers.
 -- Its body is a text: PostgreSQL refuses a new column of a table whose row type a parsed body uses.
 create or replace function private.has_room(postman private.postman) returns boolean
   language sql stable
 as $$
   select postman.in_hour < 100 or not private.happened_within(postman.hour_began_at, '1 hour')
+$$;
+
+-- Delays all emails by a time that grows with each failure in a row. A concurrent failure changes nothing. Returns whether this
+-- call delayed them.
+create or replace function private.back_off_mails(problem text) returns boolean
+  language plpgsql set search_path = ''
+as $$
+begin
+  update private.postman as row
+    set failures = failures + 1, problem = back_off_mails.problem, failing_since = coalesce(failing_since, now()),
+      paused_until = now() + private.mail_back_off(failures + 1), refused_at = clock_timestamp()
+    where not private.is_ahead(paused_until, private.mail_back_off(failures));
+  return found;
+end
 $$;
 
 -- The emails that are suspected: what was refused more than an hour ago says nothing about the mail server of now.
@@ -535,6 +570,28 @@ begin
       ) as hour
     );
   return mail || jsonb_build_object('kind', due.kind);
+end
+$$;
+
+-- Ends recalled deliveries whose server was lost, and cancels receipts that were not sent within a day.
+create or replace function private.end_lost_deliveries() returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  lost uuid[] := array(
+    select id from private.deliveries
+    where kind in ('letter', 'decision', 'receipt') and state = 'sending' and recalled_at is not null
+      and exists (select from private.due_moments() as due where due_at >= due.since and due_at <= due.until)
+  );
+begin
+  -- All at once, in the order of locks.
+  perform private.lock_letters(lost);
+  perform private.record_delivery(id, attempts, 'waiting', is_uncertain => true) from private.deliveries where id = any (lost);
+  perform private.recall(array(
+    select id from private.deliveries
+    where kind = 'receipt' and due_at <= now() and queued_at <= now() - interval '1 day'
+    for update skip locked
+  ));
 end
 $$;
 
@@ -622,8 +679,7 @@ begin
   perform pg_advisory_xact_lock_shared(5610746);
   select * into door from private.door;
   -- Checked before the query, since PostgreSQL evaluates a condition without a query in a tenth of the time.
-  -- A later end than in an hour was written before the clock was set back.
-  if door.repeats_until > now() and door.repeats_until <= clock_timestamp() + interval '1 hour' then
+  if private.is_ahead(door.repeats_until, '1 hour') then
     perform from public.retreat_applications as former
       where private.answers_digest(former) = private.answers_digest(new) and edition = any (array(
         select id - 1 from private.editions where began_at > clock_timestamp() - interval '1 hour'
@@ -646,6 +702,65 @@ begin
     raise exception using errcode = 'PT403', message = coalesce(nullif(door.sentence, ''), 'Applications are closed.');
   end if;
   return null;
+end
+$$;
+
+-- Opens or closes the door. The command `door` calls this without a version (`seen`), so that no version is compared.
+create or replace function private.set_door(
+  author text, seen integer, closed boolean, sentence text, closes_at timestamptz, closes_after integer
+) returns jsonb
+  language plpgsql set search_path = ''
+as $$
+declare
+  former private.door;
+  state jsonb;
+  opens boolean;
+begin
+  if char_length(sentence) > 300 then
+    raise exception 'The sentence has at most 300 characters.' using errcode = '22023';
+  elsif closes_after <= 0 then
+    raise exception 'The number of applications is at least 1.' using errcode = '22023';
+  end if;
+  -- Concurrent inserts are either counted below or count themselves. This lock precedes the row's, as in inserts.
+  if closes_after is not null then perform private.hold_applying(); end if;
+  select * into former from private.door for update;
+  state := private.door_state();
+  -- A door that closed automatically keeps its values, and so stays closed.
+  if (former.closed, former.sentence, former.closes_at, former.closes_after)
+    is not distinct from (set_door.closed, coalesce(set_door.sentence, ''), set_door.closes_at, set_door.closes_after)
+  then
+    return state;
+  elsif (state ->> 'version')::integer <> seen then
+    raise exception 'The door has changed meanwhile.' using errcode = 'PT409';
+  elsif set_door.closes_at is distinct from former.closes_at then
+    if set_door.closes_at <= now() then
+      raise exception 'The closing time is in the past.' using errcode = '22023';
+    elsif set_door.closes_at > '9999-12-31 23:59:59+00' then
+      raise exception 'The closing time must be before the year 10000.' using errcode = '22023';
+    end if;
+  end if;
+  -- A new sentence alone does not open a door that closed automatically.
+  opens := not set_door.closed and not (state ->> 'is_open')::boolean and (
+    former.closed or set_door.closes_at is distinct from former.closes_at
+    or set_door.closes_after is distinct from former.closes_after
+  );
+  update private.door set
+    version = (state ->> 'version')::integer + 1, closed = set_door.closed, sentence = coalesce(set_door.sentence, ''),
+    closes_at = set_door.closes_at, closes_after = set_door.closes_after,
+    opened_at = case when opens then now() else former.opened_at end;
+  -- A door that its limit closed, and that stays closed, keeps its number: a lower one would open it.
+  if closes_after is not null and (opens or set_door.closed or (state ->> 'is_open')::boolean) then
+    update private.door set received = (
+      select count(*) from (
+        select from public.retreat_applications where created_at >= opened_at and not exists (
+          select from private.statuses where application_id = id and status = 'aside'
+        ) limit set_door.closes_after
+      ) as since_opening
+    );
+  end if;
+  insert into private.history (author, kind, detail)
+    values (set_door.author, 'door', private.door_state() - '{version,received}'::text[]);
+  return private.door_state();
 end
 $$;
 
@@ -906,6 +1021,139 @@ begin
 end
 $$;
 
+-- Sets the number of places, null for unknown; the days that people have for their RSVP; and the time zone of deadlines,
+-- null to leave it unchanged.
+create or replace function public.desk_set_places(version integer, places integer, days integer, zone text default null) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.places;
+begin
+  if not coalesce(places between 0 and 1000000, true) then
+    raise exception 'There are 0 to 1,000,000 places.' using errcode = '22023';
+  elsif not coalesce(days between 1 and 365, false) then
+    raise exception 'There are 1 to 365 days to answer.' using errcode = '22023';
+  end if;
+  select * into former from private.places for update;
+  zone := coalesce(zone, former.zone);
+  if zone is distinct from former.zone and not private.is_zone(zone) then
+    raise exception 'There is no time zone "%".', left(zone, 100) using errcode = '22023';
+  elsif (former.places, former.days, former.zone) is not distinct from (places, days, zone) then
+    return public.desk_places();
+  elsif former.version is distinct from desk_set_places.version then
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  update private.places as settings set version = former.version + 1, places = desk_set_places.places,
+    days = desk_set_places.days, zone = desk_set_places.zone;
+  insert into private.history (author, kind, detail)
+    values (me.email, 'places', jsonb_build_object('places', places, 'days', days)
+      || case when zone is distinct from former.zone then jsonb_build_object('zone', zone) else '{}' end);
+  return public.desk_places();
+end
+$$;
+
+-- Sets the questions of an edition, by default the newest, in the order of `questions`. Former questions that are not among them
+-- are removed with their answers. `until` is the last day for answers, null for the first day of the retreat. `private_days`
+-- counts from the end of the retreat.
+create or replace function public.desk_set_questions(
+  version integer, questions jsonb, until date, private_days integer, edition integer default null
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.editions;
+  wanted private.questions[];
+begin
+  if jsonb_typeof(questions) is distinct from 'array' or jsonb_array_length(questions) > 10 then
+    raise exception 'There are at most 10 questions.' using errcode = '22023';
+  elsif until < '2000-01-01' or until >= '3000-01-01' then
+    raise exception 'The days are between 2000 and 2999.' using errcode = '22023';
+  end if;
+  select * into former from private.editions
+    where id = coalesce(desk_set_questions.edition, (select max(id) from private.editions)) for update;
+  wanted := array(
+    select private.question_given(question, former.id, list_position::integer)
+    from jsonb_array_elements(questions) with ordinality as listed (question, list_position) order by list_position
+  );
+  if (select count(distinct id) < count(*) from unnest(wanted)) then
+    raise exception 'Two questions have the same id.' using errcode = '22023';
+  elsif not exists (select from unnest(wanted) where is_private) then
+    private_days := null;
+  elsif not coalesce(private_days between 1 and 365, false) then
+    raise exception 'Private answers are erased 1 to 365 days after the retreat.' using errcode = '22023';
+  end if;
+  if (former.questions_until, former.private_days) is not distinct from (until, desk_set_questions.private_days)
+    and wanted = array(select question from private.questions as question where question.edition = former.id order by position)
+  then
+    return public.desk_questions(former.id);
+  elsif former.questions_version is distinct from desk_set_questions.version then
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  -- In the order of locks: announcements before questions, and questions before their answers.
+  if former.private_days is distinct from desk_set_questions.private_days then
+    perform private.end_announcements(former.id, 'answers');
+  end if;
+  perform from private.questions where questions.edition = former.id order by id for update;
+  delete from private.questions where questions.edition = former.id and id not in (select id from unnest(wanted));
+  insert into private.questions select * from unnest(wanted)
+    on conflict (id) do update set (position, text, choices, is_required, is_private)
+      = (excluded.position, excluded.text, excluded.choices, excluded.is_required, excluded.is_private);
+  update private.editions set questions_version = former.questions_version + 1, questions_until = until,
+    private_days = desk_set_questions.private_days where id = former.id;
+  insert into private.history (author, kind, detail)
+    values (me.email, 'questions', jsonb_build_object('questions', cardinality(wanted)));
+  return public.desk_questions(former.id);
+end
+$$;
+
+-- Requests a check of the mail server and the sender's domain; `desk_letters` has its findings. Within ten seconds of a request,
+-- another request starts no further check.
+create or replace function public.desk_check_mail() returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  -- Later times are from before the clock was set back.
+  update private.postman set check_wanted_at = now(), check_begun_at = least(check_begun_at, now() - interval '1 second'),
+      checked_at = least(checked_at, now() - interval '1 second')
+    where not private.happened_within(check_wanted_at, '10 seconds');
+  return jsonb_build_object('is_checking', true);
+end
+$$;
+
+-- Changes one draft. A blank subject and body restore its template's text, if it has one. `seen` says which text was read.
+create or replace function public.desk_edit(letter uuid, seen text, subject text, body text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  draft private.letters;
+begin
+  if me.blind then
+    raise exception 'Switch blind reading off to edit a letter.' using errcode = '22023';
+  elsif subject <> '' or body <> '' or exists (
+    select from private.letters where id = desk_edit.letter and template is null
+  ) then
+    perform private.check_letter(subject, body);
+  end if;
+  perform private.lock_letters(array[desk_edit.letter]);
+  select * into draft from private.letters where id = desk_edit.letter and state = 'draft';
+  if not found then
+    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  elsif (draft.subject, draft.body) is not distinct from (nullif(desk_edit.subject, ''), nullif(desk_edit.body, '')) then
+    return private.drafts_shown(array[draft.id], false) -> 0;
+  elsif private.draft_text(draft, false) ->> 'seen' is distinct from seen then
+    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  end if;
+  update private.letters set subject = nullif(desk_edit.subject, ''), body = nullif(desk_edit.body, ''),
+    version = version + 1
+    where id = draft.id;
+  return private.drafts_shown(array[draft.id], false) -> 0;
+end
+$$;
+
 -- Sends the caller a text, filled in for an application as its applicant would get it. Repeating the act sends no second
 -- email.
 create or replace function public.desk_send_test(
@@ -949,6 +1197,115 @@ begin
     values (act, 'test', me.id, (text ->> 'application')::uuid,
       '[Test] ' || (text ->> 'subject'), text ->> 'body');
   return jsonb_build_object('to', me.email);
+end
+$$;
+
+-- Sets the reply address, and whether receipts and confirmations are sent; null leaves a switch unchanged. Without a version, the
+-- reply address is left unchanged, and no version is compared: a switch replaces only what the organiser saw.
+create or replace function public.desk_set_letters(
+  version integer, reply_to text, receipts boolean default null, confirmations boolean default null
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.letter_settings;
+  kept private.letter_settings;
+begin
+  if char_length(reply_to) > 254
+    or coalesce(reply_to, '') !~ '^([^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+)?$'
+  then
+    raise exception 'The reply address is one email address, or blank.' using errcode = '22023';
+  end if;
+  select * into former from private.letter_settings for update;
+  kept := former;
+  kept.reply_to := case when version is null then former.reply_to else coalesce(reply_to, '') end;
+  kept.receipts := coalesce(desk_set_letters.receipts, former.receipts);
+  kept.confirmations := coalesce(desk_set_letters.confirmations, former.confirmations);
+  if kept is distinct from former then
+    if former.version <> desk_set_letters.version then
+      raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+    end if;
+    kept.version := former.version + 1;
+    update private.letter_settings as settings
+      set version = kept.version, reply_to = kept.reply_to, receipts = kept.receipts, confirmations = kept.confirmations;
+    if kept.reply_to <> former.reply_to then
+      perform private.write_down_letters(me.email, jsonb_build_object('reply_to', kept.reply_to));
+    end if;
+    if former.receipts and not kept.receipts then
+      perform private.recall(array(
+        select id from private.deliveries where kind = 'receipt' and state = 'waiting' for update skip locked
+      ), me.email);
+    end if;
+    if kept.receipts <> former.receipts then
+      perform private.write_down_letters(me.email, jsonb_build_object('receipts', kept.receipts));
+    end if;
+    if kept.confirmations <> former.confirmations then
+      perform private.write_down_letters(me.email, jsonb_build_object('confirmations', kept.confirmations));
+    end if;
+  end if;
+  return jsonb_build_object('version', kept.version, 'reply_to', kept.reply_to, 'receipts', kept.receipts,
+    'confirmations', kept.confirmations);
+end
+$$;
+
+-- Changes the template with the name `occasion`, or creates one (version null). Drafts that nobody edited change with it.
+create or replace function public.desk_set_template(occasion text, version integer, subject text, body text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  saved private.templates;
+begin
+  if coalesce(occasion, '') !~ '^[^[:cntrl:]]{1,60}$' or occasion <> btrim(occasion) then
+    raise exception 'A template has a name of 1 to 60 characters.' using errcode = '22023';
+  end if;
+  perform private.check_template(occasion, subject, body);
+  if version is null then
+    insert into private.templates as template (name, subject, body)
+      values (occasion, desk_set_template.subject, desk_set_template.body)
+      on conflict do nothing returning * into saved;
+  end if;
+  if saved.name is null then
+    -- A reminder or a letter that begins meanwhile does not wait for this lock.
+    select * into saved from private.templates where name = occasion for no key update;
+    if (saved.subject, saved.body) = (desk_set_template.subject, desk_set_template.body) then
+      return private.template_shown(saved);
+    elsif (saved.version = desk_set_template.version) is not true then
+      raise exception 'Somebody else changed this template meanwhile.' using errcode = 'PT409';
+    end if;
+    update private.templates as template
+      set subject = desk_set_template.subject, body = desk_set_template.body, version = saved.version + 1
+      where name = occasion returning * into saved;
+  end if;
+  perform private.write_down_letters(me.email, jsonb_build_object('template', occasion));
+  return private.template_shown(saved);
+end
+$$;
+
+-- Sets after how many months applications are erased, null for never. Seven days of announcements begin again.
+create or replace function public.desk_set_retention(version integer, months integer, months_for_guests integer) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.retention;
+begin
+  if not coalesce(months between 1 and 120, true) or not coalesce(months_for_guests between 1 and 120, true) then
+    raise exception 'Applications are erased 1 to 120 months after the retreat, or never.' using errcode = '22023';
+  end if;
+  select * into former from private.retention for update;
+  if (former.months, former.months_for_guests) is not distinct from (months, desk_set_retention.months_for_guests) then
+    return public.desk_retention();
+  elsif former.version is distinct from desk_set_retention.version then
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  update private.retention set version = former.version + 1, months = desk_set_retention.months,
+    months_for_guests = desk_set_retention.months_for_guests;
+  perform private.end_announcements(id, 'applications') from private.editions order by id;
+  insert into private.history (author, kind, detail)
+    values (me.email, 'retention', jsonb_build_object('months', months, 'months_for_guests', months_for_guests));
+  return public.desk_retention();
 end
 $$;
 
@@ -1020,6 +1377,62 @@ begin
   insert into private.history (act, author, kind, detail)
     values (desk_begin_edition.act, me.email, 'edition', jsonb_build_object('edition', former.id + 1, 'name', desk_begin_edition.name));
   return public.desk_places();
+end
+$$;
+
+create or replace function public.desk_set_door(
+  version integer, closed boolean, sentence text default '', closes_at timestamptz default null,
+  closes_after integer default null
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if closed is null then
+    raise exception 'The door is open or closed.' using errcode = '22023';
+  end if;
+  -- A call without a version changes nothing: -1 never matches.
+  return private.set_door(me.email, coalesce(version, -1), closed, sentence, closes_at, closes_after);
+end
+$$;
+
+-- Sets the days and the venue of an edition, by default the newest. Both days are null if they are unknown. Nobody gets an email
+-- about a change: people who are coming see it on their page.
+create or replace function public.desk_set_retreat(
+  version integer, starts_on date, ends_on date, venue text, edition integer default null
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  former private.editions;
+  settings private.places;
+begin
+  venue := btrim(coalesce(venue, ''));
+  perform private.check_days(starts_on, ends_on);
+  if char_length(venue) > 200 or venue ~ '[[:cntrl:]]' then
+    raise exception 'The venue is one line of at most 200 characters.' using errcode = '22023';
+  end if;
+  select * into former from private.editions
+    where id = coalesce(desk_set_retreat.edition, (select max(id) from private.editions)) for update;
+  if (former.starts_on, former.ends_on, former.venue) is not distinct from (starts_on, ends_on, venue) then
+    return public.desk_places(edition => former.id);
+  elsif former.calendar_sequence is distinct from desk_set_retreat.version then
+    raise exception 'Somebody else changed this meanwhile.' using errcode = 'PT409';
+  end if;
+  update private.editions as kept set starts_on = desk_set_retreat.starts_on, ends_on = desk_set_retreat.ends_on,
+    venue = desk_set_retreat.venue, calendar_sequence = former.calendar_sequence + 1
+    where id = former.id;
+  if former.ends_on is distinct from desk_set_retreat.ends_on then
+    perform private.end_announcements(former.id, subject) from unnest(array['applications', 'answers']) as subject;
+  end if;
+  -- Desks that were opened before an update need the numbers of places and days in it.
+  select * into settings from private.places;
+  insert into private.history (author, kind, detail)
+    values (me.email, 'places', jsonb_build_object('places', settings.places, 'days', settings.days, 'starts_on', starts_on,
+      'ends_on', ends_on, 'venue', venue));
+  return public.desk_places(edition => former.id);
 end
 $$;
 
