@@ -906,6 +906,48 @@ begin
 end
 $$;
 
+-- Returns a draft with its link, so that an organiser can open it in their own mail program. The history records that the
+-- organiser got the link. `site` is used if no server has stored the site's address. Older desks also send the time zone. A
+-- letter with the link or the deadline is refused until a time zone is set.
+create or replace function public.desk_hand_over(act uuid, letter uuid, seen text, site text default null, zone text default null)
+  returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  draft private.letters;
+  text jsonb;
+  sent record;
+begin
+  if me.blind then
+    raise exception 'Switch blind reading off to send a letter by hand.' using errcode = '22023';
+  end if;
+  perform private.check_site(site);
+  perform private.lock_letters(array[letter]);
+  select * into draft from private.letters where id = desk_hand_over.letter;
+  text := case when draft.state = 'draft' then private.draft_text(draft, false) end;
+  if text is null or text ->> 'seen' is distinct from seen then
+    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  elsif text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then
+    raise exception 'This letter quotes a form answer that is blank.' using errcode = '22023';
+  end if;
+  if zone is not null then perform private.adopt_zone(zone); end if;
+  if (private.has_link(text ->> 'body') or private.has_deadline((text ->> 'subject') || (text ->> 'body')))
+    and exists (select from private.places where places.zone is null)
+  then
+    raise exception 'This letter has a deadline: first save the time zone under Retreat.' using errcode = '22023';
+  end if;
+  if private.has_link(text ->> 'body') then
+    if private.begin_act(act, 'desk_hand_over', letter::text) then
+      perform private.write_down(draft.application_id, act, me.email, 'link',
+        jsonb_build_object('occasion', coalesce(draft.template, '')));
+    end if;
+  end if;
+  sent := private.fill_at_handover(draft.application_id, text ->> 'subject', text ->> 'body', site);
+  return jsonb_build_object('subject', sent.subject, 'body', sent.body);
+end
+$$;
+
 -- Sends the caller a text, filled in for an application as its applicant would get it. Repeating the act sends no second
 -- email.
 create or replace function public.desk_send_test(
@@ -948,6 +990,7 @@ begin
   insert into private.deliveries (id, kind, organiser_id, application_id, subject, body)
     values (act, 'test', me.id, (text ->> 'application')::uuid,
       '[Test] ' || (text ->> 'subject'), text ->> 'body');
+  update private.first_steps set ticked = ticked || '{test}' where not 'test' = any (ticked);
   return jsonb_build_object('to', me.email);
 end
 $$;
@@ -1022,6 +1065,67 @@ begin
   return public.desk_places();
 end
 $$;
+
+-- The first steps: `done` has those that the database knows to be done, `ticked` those that organisers ticked.
+-- `has_server`: whether a server of ours ever worked on this database. Otherwise a hosted project makes the backups.
+create or replace function public.desk_first_steps() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  has_erased constant boolean := exists (select from private.erasures);
+begin
+  return (
+    select jsonb_build_object(
+      'done', array_remove(array[
+        case when newest.starts_on is not null and places.places is not null and places.zone is not null then 'days' end,
+        case when has_erased or exists (select from public.retreat_applications) then 'application' end,
+        case when has_erased then 'erased' end,
+        case when private.is_recent(seen_at) and failing_since is null then 'mail' end,
+        case when door.version > 0 then 'door' end,
+        case when private.is_shared() then 'colleagues' end,
+        case when exists (
+          select from auth.mfa_factors where user_id = me.id and status::text = 'verified'
+        ) then 'factor' end,
+        case when organisers.notices <> 'off' then 'notices' end,
+        case when backed_up_at > now() - interval '2 days' then 'backups' end
+      ], null),
+      'ticked', ticked,
+      'has_server', site <> '' or backed_up_at is not null or exists (select from private.visits)
+    )
+    from private.first_steps, private.places, private.postman, private.door, private.organisers, (
+      select starts_on from private.editions order by id desc limit 1
+    ) as newest
+    where organisers.account_id = me.id
+  );
+end
+$$;
+
+revoke all on function public.desk_first_steps() from public, anon, authenticated;
+grant execute on function public.desk_first_steps() to authenticated;
+
+-- Ticks a first step, or unticks it, for all organisers.
+create or replace function public.desk_tick_step(step text, is_done boolean) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  if is_done is null then
+    raise exception '“is_done” has to be true or false.' using errcode = '22023';
+  elsif step is null or step <> all (
+    '{days,mail,application,read,test,door,colleagues,factor,notices,backups,erased,shared}'
+  ) then
+    raise exception 'There is no such step.' using errcode = '22023';
+  end if;
+  update private.first_steps
+    set ticked = array_remove(ticked, step) || case when is_done then array[step] else '{}' end
+    where (step = any (ticked)) <> is_done;
+  return public.desk_first_steps();
+end
+$$;
+
+revoke all on function public.desk_tick_step(text, boolean) from public, anon, authenticated;
+grant execute on function public.desk_tick_step(text, boolean) to authenticated;
 
 -- The last 90 days, the oldest first: visits, starts, and applications that are not put aside. Also the 20 sources with the most
 -- visits in these days. `is_counted`: whether a server has ever counted.
