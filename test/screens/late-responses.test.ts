@@ -187,7 +187,7 @@ test('a retreat whose response was lost is begun once, and one that a colleague 
   expect(await editions()).toHaveLength(3)
   await press('Discard')
   expect((await name()).value).toBe('')
-  expect(focusedWords()).toBe('Retreats')
+  expect(focusedWords()).toBe('Next retreat')
 })
 
 test('questions that are being written stay with their retreat when the next one begins', async () => {

@@ -230,14 +230,19 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
   },
   places: openPlaces,
   retreat: openRetreat,
+  async 'first-steps'(page) {
+    await openRetreat(page)
+    await page.getByRole('link', { name: 'First steps' }).click()
+    await page.getByText('Read every template').waitFor()
+  },
   async 'places-reminded'(page) {
     await openPlaces(page)
     await page.getByRole('button', { name: /^Draft .*reminder/ }).click()
     await page.locator('.places-reminded').waitFor()
   },
   async page(page) {
-    await openPlaces(page)
-    await page.getByRole('link', { name: 'What the applicants’ page says' }).click()
+    await openRetreat(page)
+    await page.getByRole('link', { name: 'Page', exact: true }).click()
     await page.frameLocator('iframe').getByText('First name').waitFor()
   },
   async answer(page) {
@@ -391,6 +396,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.getByLabel('Reason', { exact: true }).fill('Comes again next year')
   },
   async door(page) {
+    await openRetreat(page)
     await page.getByRole('link', { name: 'Door' }).click()
     await page.getByRole('button', { name: 'Save' }).waitFor()
   },
@@ -403,7 +409,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.evaluate(() => scrollTo(0, 0))
   },
   async history(page) {
-    await page.getByRole('link', { name: 'Door' }).click()
+    await openRetreat(page)
     await page.getByRole('link', { name: 'History' }).click()
     await page.getByRole('heading', { name: 'History' }).waitFor()
   },

@@ -84,6 +84,10 @@ test('two servers make one backup at the start and one a day, and keep the newes
     moments.map((moment) => `backup made ${join(dir, backupName(moment))}`),
   )
   expect(servers[0]?.state().failingSince).toBeUndefined()
+  // The desk shows in its first steps that backups are made.
+  await expect
+    .poll(() => database.owner`select backed_up_at from private.first_steps`)
+    .toEqual([{ backed_up_at: clock.now }])
 })
 
 test('a server that starts makes a backup only if the last one is older than a day', async () => {

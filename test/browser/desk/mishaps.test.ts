@@ -117,10 +117,14 @@ test('typed text survives Back and a reload, and is gone after its author signs 
   const page = await desk.open(visitor, '', { as: await newSession() })
   const { link, button, note, status } = getDesk(page)
   const sentence = page.getByLabel('Sentence for applicants')
+  const openDoor = async (opened = page) => {
+    await getDesk(opened).link('Retreat').click()
+    await getDesk(opened).link('Door').click()
+  }
   const replyTo = page.getByLabel('Replies go to')
   const fields: [() => Promise<void>, typeof note, string][] = [
     [() => link('Ada Lovelace').click(), note, 'A strong one.'],
-    [() => link('Door').click(), sentence, 'We are full.'],
+    [openDoor, sentence, 'We are full.'],
     [() => link('Letters').click(), replyTo, 'hello@example.org'],
   ]
   const valueOf = async (field: typeof note) => field.inputValue()
@@ -134,7 +138,7 @@ test('typed text survives Back and a reload, and is gone after its author signs 
     await page.reload()
     await expect.poll(() => valueOf(field)).toBe(text)
   }
-  await link('Door').click()
+  await openDoor()
   await button('Save').click()
   await status.getByText('Saved. The door is open.').waitFor()
   await expect.poll(() => button('Discard').count()).toBe(0)
@@ -156,17 +160,17 @@ test('typed text survives Back and a reload, and is gone after its author signs 
   await link('Letters').click()
   await replyTo.waitFor()
   release()
-  await link('Door').click()
+  await link('Retreat').click()
   await link('History').click()
   await expect.poll(() => page.locator('.history-list li').count()).toBe(2)
-  await link('Door').click()
+  await openDoor()
   await expect.poll(() => valueOf(sentence)).toBe('We are very full.')
   await expect.poll(() => button('Discard').count()).toBe(0)
 
   // Ada signs out in another window of the same browser.
   const other = await page.context().newPage()
   await other.goto(`${desk.origin}/desk`)
-  await getDesk(other).link('Door').click()
+  await openDoor(other)
   await other.getByLabel('Sentence for applicants').fill('We are closed.')
   await getDesk(other).button('Sign out').click()
   await page.getByText('Your session has ended. Please sign in again.').waitFor()

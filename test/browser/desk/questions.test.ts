@@ -152,7 +152,7 @@ test('the printed list has the days of the retreat under its heading, the ticked
   // A4 in portrait, without its margins.
   await resize(page, { width: 680, height: 1000 })
   const lines = (await page.locator('body').innerText()).split(/\s*\n\s*/).filter(Boolean)
-  expect(lines[0]).toBe('Guests')
+  expect(lines[0]).toBe('Guest list')
   expect(lines[1]).toMatch(
     /^Unplugged\. · 12\s?–\s?15 March 2027 · Hof Sonnenau · 2 guests, as of \d+ \w+ 20\d\d$/,
   )

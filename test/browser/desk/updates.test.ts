@@ -14,11 +14,11 @@ test('if an update removed the script of a screen, the screen says so, and works
     prepare: (opened) => opened.route('**/assets/other-screens-*', (route) => route.fulfill({ status: 404 })),
   })
   const { link, heading, button } = getDesk(page)
-  await link('Door').click()
+  await link('Account').click()
   await heading('This could not be shown').waitFor()
   await page.unroute('**/assets/other-screens-*')
   await button('Reload').click()
-  await heading('Door').waitFor()
+  await heading('Account').waitFor()
 })
 
 test('if an update removed the script for drafting letters, the dialog says so, and the rest of the screen stays', async ({

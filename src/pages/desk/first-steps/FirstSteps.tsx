@@ -31,7 +31,7 @@ function DismissibleSteps() {
   useOnHidden(isShown, focusHeading)
   if (!isShown) return null
   return (
-    <Sheet title="First steps" className="first-steps">
+    <Sheet title="First steps" className="first-steps-sheet">
       <StepList steps={data} />
       <div className="layout-row">
         <Button

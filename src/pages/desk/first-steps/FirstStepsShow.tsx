@@ -7,7 +7,7 @@ export function FirstStepsShow() {
   return (
     <Screen title="First steps" query={useFirstSteps()}>
       {(steps) => (
-        <div className="layout-sheet first-steps">
+        <div className="layout-sheet first-steps-sheet">
           <StepList steps={steps} />
         </div>
       )}

@@ -1,14 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { DeliveryAbout } from '../../../client/desk/person.ts'
-import { readSettings } from '../../../settings/server-settings.ts'
-import { backupWords, callWords, deadlineWords, deliveryName, deliveryWords } from './person.ts'
-
-test('the sentence about backups has the default number of the settings, and assumes no backups, as the default is none', () => {
-  const { backupKeep, backupDir } = readSettings({})
-  expect(backupDir).toBeUndefined()
-  expect(backupWords).toMatch(new RegExp(`^If your server makes backups .* the newest ${backupKeep},`))
-})
+import { callWords, deadlineWords, deliveryName, deliveryWords } from './person.ts'
 
 // Moments such as T1 cannot be parsed, so the words contain them unchanged.
 const waiting: DeliveryAbout = {

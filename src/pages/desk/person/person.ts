@@ -3,7 +3,7 @@ import { countOf, dayOf, momentOf } from '../kit/format.ts'
 
 /** The sentences about backups. They are files on a server or a project's own, which the desk cannot read. */
 export const backupWords =
-  'Backups have this too, until they are removed. Your operator knows for how long, and can search them.'
+  'If your operator makes backups, they have this too, until they are removed. Your operator knows for how long, and can search them.'
 
 const kinds: Record<DeliveryAbout['kind'], string> = {
   application: 'Application',

@@ -67,7 +67,7 @@ function RetreatEdit({ retreat, edition }: RetreatEditProps) {
   })
   const { value, enter } = draft
   return (
-    <Sheet title="Days and venue">
+    <Sheet title="When and where">
       <form onSubmit={draft.onSubmit}>
         <p className="layout-quiet">
           People who are coming see this on their page, with a file for their calendar. Nobody is told of a
