@@ -10,17 +10,17 @@ test('the preview has the styles of the page in both schemes, and only its scree
 }) => {
   visitor.allowConsoleError(/^Blocked script execution in 'about:srcdoc'/)
   const scripts: string[] = []
-  const page = await desk.open(visitor, '/places', {
+  const page = await desk.open(visitor, '/retreat', {
     isNew: true,
     prepare: async (opened) => {
       opened.on('request', (request) => scripts.push(request.url()))
     },
   })
-  await page.getByRole('link', { name: 'What the applicants’ page says' }).waitFor()
+  await page.getByRole('link', { name: 'Page', exact: true }).waitFor()
   // The desk loads the scripts of all other screens after a while.
   await expect.poll(() => scripts.some((url) => url.includes('/deferred-'))).toBe(true)
   expect(scripts.filter((url) => url.includes('/PageEdit-'))).toEqual([])
-  await page.getByRole('link', { name: 'What the applicants’ page says' }).click()
+  await page.getByRole('link', { name: 'Page', exact: true }).click()
   const frame = page.frameLocator('iframe')
   await page.getByLabel('Title', { exact: true }).fill('Langsam')
   await frame.getByText('Langsam').waitFor()
