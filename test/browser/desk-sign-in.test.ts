@@ -255,7 +255,7 @@ test('if a hosted project has the accounts, the page says that the desk is elsew
     }),
   )
   await on(page).heading('The desk is elsewhere').waitFor()
-  expect(await page.locator('main').innerText()).toContain('npm run build')
+  expect(await page.locator('main').innerText()).toContain('Your operator knows it.')
   expect(await page.getByRole('textbox').count()).toBe(0)
 })
 

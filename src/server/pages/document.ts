@@ -6,7 +6,7 @@ import { documentHeaders } from '../../pages/headers.ts'
 import { compressInPieces, type Encoding } from './pieces.ts'
 
 /** A document, its Content-Security-Policy, and the lengths of its beginnings that can be painted while the rest loads. */
-interface Rendered {
+export interface Rendered {
   html: string
   policy: string
   beginnings: readonly number[]

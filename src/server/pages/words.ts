@@ -2,11 +2,10 @@ import type { FastifyBaseLogger } from 'fastify'
 
 import type { PageWords } from '../../application/page-words.ts'
 import type { Look, OperatorLook } from '../../design/look.ts'
-import type { RenderedDocument } from '../../pages/document.tsx'
 import { lookOf } from '../../pages/look.ts'
 import type { Sql } from '../database/connection/sql.ts'
 import { startPolling } from '../polling.ts'
-import { prepareDocument, type PreparedDocument } from './document.ts'
+import { prepareDocument, type PreparedDocument, type Rendered } from './document.ts'
 
 /** How often the words are read, in milliseconds. A page may show a change this much later. */
 const interval = 1_000
@@ -23,7 +22,7 @@ export interface Words {
    * @returns A function that returns the newest document that is ready.
    */
   documentOf: (
-    render: (look: Look) => RenderedDocument,
+    render: (look: Look) => Rendered,
     headers?: Readonly<Record<string, string>>,
   ) => Promise<() => PreparedDocument>
   stop: () => Promise<void>

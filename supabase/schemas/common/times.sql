@@ -11,7 +11,7 @@ create function private.is_ahead(moment timestamptz, most interval) returns bool
   language sql volatile parallel safe
   return moment > now() and moment <= clock_timestamp() + most;
 
--- Days as a person writes them: `12–15 June 2027`. Blank if they are not set. `application/calendar.ts` writes them the same way.
+-- Days as a person writes them: `12–15 June 2027`. Blank if they are not set. `application/page-words.ts` writes them the same way.
 create function private.days_in_words(starts_on date, ends_on date) returns text
   language sql immutable
   return case

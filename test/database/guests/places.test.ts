@@ -104,7 +104,7 @@ test("a letter with a deadline is not handed to an organiser's mail program unti
     })
   const refusal = {
     code: '22023',
-    message: 'This letter has a deadline: first save the time zone under Places.',
+    message: 'This letter has a deadline: first save the time zone under Retreat.',
   }
   await expect(handOver()).rejects.toMatchObject(refusal)
   await expect(handOver({ zone: 'Nowhere/None' })).rejects.toMatchObject(refusal)

@@ -14,7 +14,7 @@ create or replace function private.is_ahead(moment timestamptz, most interval) r
 
 revoke all on function private.is_ahead(timestamp with time zone, interval) from public, anon, authenticated;
 
--- Days as a person writes them: `12–15 June 2027`. Blank if they are not set. `application/calendar.ts` writes them the same way.
+-- Days as a person writes them: `12–15 June 2027`. Blank if they are not set. `application/page-words.ts` writes them the same way.
 create or replace function private.days_in_words(starts_on date, ends_on date) returns text
   language sql immutable
   return case
