@@ -1273,7 +1273,7 @@ create or replace function private.check_page(texts jsonb) returns void
 as $$
 declare
   words constant jsonb := '{"success": "thank-you text", "privacy_url": "privacy address", "privacy_label": "name of the privacy link",
-    "accent": "colour", "hear_back": "time when applicants hear back", "about": "text about the retreat"}';
+    "accent": "colour", "hear_back": "time when applicants hear back", "about": "text about the retreat"}'::jsonb;
   limit_of record;
   each_text text;
   called text;
