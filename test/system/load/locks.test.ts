@@ -344,6 +344,7 @@ const calls: Record<string, (choices: Choices) => object> = {
     ends_on: pick(['2020-02-03', '2020-02-04']),
     venue: 'v',
   }),
+  desk_set_page: ({ pick }) => ({ version: pick([0, 1]), texts: { title: pick(['Slow', '']) }, shown: {} }),
   desk_tick_step: ({ pick }) => ({ step: pick(['read', 'shared']), is_done: pick([true, false]) }),
   desk_set_template: ({ pick, random }) => ({
     occasion: pick(['Travel', 'accepted']),
