@@ -68,7 +68,8 @@ function on(page: Page) {
     status: page.getByRole('status'),
     heading: (name: string) => page.getByRole('heading', { level: 1, name, exact: true }),
     applications: page.getByRole('heading', { level: 1, name: 'Applications', exact: true }),
-    account: page.getByRole('link', { name: 'Account', exact: true }),
+    // The first steps below the list have the same link.
+    account: page.getByRole('navigation', { name: 'Desk' }).getByRole('link', { name: 'Account' }),
   }
 }
 

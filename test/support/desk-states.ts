@@ -148,16 +148,16 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.getByRole('dialog').waitFor()
   },
   async letters(page) {
-    await page.getByRole('link', { name: 'Letters' }).click()
+    await page.getByRole('link', { name: 'Letters' }).first().click()
     await page.getByRole('heading', { name: 'Drafts to send' }).waitFor()
   },
   async mail(page) {
     await showSendingServer(page)
-    await page.getByRole('link', { name: 'Letters' }).click()
+    await page.getByRole('link', { name: 'Letters' }).first().click()
     await page.getByRole('heading', { name: 'Mail server' }).scrollIntoViewIfNeeded()
   },
   async drafts(page) {
-    await page.getByRole('link', { name: 'Letters' }).click()
+    await page.getByRole('link', { name: 'Letters' }).first().click()
     await page.getByRole('link', { name: /^Review .* Accepted$/ }).click()
     await page.locator('.drafts-draft').first().waitFor()
   },
@@ -183,19 +183,19 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     for (const key of ['j', 'j']) await page.keyboard.press(key)
   },
   async template(page) {
-    await page.getByRole('link', { name: 'Letters' }).click()
+    await page.getByRole('link', { name: 'Letters' }).first().click()
     await page.getByRole('link', { name: 'Accepted', exact: true }).click()
     await page.locator('.letters-letter').waitFor()
   },
   async receipt(page) {
-    await page.getByRole('link', { name: 'Letters' }).click()
+    await page.getByRole('link', { name: 'Letters' }).first().click()
     await page.getByRole('switch', { name: 'Send a receipt' }).check()
     await page.getByRole('status').getByText('Receipts are on.').waitFor()
     await page.getByRole('heading', { name: 'Receipt' }).scrollIntoViewIfNeeded()
   },
   async preview(page) {
     await showSendingServer(page)
-    await page.getByRole('link', { name: 'Letters' }).click()
+    await page.getByRole('link', { name: 'Letters' }).first().click()
     await page.getByRole('link', { name: 'Declined', exact: true }).click()
     await page.getByLabel('Preview with').fill('linus')
     await page
@@ -259,7 +259,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
   },
   async blind(page) {
     await turnOnBlindReading(page)
-    await page.getByRole('link', { name: 'Applications' }).click()
+    await page.getByRole('link', { name: 'Applications' }).first().click()
     await page.locator('tbody .rows-name a').first().click()
     await page.getByRole('button', { name: 'Reveal' }).waitFor()
   },
@@ -401,7 +401,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.getByRole('button', { name: 'Save' }).waitFor()
   },
   async account(page) {
-    await page.getByRole('link', { name: 'Account' }).click()
+    await page.getByRole('link', { name: 'Account' }).first().click()
     await page.getByRole('heading', { name: 'Account' }).waitFor()
     await page.getByRole('radio', { name: 'One a day' }).click()
     await page.getByText('No email is sent until this site has a mail server.').waitFor()
@@ -454,7 +454,7 @@ async function writeLetter(page: Page) {
 }
 
 async function turnOnBlindReading(page: Page) {
-  await page.getByRole('link', { name: 'Account' }).click()
+  await page.getByRole('link', { name: 'Account' }).first().click()
   await page.getByRole('switch', { name: 'Blind reading' }).check()
   await page.getByRole('status').getByText('Blind reading is on.').waitFor()
 }
@@ -487,12 +487,12 @@ async function readEarlierRetreat(page: Page) {
 }
 
 async function openPlaces(page: Page) {
-  await page.getByRole('link', { name: 'Guests', exact: true }).click()
+  await page.getByRole('link', { name: 'Guests', exact: true }).first().click()
   await page.locator('.places-numbers').waitFor()
 }
 
 async function openRetreat(page: Page) {
-  await page.getByRole('link', { name: 'Retreat', exact: true }).click()
+  await page.getByRole('link', { name: 'Retreat', exact: true }).first().click()
   await page.getByRole('button', { name: 'Save retreat' }).waitFor()
 }
 

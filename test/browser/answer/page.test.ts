@@ -189,6 +189,7 @@ test.for([
   },
 )
 
+// break: calendar-has-link
 test('a guest who is coming gets the days, the venue, and a file for their calendar', async ({ visitor }) => {
   const guest = await storeAcceptedApplicant(sql)
   const venue = 'Hof "Sonnenau"; <b>Bernau</b>, 5%\\n👩‍🚀'

@@ -20,10 +20,16 @@ test('a closed door refuses applications with its sentence and keeps form answer
   await form.button.click()
   await form.failure.waitFor()
   await page.locator('#outcome').getByText(sentence, { exact: true }).waitFor()
-  expect(await form.answers()).toEqual(answers)
+  // The form is closed: what was typed can be read, and cannot be sent.
+  expect(await form.answers()).toMatchObject({ first_name: 'Grace', reason: 'To think.' })
+  expect(await form.button.isDisabled()).toBe(true)
   expect(await desk.sql`select from public.retreat_applications`).toEqual([])
 
   await desk.ada.client.rpc('desk_set_door', { version: 1, closed: false, sentence }).throwOnError()
+  // As when the visitor comes back to the tab.
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+  await expect.poll(() => form.button.isEnabled()).toBe(true)
+  expect(await form.answers()).toEqual(answers)
   await form.button.click()
   await form.success.waitFor()
   expect(await desk.sql`select first_name, reason from public.retreat_applications`).toEqual([

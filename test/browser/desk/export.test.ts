@@ -134,7 +134,7 @@ test('a download that fails or is stopped saves nothing, and says so', async ({ 
   await button.click()
   await page.getByText('2,000 received…').waitFor()
   await expectAnnouncement(page, 'Downloading…')
-  await page.getByRole('link', { name: 'Account' }).click()
+  await page.getByRole('link', { name: 'Account' }).first().click()
   await expectAnnouncement(page, 'The download was stopped. Nothing was saved.')
   await page.goBack()
 

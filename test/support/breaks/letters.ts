@@ -100,8 +100,8 @@ export const letters: readonly Break[] = [
     promise: 'nobody answers by opening a letter',
     effect: "Opening a letter's link gives an RSVP",
     declaration: 'read',
-    find: 'readInvitation(backend, ownToken, signal)',
-    replace: "sendRsvp(backend, ownToken, 'coming', newActId(), signal)",
+    find: 'readInvitation(backend, token, signal)',
+    replace: "sendRsvp(backend, token, 'coming', newActId(), signal)",
   },
   {
     id: 'stored-letter-has-link',
@@ -135,6 +135,14 @@ export const letters: readonly Break[] = [
     declaration: 'public.place_by_token',
     find: "case when rsvp = 'coming' or rsvp is null and until >= private.today() then private.retreat(edition) end",
     replace: 'private.retreat(edition)',
+  },
+  {
+    id: 'calendar-has-link',
+    promise: 'what a guest puts into a calendar leads nobody to their page',
+    effect: "A file for calendars has the guest's link",
+    declaration: 'calendarsOf',
+    find: 'siteRoot()',
+    replace: 'location.href',
   },
   {
     id: 'venue-line-end-kept',

@@ -50,7 +50,14 @@ async function openMigrationsAt(commit: string): Promise<Migration[]> {
 
 /** The commits of `main` that changed migrations since then. A copy without history has none. */
 const commits = (
-  await git('rev-list', '--reverse', `${lastRelease}..HEAD`, '--', ...Object.keys(ledgers)).catch(() => '')
+  await git(
+    'rev-list',
+    '--reverse',
+    '--first-parent',
+    `${lastRelease}..HEAD`,
+    '--',
+    ...Object.keys(ledgers),
+  ).catch(() => '')
 )
   .trim()
   .split('\n')

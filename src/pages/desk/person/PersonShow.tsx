@@ -74,7 +74,8 @@ function Person({ about }: { about: Omit<AllAbout, 'by_address'> & { at: string 
         <Button onPress={download}>Download JSON</Button>
       </form>
       <p>
-        {backupWords} <span className="person-operator">Your operator can name those that have it.</span>
+        {backupWords}{' '}
+        <span className="person-operator">Your operator knows for how long, and can search them.</span>
       </p>
       {applications.map((application) => (
         <PersonApplication key={application.id} about={application} />

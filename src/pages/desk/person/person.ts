@@ -1,9 +1,8 @@
 import type { AllAbout, DeliveryAbout } from '../../../client/desk/person.ts'
 import { countOf, dayOf, momentOf } from '../kit/format.ts'
 
-/** The sentences about backups. They are files on a server or a project's own, which the desk cannot read. */
-export const backupWords =
-  'If your operator makes backups, they have this too, until they are removed. Your operator knows for how long, and can search them.'
+/** The sentence about backups. They are files on a server or a project's own, which the desk cannot read. */
+export const backupWords = 'Backups, if there are any, have this too, until they are removed.'
 
 const kinds: Record<DeliveryAbout['kind'], string> = {
   application: 'Application',
