@@ -28,7 +28,7 @@ test('an application leads to everything about its person, and Back leads to the
     'Letter to ada@example.com',
     'reply “250 OK”',
     'By train: [their link to answer]',
-    'If your operator makes backups, they have this too',
+    'Backups, if there are any, have this too',
   ])
     expect(text).toContain(words)
   expect(text).not.toContain('Alan')
