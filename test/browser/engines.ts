@@ -513,7 +513,7 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
     const [letter] = await mailServer.waitFor(1, application.email)
     const [, token = ''] = /\/answer\/#([0-9a-f-]{36})/.exec(letter?.text ?? '') ?? []
     await browser.open(`${gate.origin}/answer/#${token}`)
-    await waitUntilTrue(browser, `${text('#place p')}.startsWith('Hello Grace, your place is kept until')`)
+    await waitUntilTrue(browser, `${text('#place')}.includes('Hello Grace, your place is kept until')`)
     await browser.click('#place button')
     await waitUntilTrue(browser, `${text('h1')}.startsWith('See you at')`)
     await browser.open(applicationUrl)
