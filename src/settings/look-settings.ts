@@ -5,7 +5,7 @@ import { OperatorError } from './operator-error.ts'
 import { readPublicAddress, type Environment } from './values.ts'
 
 /** Characters that no font shows, that change the direction of the following text, or that replace bytes that are not UTF-8. */
-const unwanted = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]/u
+export const unwanted = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]/u
 const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
 
 /**

@@ -1,6 +1,6 @@
 import { maxLengths, pageFile, type PageWords } from '../application/page-words.ts'
 import type { OperatorLook } from '../design/look.ts'
-import { readLook } from './look-settings.ts'
+import { readLook, unwanted } from './look-settings.ts'
 import { OperatorError } from './operator-error.ts'
 import { readKey, readPublicAddress, type Environment } from './values.ts'
 
@@ -55,7 +55,9 @@ export function readPageFile(text: string | undefined): PageWords {
     words !== null &&
     Object.entries(words).every(
       ([name, value]) =>
-        typeof value === 'string' && value.length <= (limits[name] ?? 0) && !unwanted.test(value),
+        typeof value === 'string' &&
+        value.length <= (limits[name] ?? 0) &&
+        !unwanted.test(value.replaceAll('\n', '')),
     )
   const { accent, privacy_url: privacyUrl } = (isWhole ? words : {}) as PageWords
   if (
@@ -68,9 +70,6 @@ export function readPageFile(text: string | undefined): PageWords {
     `${pageFile} is not the file that the desk exports: export it again at the desk, under Retreat and Page, or remove it.`,
   )
 }
-
-/** Control characters, and characters that change the direction of the text after them. */
-const unwanted = /[^\P{Cc}\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]/u
 
 /** The longest value of each entry of the file, in UTF-16 code units. */
 const limits: Record<string, number> = {

@@ -97,8 +97,8 @@ export function EditionCreate({ newest }: { newest: Edition }) {
           </li>
           <li>The door stays open or closed as it is, and counts from now on.</li>
           <li>
-            Copied templates keep their words, also old days and places. The page’s title and badge are
-            settings of your operator.
+            Copied templates keep their words. Their placeholders name the new retreat, its days and its
+            venue. The page keeps its words, too: read them under Page.
           </li>
           <li>It cannot be undone.</li>
         </ul>

@@ -70,8 +70,8 @@ function RetreatEdit({ retreat, edition }: RetreatEditProps) {
     <Sheet title="When and where">
       <form onSubmit={draft.onSubmit}>
         <p className="layout-quiet">
-          People who are coming see this on their page, with a file for their calendar. Nobody is told of a
-          change.
+          People you accept see this with their link, and can put it into their calendar. Under Page you
+          choose whether everybody sees it. Nobody is told of a change.
         </p>
         <DaysFields {...value} onDays={enter} />
         <Field
