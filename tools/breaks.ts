@@ -4,7 +4,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 
 import { breaks } from '../test/support/breaks.ts'
 import type { Break } from '../test/support/breaks/break.ts'
@@ -65,7 +65,8 @@ async function apply(breakToMake: Break, directory: string): Promise<() => Promi
   const { file, before, at, after } = place
   const broken = before + breakToMake.replace + after
   await writeFile(join(directory, file), broken)
-  const migration = join(directory, dirname(dirname(file)), 'migrations', lastMigration)
+  const [above = ''] = file.split('/schemas/')
+  const migration = join(directory, above, 'migrations', lastMigration)
   // Databases are made from the migrations, so a broken function needs a migration.
   if (file.endsWith('.sql')) await writeFile(migration, functionAt(broken, before.length))
   return async () => {

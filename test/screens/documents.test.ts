@@ -40,7 +40,7 @@ async function open(path: string) {
 function takeOverForm() {
   const [form] = document.forms
   if (!form) throw new Error('There is no form.')
-  atTestEnd(takeOver(form, readPageData() as ScriptData, false))
+  atTestEnd(takeOver(form, readPageData() as ScriptData))
 }
 
 async function fill(application: Application) {

@@ -65,10 +65,11 @@ export const test = base.extend<Fixtures>({
     },
     { scope: 'file' },
   ],
-  visitor: async ({ browser, idle }, provide) => {
+  visitor: async ({ browser, idle, task }, provide) => {
     const problems: string[] = []
     const allowed: RegExp[] = []
     const endings: (() => Promise<unknown>)[] = []
+    const opened: Page[] = []
     const createContext = async (options: BrowserContextOptions) => {
       const context = await browser.newContext(options)
       endings.push(() => context.close())
@@ -89,6 +90,7 @@ export const test = base.extend<Fixtures>({
         const options: BrowserContextOptions = { reducedMotion: 'reduce', ...contextOptions }
         const context = await (isNew ? createContext(options) : reuseContext(new URL(url).origin, options))
         const page = await context.newPage()
+        opened.push(page)
         countRequests(page)
         routeFromNextAct(page)
         page.on('pageerror', (error) => problems.push(error.message))
@@ -107,10 +109,19 @@ export const test = base.extend<Fixtures>({
       },
       allowConsoleError: (message) => allowed.push(message),
     })
+    if (task.result?.state === 'fail') await showPages(opened, problems)
     await Promise.all(endings.map((end) => end()))
     expect(problems.filter((problem) => !allowed.some((pattern) => pattern.test(problem)))).toEqual([])
   },
 })
+
+/** Prints what a failed test saw: the text of its pages, and all errors of their consoles. */
+async function showPages(pages: Page[], problems: string[]) {
+  const textOf = (page: Page) => page.locator('body').innerText({ timeout: 1000 }).catch(String)
+  console.error(
+    ['The pages of the failed test:', ...(await Promise.all(pages.map(textOf))), ...problems].join('\n'),
+  )
+}
 
 /**
  * Makes `page.route` return only once the page sends its requests to the route. Without this, a request of the next key or

@@ -15,10 +15,7 @@ if (window.isPosting) {
     if (window.isPosting) dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))
   }, postTimeout)
 } else if (form) {
-  // The inline script says it without React.
-  const earlyError = document.querySelector('.error[role=alert]')
-  earlyError?.remove()
-  takeOver(form, readPageData() as ScriptData, earlyError !== null)
+  takeOver(form, readPageData() as ScriptData)
   addKeyBehaviour()
   improveTextAreas()
 }

@@ -6,7 +6,7 @@ import { applicationFrom, closedCode } from '../../application/application.ts'
 import type { Door as DoorState } from '../../client/door.ts'
 import { submitApplication } from '../../client/submit.ts'
 import type { ScriptData } from './apply-data.ts'
-import { closedTitle, fallbackText, openedAnnouncement } from './copy.ts'
+import { closedTitle, openedAnnouncement } from './copy.ts'
 import doorStyle from './door.css?inline'
 import { Door } from './Door.tsx'
 import { isUnanswered, storeDraft, storeSentTime, storeUnanswered, restoreDraft } from './draft.ts'
@@ -22,21 +22,19 @@ import { watchDoor } from './watch-door.ts'
  * elements belong to the document. A translation or an extension may change them at any time. Hydration would then render the form
  * again, without what somebody has typed (docs/decisions/0071-a-form-that-others-change.md).
  *
- * @param hasFailed Whether a submission failed before.
  * @returns A function that removes what React has rendered.
  */
 export function takeOver(
   form: HTMLFormElement,
   { backend, takesNativePosts, posted, success, door }: ScriptData,
-  hasFailed: boolean,
 ): () => void {
   const above = document.createElement('div')
   const fields = form.querySelector('#fields')
   fields?.before(above)
   const below = form.querySelector('#outcome')
   const doorPlace = document.createElement('div')
-  /** The box of the last submission that the browser posted. */
-  const nativeBox = form.querySelector('.success, .error')
+  /** The box of an earlier submission. It stays as it is until the next one: nothing may move under a press that has begun. */
+  const earlierBox = form.querySelector('.success, .error')
   const root = createRoot(above)
   let submission = idle
   /** The sentence of the closed door; undefined while applications are open. */
@@ -47,7 +45,7 @@ export function takeOver(
   function dispatch(event: SubmissionEvent) {
     const before = submission
     submission = nextSubmission(before, event)
-    if (event.type === 'sent' || event.type === 'refused') nativeBox?.remove()
+    if (event.type === 'sent' || event.type === 'refused') earlierBox?.remove()
     if (submission.sending !== before.sending) showSending(submission.sending)
     if (submission !== before) render()
   }
@@ -125,7 +123,6 @@ export function takeOver(
   const watch = watchDoor(backend, () => sentence !== undefined, showDoor)
   // Our own server renders the door's state into the document.
   if (!takesNativePosts) void watch.ask()
-  if (hasFailed) dispatch({ type: 'failed', message: fallbackText })
   if (window.heldSubmission) {
     window.heldSubmission.claim()
     void send()
