@@ -7,6 +7,9 @@ import type { NoticeClaim } from './notices.ts'
 import { uncertainReason, maxUncertainTries, type MailTry } from './outcomes.ts'
 import type { Sql } from '../database/connection/sql.ts'
 
+/** The words of the button in a letter to somebody who has answered, as on the page that it leads to. */
+const changeLabel = 'Change my answer'
+
 /** The kinds of emails. */
 export type MailKind = 'test' | 'letter' | 'notice' | 'receipt'
 
@@ -24,6 +27,8 @@ interface LetterState {
   is_overdue: boolean
   /** Whether the lease of an earlier claim expired without a result. */
   was_sending: boolean
+  /** Whether it is a confirmation to somebody who is coming. */
+  is_confirmation: boolean
   /** Only for a confirmation: the retreat, if its days are set. */
   retreat: Retreat | null
 }
@@ -52,12 +57,23 @@ export async function claimMail(
       select private.claim_mail(${pause}::float * interval '1 millisecond', ${kinds}::text[]) as mail`
     if (row.mail === null) return undefined
     if ('says' in row.mail) return row.mail
-    const { is_overdue: isOverdue, was_sending: wasSending, retreat, ...claim } = row.mail
+    const {
+      is_overdue: isOverdue,
+      was_sending: wasSending,
+      is_confirmation: isConfirmation,
+      retreat,
+      ...claim
+    } = row.mail
     if (wasSending && claim.uncertain >= maxUncertainTries) {
       await recordDelivery(sql, claim, { state: 'failed', reply: uncertainReason })
     } else if (isOverdue) await recordDelivery(sql, claim, { state: 'failed', reply: deadlinePassed })
-    else if (retreat === null) return claim
-    else return { ...claim, calendar: calendarFileOf(retreat, siteTitle, site.href, new Date()) }
+    else {
+      return {
+        ...claim,
+        ...(isConfirmation && { button: changeLabel }),
+        ...(retreat && { calendar: calendarFileOf(retreat, siteTitle, site.href, new Date()) }),
+      }
+    }
   }
 }
 

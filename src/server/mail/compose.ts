@@ -22,6 +22,8 @@ export interface Message {
   replyTo?: string
   /** The address in the body that becomes a button, if any. It counts only without `paragraphs`. */
   link?: string | null
+  /** The words of that button; default “Answer”. */
+  button?: string
   /** The content of a calendar file, which is attached. */
   calendar?: string | undefined
 }
@@ -49,7 +51,7 @@ export function loadComposer() {
  * @param message The email. Its recipient has to pass `isAddress`.
  */
 export async function compose(
-  { id, to, subject, body, paragraphs, why, replyTo = '', link, calendar }: Message,
+  { id, to, subject, body, paragraphs, why, replyTo = '', link, button = 'Answer', calendar }: Message,
   from: MailServer['from'],
   look: MailLook,
 ): Promise<Mail> {
@@ -57,7 +59,7 @@ export async function compose(
   const lines = body.replaceAll(/\r\n?/g, '\n')
   const content: MailContent =
     paragraphs === undefined
-      ? { paragraphs: paragraphsOf(lines, link ?? ''), lang: '', why }
+      ? { paragraphs: paragraphsOf(lines, link ?? '', button), lang: '', why }
       : { paragraphs, lang: 'en', why }
   const mail = new MailComposer({
     from,

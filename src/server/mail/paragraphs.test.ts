@@ -3,14 +3,15 @@ import { expect, test } from 'vitest'
 import { paragraphsOf } from './paragraphs.ts'
 
 const link = 'https://example.org/answer/#6f2f2f0e-1f1c-4a7e-9a55-0f5d7d5c9a11'
-const button = { link, button: 'Answer' }
+const words = 'Answer'
+const button = { link, button: words }
 
 test.each([
   ['an address at the end of a paragraph', `You can say so here: ${link}`, 'You can say so here:'],
   ['an address on a line of its own', `Here:\n${link}.`, 'Here:'],
   ['an address alone', link, ''],
 ])('%s leaves the text, and becomes a button below it', (_what, paragraph, text) => {
-  expect(paragraphsOf(`Hello,\n\n${paragraph}\n\nBye`, link)).toEqual([
+  expect(paragraphsOf(`Hello,\n\n${paragraph}\n\nBye`, link, words)).toEqual([
     { text: 'Hello,' },
     { text, ...button },
     { text: 'Bye' },
@@ -18,7 +19,7 @@ test.each([
 })
 
 test('the lines after the address follow the button', () => {
-  expect(paragraphsOf(`Here: ${link}.\nOr reply.\nBye`, link)).toEqual([
+  expect(paragraphsOf(`Here: ${link}.\nOr reply.\nBye`, link, words)).toEqual([
     { text: 'Here:', ...button },
     { text: 'Or reply.\nBye' },
   ])
@@ -26,11 +27,11 @@ test('the lines after the address follow the button', () => {
 
 test('a sentence that goes on after the address keeps it', () => {
   const text = `Answer (${link}) before Friday.`
-  expect(paragraphsOf(text, link)).toEqual([{ text, ...button }])
+  expect(paragraphsOf(text, link, words)).toEqual([{ text, ...button }])
 })
 
 test('only the first paragraph with the address has a button', () => {
-  expect(paragraphsOf(`Here: ${link}\n\nAgain: ${link}`, link)).toEqual([
+  expect(paragraphsOf(`Here: ${link}\n\nAgain: ${link}`, link, words)).toEqual([
     { text: 'Here:', ...button },
     { text: `Again: ${link}` },
   ])
@@ -38,5 +39,5 @@ test('only the first paragraph with the address has a button', () => {
 
 test('a text without the address has no button', () => {
   const text = 'https://elsewhere.example/?a&b'
-  expect([paragraphsOf(text, ''), paragraphsOf(text, link)]).toEqual([[{ text }], [{ text }]])
+  expect([paragraphsOf(text, '', words), paragraphsOf(text, link, words)]).toEqual([[{ text }], [{ text }]])
 })

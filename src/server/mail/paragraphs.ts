@@ -21,24 +21,27 @@ export function plainText(paragraphs: readonly Paragraph[]): string {
  * The paragraphs of a plain text.
  *
  * @param link The address that becomes a button, below the first paragraph that has it; blank for none.
+ * @param button The words of the button.
  */
-export function paragraphsOf(text: string, link: string): Paragraph[] {
+export function paragraphsOf(text: string, link: string, button: string): Paragraph[] {
   const texts = text
     .split(/\n[^\S\n]*\n\s*/)
     .map((paragraph) => paragraph.trim())
     .filter((paragraph) => paragraph !== '')
   const index = link === '' ? -1 : texts.findIndex((paragraph) => paragraph.includes(link))
-  return texts.flatMap((paragraph, at) => (at === index ? withButton(paragraph, link) : { text: paragraph }))
+  return texts.flatMap((paragraph, at) =>
+    at === index ? withButton(paragraph, link, button) : { text: paragraph },
+  )
 }
 
 /** If the address ends a line, it leaves the text, since it stands below the button. The next lines follow it. */
-function withButton(text: string, link: string): Paragraph[] {
+function withButton(text: string, link: string, button: string): Paragraph[] {
   const at = text.indexOf(link)
   const rest = text.slice(at + link.length)
   const [lineEnd] = /^[.,;:!?]*[^\S\n]*(\n|$)/.exec(rest) ?? []
-  if (lineEnd === undefined) return [{ text, link, button: 'Answer' }]
+  if (lineEnd === undefined) return [{ text, link, button }]
   const [before, after] = [text.slice(0, at).trim(), rest.slice(lineEnd.length)]
-  return [{ text: before, link, button: 'Answer' }, ...(after === '' ? [] : [{ text: after }])]
+  return [{ text: before, link, button }, ...(after === '' ? [] : [{ text: after }])]
 }
 
 /** A title as the end of a sentence: with a full stop, unless it ends with punctuation. */

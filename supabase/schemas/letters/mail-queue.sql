@@ -267,6 +267,7 @@ as $$
 declare
   was_sending boolean := (select state = 'sending' from private.deliveries where id = delivery);
   claimed private.deliveries := private.claim_one(delivery, lease);
+  is_confirmation boolean := private.is_confirmation(claimed.letter_id);
   sent record;
 begin
   sent := private.fill_at_handover(claimed.application_id, claimed.subject, claimed.body);
@@ -277,7 +278,8 @@ begin
       'to', private.address_of(application.id, application.email), 'subject', sent.subject, 'body', sent.body,
       'link', sent.link, 'replyTo', reply_to,
       'is_overdue', private.is_overdue(claimed), 'was_sending', was_sending,
-      'retreat', case when private.is_confirmation(claimed.letter_id) then private.retreat(application.edition) end
+      'is_confirmation', is_confirmation,
+      'retreat', case when is_confirmation then private.retreat(application.edition) end
     )
     from public.retreat_applications as application cross join private.letter_settings
     where application.id = claimed.application_id

@@ -76,6 +76,8 @@ test('people who say that they are coming get a confirmation, once an organiser 
   expect(mail).toMatchObject({ subject: 'See you at Unplugged' })
   expect(mail?.text).toContain('Hello Zoë,')
   expect(mail?.text).toContain(`https://unplugged.example/answer/#${guest.token}`)
+  // They have answered already.
+  expect(mail?.text).toContain('>Change my answer</a>')
   await expect.poll(() => statesOf(guest)).toEqual(['done'])
   expect(server.received).toHaveLength(1)
   expect(await statesOf(earlier)).toEqual([])
