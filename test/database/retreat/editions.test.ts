@@ -10,6 +10,7 @@ import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import { valuesOf } from '../../support/sql.ts'
 import { isDuplicate, type Application } from '../../../src/application/application.ts'
+import type { PageSettings } from '../../../src/client/desk/page.ts'
 import type { ApplicationDetails, ListPage, Overview } from '../../../src/client/desk/applications.ts'
 
 let server: SignInServer
@@ -289,6 +290,21 @@ test('questions and places are copied if an organiser ticks them, and answers ar
   })
   expect(await ask('questions', { edition: 1 })).toMatchObject({ until: '2027-03-01', questions: [question] })
   expect(await begin(2)).toMatchObject({ questions: { questions: 0 } })
+})
+
+test('the page no longer says when people heard back from the former retreat, keeps its other words, and the desk has the former text', async () => {
+  await sql()`update private.page set title = 'Slow', cost = 'Free', hear_back = 'By 15 March', version = 4`
+  await begin(1)
+  const { version, texts, history } = await ask<PageSettings>('page')
+  expect({ version, texts }).toMatchObject({
+    version: 5,
+    texts: { title: 'Slow', cost: 'Free', hear_back: '' },
+  })
+  const change = { author: me, kind: 'page', detail: { hear_back: 'By 15 March' } }
+  expect(history).toMatchObject([change])
+  // Nothing to remove is no change.
+  await begin(2)
+  expect(await ask('page')).toMatchObject({ version: 5, history })
 })
 
 test('templates that are not copied get the texts of a new database, and drafts keep the texts that they had', async () => {

@@ -98,7 +98,10 @@ export function EditionCreate({ newest }: { newest: Edition }) {
           <li>The door stays open or closed as it is, and counts from now on.</li>
           <li>
             Copied templates keep their words. Their placeholders name the new retreat, its days and its
-            venue. The page keeps its words, too: read them under Page.
+            venue.
+          </li>
+          <li>
+            The page keeps its words, except for when applicants hear back. Read them under Page afterwards.
           </li>
           <li>It cannot be undone.</li>
         </ul>

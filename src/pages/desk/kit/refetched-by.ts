@@ -48,6 +48,6 @@ export const refetchedBy = {
   desk_set_retention: ['retention', 'places'],
   desk_hold: ['retention'],
   desk_erase_due: ['retention', 'list changes', 'letters', 'application', 'places', 'junk'],
-  desk_begin_edition: [...withLetters, 'places', 'questions', 'door'],
+  desk_begin_edition: [...withLetters, 'places', 'questions', 'door', 'page'],
   desk_name_edition: ['places', 'list changes'],
 } satisfies Record<ActName, readonly KeyPrefix[]>

@@ -11,6 +11,7 @@ begin
       perform from private.door for update;
       perform from private.editions order by id for update;
       perform from private.places for update;
+      perform from private.page for update;
       perform from private.templates order by name for update;
       return;
     exception when lock_not_available then
@@ -57,7 +58,8 @@ $$;
 
 -- Begins the next edition at once: from now on, applications belong to it. `newest` is the number of the newest edition that the
 -- organiser saw. `copied` says what the previous edition passes on: {templates, questions, places}, each a boolean. The door
--- stays open or closed, also if a limit closed it, and its count of applications begins at 0. For an hour, an application that the
+-- stays open or closed, also if a limit closed it, and its count of applications begins at 0. The page no longer says when people
+-- hear back, since that day belongs to the previous edition. For an hour, an application that the
 -- previous edition already has is not stored again. Repeating the act changes nothing.
 create function public.desk_begin_edition(
   act uuid, newest integer, name text, starts_on date, ends_on date, copied jsonb
@@ -120,6 +122,10 @@ begin
   if not keeps_templates then
     perform private.reset_templates(drafts);
   end if;
+  -- The page's screen shows the former text.
+  insert into private.history (author, kind, detail)
+    select me.email, 'page', jsonb_build_object('hear_back', hear_back) from private.page where hear_back <> '';
+  update private.page set version = version + 1, hear_back = '' where hear_back <> '';
   insert into private.history (act, author, kind, detail)
     values (desk_begin_edition.act, me.email, 'edition', jsonb_build_object('edition', former.id + 1, 'name', desk_begin_edition.name));
   return public.desk_places();
