@@ -66,6 +66,12 @@ export function refusalOf(accent: string): { contrast: string; darker: string } 
   return { contrast: (Math.floor(ratio * 10) / 10).toFixed(1), darker: darken(accent) }
 }
 
+/** The colour that a text has, if it can be the accent. */
+export function allowedAccent(text: string): string | undefined {
+  const colour = colourIn(text)
+  return colour !== undefined && refusalOf(colour) === undefined ? colour : undefined
+}
+
 /** The lowest contrast of text in this colour. */
 export function lowestContrast(colour: string, palette: Palette = light): number {
   return Math.min(...grounds.map((ground) => contrast(colour, palette[ground])))

@@ -1,9 +1,10 @@
 import { factsOf, type PageWords } from '../application/page-words.ts'
+import { allowedAccent } from '../design/accent.ts'
 import { defaultLook, type Look, type OperatorLook } from '../design/look.ts'
 
 /**
  * The words and the look of the pages: the operator's settings, otherwise what organisers wrote at the desk, otherwise the
- * default. Every page, letter and email takes them from here.
+ * default. Every page, letter and email takes them from here. A colour that is too light to read is left out, whoever stored it.
  */
 export function lookOf(operator: OperatorLook, words: PageWords): Look {
   const { title, tagline, badge, success, privacy_url, privacy_label, accent, about } = words
@@ -14,7 +15,7 @@ export function lookOf(operator: OperatorLook, words: PageWords): Look {
     success,
     privacyUrl: privacy_url,
     privacyLabel: privacy_label,
-    accent,
+    accent: accent && allowedAccent(accent),
     about,
   }
   return { ...defaultLook, ...given(own), ...operator, facts: factsOf(words) }

@@ -71,8 +71,19 @@ function readAccent(environment: Environment, name: string) {
       `${name} is ${JSON.stringify(given.slice(0, 40))} but should be one colour in six hexadecimal digits, such as "#7a1f3d".`,
     )
   }
+  refuseLightAccent(name, accent)
+  return accent
+}
+
+/**
+ * Refuses a colour that is too light to read.
+ *
+ * @param name What has this colour.
+ * @throws {OperatorError} with an allowed colour.
+ */
+export function refuseLightAccent(name: string, accent: string): void {
   const refusal = refusalOf(accent)
-  if (refusal === undefined) return accent
+  if (refusal === undefined) return
   throw new OperatorError(
     `${name} is "${accent}", whose contrast with the page is ${refusal.contrast} to 1 but should be at least ${neededContrast} to 1: choose a darker colour, such as "${refusal.darker}".`,
   )

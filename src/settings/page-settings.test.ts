@@ -95,6 +95,14 @@ test('the file that the desk exports is read, and no file says nothing', () => {
   expect(readPageFile(undefined)).toEqual({})
 })
 
+test('a build refuses a colour that is too light to read, and says which one is allowed', () => {
+  expect(() => readPageFile('{"accent": "#ffee99"}')).toThrow(
+    new OperatorError(
+      'The accent colour in page.json is "#ffee99", whose contrast with the page is 1.0 to 1 but should be at least 4.5 to 1: choose a darker colour, such as "#7a6600".',
+    ),
+  )
+})
+
 test.each([
   '',
   'null',

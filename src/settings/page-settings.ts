@@ -1,6 +1,6 @@
 import { maxLengths, pageFile, type PageWords } from '../application/page-words.ts'
 import type { OperatorLook } from '../design/look.ts'
-import { readLook, unwanted } from './look-settings.ts'
+import { readLook, refuseLightAccent, unwanted } from './look-settings.ts'
 import { OperatorError } from './operator-error.ts'
 import { readKey, readPublicAddress, type Environment } from './values.ts'
 
@@ -45,7 +45,7 @@ function refuseOtherKeyName(environment: Environment) {
  * Reads the file that the desk's screen “Page” exports for a page that is built for a hosted project.
  *
  * @param text The content of the file; undefined if there is no file.
- * @throws {OperatorError} if the file is not such a file.
+ * @throws {OperatorError} if the file is not such a file, or if its colour is too light to read.
  */
 export function readPageFile(text: string | undefined): PageWords {
   if (text === undefined) return {}
@@ -64,8 +64,10 @@ export function readPageFile(text: string | undefined): PageWords {
     isWhole &&
     (accent === undefined || /^#[\da-f]{6}$/.test(accent)) &&
     (privacyUrl === undefined || /^https?:\/\//.test(privacyUrl))
-  )
+  ) {
+    if (accent !== undefined) refuseLightAccent(`The accent colour in ${pageFile}`, accent)
     return words
+  }
   throw new OperatorError(
     `${pageFile} is not the file that the desk exports: export it again at the desk, under Retreat and Page, or remove it.`,
   )

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
-import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import type { FastifyBaseLogger } from 'fastify'
+import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 
 import type { Database } from '../../src/server/database/database.ts'
 import type { Sql } from '../../src/server/database/connection/sql.ts'
 import { createApp } from '../../src/server/app.ts'
+import { startWords } from '../../src/server/pages/words.ts'
 import { readSettings } from '../../src/settings/server-settings.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { resetDatabase } from '../support/reset.ts'
@@ -77,6 +79,18 @@ test('while the database cannot be read, the last words stay, and nobody waits f
   await expect.poll(() => reads, { timeout: 10_000 }).toBeGreaterThan(1)
   expect((await read()).body).toContain('>Slow</h1>')
   thaw()
+})
+
+test('a colour that is too light to read reaches no page, and the log says so once', async () => {
+  await sql()`update private.page set accent = '#ffee99'`
+  const read = await startServer()
+  for (const path of ['/', '/answer/', '/desk']) expect((await read(path)).body).not.toContain('ffee99')
+  const warn = vi.fn<(message: string) => void>()
+  const words = await startWords(sql(), {}, { warn } as unknown as FastifyBaseLogger)
+  onTestFinished(() => words.stop())
+  await sql()`update private.page set title = 'Slow'`
+  await expect.poll(() => words.look().title).toBe('Slow')
+  expect(warn.mock.calls).toEqual([['the accent colour of the page is not allowed, and is left out']])
 })
 
 test('what organisers write is text, in no place code', async () => {

@@ -38,12 +38,17 @@ export interface Words {
 export async function startWords(sql: Sql, operator: OperatorLook, log: FastifyBaseLogger): Promise<Words> {
   let text = ''
   let look = lookOf(operator, {})
+  let readAccent: string | undefined
   const renewals: (() => Promise<void>)[] = []
   const read = async () => {
     const [row] = await sql<[{ words: PageWords }]>`select private.page_shown() as words`
     const newText = JSON.stringify(row.words)
     if (newText === text) return
     look = lookOf(operator, row.words)
+    const { accent } = row.words
+    if (accent !== readAccent && accent && !look.accent)
+      log.warn('the accent colour of the page is not allowed, and is left out')
+    readAccent = accent
     await Promise.all(renewals.map((renew) => renew()))
     text = newText
   }
