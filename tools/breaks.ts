@@ -64,14 +64,16 @@ async function apply(breakToMake: Break, directory: string): Promise<() => Promi
   }
   const { file, before, at, after } = place
   const broken = before + breakToMake.replace + after
+  const restore = () => writeFile(join(directory, file), before + at + after)
   await writeFile(join(directory, file), broken)
-  const [above = ''] = file.split('/schemas/')
-  const migration = join(directory, above, 'migrations', lastMigration)
+  const [above = '', isInSchema] = file.split('/schemas/')
+  if (isInSchema === undefined) return restore
   // Databases are made from the migrations, so a broken function needs a migration.
-  if (file.endsWith('.sql')) await writeFile(migration, functionAt(broken, before.length))
+  const migration = join(directory, above, 'migrations', lastMigration)
+  await writeFile(migration, functionAt(broken, before.length))
   return async () => {
-    await writeFile(join(directory, file), before + at + after)
-    await rm(migration, { force: true })
+    await restore()
+    await rm(migration)
   }
 }
 
