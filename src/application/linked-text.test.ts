@@ -4,6 +4,7 @@ import { linked, paragraphsOf } from './linked-text.ts'
 
 const link = (text: string, href = text) => ({ href, text })
 
+// break: any-scheme-linked
 test.each([
   ['See https://example.org/a?b=1#c.', ['See ', link('https://example.org/a?b=1#c'), '.']],
   ['(http://example.org)', ['(', link('http://example.org'), ')']],
@@ -13,6 +14,7 @@ test.each([
   ],
   ['ada@bücher.example', [link('ada@bücher.example', 'mailto:ada@bücher.example')]],
   ['javascript:alert(1) data:text/html,x', ['javascript:alert(1) data:text/html,x']],
+  ['javascript://example.org/%0aalert(1)', ['javascript://example.org/%0aalert(1)']],
   ['https:// and @example and a@b', ['https:// and @example and a@b']],
   ['"https://example.org/"onclick="alert(1)"', ['"', link('https://example.org/'), '"onclick="alert(1)"']],
 ])('the addresses of %s become links, and nothing else', (text, parts) => {

@@ -81,6 +81,7 @@ test('while the database cannot be read, the last words stay, and nobody waits f
   thaw()
 })
 
+// break: any-colour-in-style
 test('a colour that is too light to read reaches no page, and the log says so once', async () => {
   await sql()`update private.page set accent = '#ffee99'`
   const read = await startServer()
@@ -93,6 +94,7 @@ test('a colour that is too light to read reaches no page, and the log says so on
   expect(warn.mock.calls).toEqual([['the accent colour of the page is not allowed, and is left out']])
 })
 
+// break: own-paragraph-unescaped
 test('what organisers write is text, in no place code', async () => {
   const hostile = `"'><script>alert(1)</script></style><!--{{x}}`
   await sql()`

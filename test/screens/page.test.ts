@@ -93,6 +93,7 @@ test('the preview shows the invitation of an accepted person', async () => {
   expect(buttons).toEqual(['I am coming', 'I cannot come'])
 })
 
+// break: preview-runs-scripts
 test('nothing in the preview gets the focus, and no script runs in it', async () => {
   await desk.open('/page')
   expect((await preview()).body.hasAttribute('inert')).toBe(true)

@@ -172,6 +172,7 @@ const oddText = fc
   .map((parts) => parts.join(''))
 const oddLetter = fc.record({ subject: oddText, body: oddText, replyTo: oddText, name: oddText })
 
+// break: subject-begins-header
 test('none of 200 random letters has an unexpected header or recipient, a stray line end or a line that is too long', async () => {
   const property = fc.asyncProperty(oddLetter, async ({ subject, name, ...rest }) => {
     const changes = { ...rest, name, subject: `Hello ${subject}` }

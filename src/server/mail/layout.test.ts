@@ -21,6 +21,7 @@ const escaped =
   '&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=&#x27;alert(2)&#x27;&gt;&lt;/style&gt;&amp;lt;'
 
 // break: mail-html-unescaped
+// break: mail-title-unescaped
 test.each(Object.keys(values) as (keyof typeof values)[])('a hostile %s stays text', (name) => {
   const quiet = { title: '1', text: '2', code: '3', link: 'https://example.org/4', button: '5', why: '6' }
   const expected = render({ ...quiet, [name]: values[name] }).replaceAll('VALUE', () => escaped)

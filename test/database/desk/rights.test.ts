@@ -390,6 +390,7 @@ test('on our own server and on a hosted project, the roles of the data interface
 
 // break: anybody-is-organiser
 // break: anybody-adds-note
+// break: anybody-reads-page-settings
 // break: second-factor-not-asked
 test('on our own server, each function of the desk refuses everybody but organisers', async () => {
   const { refused, organiser, withFactor } = await callersOfOurServer()

@@ -69,6 +69,8 @@ test.each(Object.entries(maxLengths).filter(([name]) => name !== 'accent' && nam
   },
 )
 
+// break: privacy-link-of-any-scheme
+// break: title-of-two-lines
 test.each([
   ['a line break', 'title', 'Slow\nand steady'],
   ['a character that turns the text', 'about', 'Slow \u202eand'],

@@ -43,6 +43,22 @@ export const letters: readonly Break[] = [
     replace: '<Fragment key={index}> <span dangerouslySetInnerHTML={{ __html: line }} /> </Fragment>',
   },
   {
+    id: 'mail-title-unescaped',
+    promise: "An applicant's answers stay text.",
+    effect: 'Tags in the title of the page become elements of the email',
+    declaration: 'renderMail',
+    find: 'style={{ ...titleStyle, ...colours.ink }}> {title} </h1>',
+    replace: 'style={{ ...titleStyle, ...colours.ink }} dangerouslySetInnerHTML={{ __html: title }} />',
+  },
+  {
+    id: 'subject-begins-header',
+    promise: 'A subject is one line.',
+    effect: 'A line break in a title or a name that the subject has begins another header of the email',
+    declaration: 'compose',
+    find: "subject.replaceAll(/[\\p{Cc}\\u2028\\u2029]+/gu, ' ').trim()",
+    replace: '{ prepared: true, value: subject }',
+  },
+  {
     id: 'receipt-for-each-spelling',
     promise: 'Strangers get little email through the form.',
     effect: 'A mailbox gets a receipt for each spelling of its address',

@@ -57,6 +57,15 @@ export const organisers: readonly Break[] = [
     replace: "(select nobody from (select '' as email, false as blind) as nobody)",
   },
   {
+    id: 'anybody-reads-page-settings',
+    promise: "each function that the API's roles may execute asks first",
+    // `desk_set_page` ends with a call of this function, so a stranger who is let into it is still refused here.
+    effect: 'Every caller can read the texts of the page, and who changed them last',
+    declaration: 'public.desk_page',
+    find: 'perform private.caller();',
+    replace: '',
+  },
+  {
     id: 'second-factor-not-asked',
     promise: "each function that the API's roles may execute asks first",
     effect: 'A session without the second factor may call the functions',
