@@ -863,6 +863,34 @@ begin
 end
 $$;
 
+-- Claims a letter or a receipt that is due, and fills in the link and the deadline. For a confirmation, the result also has
+-- the days and the venue of the retreat.
+create or replace function private.claim_letter(delivery uuid, lease interval) returns jsonb
+  language plpgsql set search_path = ''
+as $$
+declare
+  was_sending boolean := (select state = 'sending' from private.deliveries where id = delivery);
+  claimed private.deliveries := private.claim_one(delivery, lease);
+  is_confirmation boolean := private.is_confirmation(claimed.letter_id);
+  sent record;
+begin
+  sent := private.fill_at_handover(claimed.application_id, claimed.subject, claimed.body);
+  return (
+    select jsonb_build_object(
+      'id', claimed.id, 'attempt', claimed.attempts, 'uncertain', claimed.may_have_arrived, 'closings', claimed.closings,
+      'age', extract(epoch from now() - claimed.queued_at) * 1000,
+      'to', private.address_of(application.id, application.email), 'subject', sent.subject, 'body', sent.body,
+      'link', sent.link, 'replyTo', reply_to,
+      'is_overdue', private.is_overdue(claimed), 'was_sending', was_sending,
+      'is_confirmation', is_confirmation,
+      'retreat', case when is_confirmation then private.retreat(application.edition) end
+    )
+    from public.retreat_applications as application cross join private.letter_settings
+    where application.id = claimed.application_id
+  );
+end
+$$;
+
 -- Ends recalled deliveries whose server was lost, and cancels receipts that were not sent within a day.
 create or replace function private.end_lost_deliveries() returns void
   language plpgsql set search_path = ''
@@ -2122,6 +2150,7 @@ begin
       perform from private.door for update;
       perform from private.editions order by id for update;
       perform from private.places for update;
+      perform from private.page for update;
       perform from private.templates order by name for update;
       return;
     exception when lock_not_available then
@@ -2172,7 +2201,8 @@ $$;
 
 -- Begins the next edition at once: from now on, applications belong to it. `newest` is the number of the newest edition that the
 -- organiser saw. `copied` says what the previous edition passes on: {templates, questions, places}, each a boolean. The door
--- stays open or closed, also if a limit closed it, and its count of applications begins at 0. For an hour, an application that the
+-- stays open or closed, also if a limit closed it, and its count of applications begins at 0. The page no longer says when people
+-- hear back, since that day belongs to the previous edition. For an hour, an application that the
 -- previous edition already has is not stored again. Repeating the act changes nothing.
 create or replace function public.desk_begin_edition(
   act uuid, newest integer, name text, starts_on date, ends_on date, copied jsonb
@@ -2235,6 +2265,10 @@ begin
   if not keeps_templates then
     perform private.reset_templates(drafts);
   end if;
+  -- The page's screen shows the former text.
+  insert into private.history (author, kind, detail)
+    select me.email, 'page', jsonb_build_object('hear_back', hear_back) from private.page where hear_back <> '';
+  update private.page set version = version + 1, hear_back = '' where hear_back <> '';
   insert into private.history (act, author, kind, detail)
     values (desk_begin_edition.act, me.email, 'edition', jsonb_build_object('edition', former.id + 1, 'name', desk_begin_edition.name));
   return public.desk_places();
