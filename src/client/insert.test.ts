@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 
 import { applicationFrom } from '../application/application.ts'
 import { insertApplication, UnreachableError } from './insert.ts'
@@ -7,8 +7,6 @@ const application = applicationFrom([['first_name', 'Ada']])
 const backend = { url: 'https://project.example/', anonKey: 'key' }
 
 beforeEach(() => void vi.useFakeTimers())
-
-afterEach(() => vi.useRealTimers())
 
 type Reply = Response | Error
 

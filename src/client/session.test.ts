@@ -224,7 +224,6 @@ test.each(clocks)(
   async (minutes) => {
     const storedToken = storeExpiredSession()
     const now = Date.parse('2026-11-25T12:00:00Z')
-    atTestEnd(() => void vi.useRealTimers())
     vi.useFakeTimers({ now, toFake: ['Date'] })
     const requests: string[] = []
     vi.stubGlobal('fetch', async (address: string) => {
@@ -283,7 +282,6 @@ test.each([
   ['cannot refresh', null, 200],
 ])('a session is refreshed twice a minute at most by a server that %s', async (_name, refreshed, status) => {
   storeExpiredSession()
-  atTestEnd(() => void vi.useRealTimers())
   vi.useFakeTimers({ toFake: ['performance'] })
   // Clients of other tests may still refresh.
   const url = 'https://own.example.org'

@@ -1,10 +1,8 @@
 import pino from 'pino'
 import { DatabaseError } from 'pg'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import { createLog, logOptions, logRepeats, toText } from './log.ts'
-
-afterEach(() => void vi.useRealTimers())
 
 test('the log has the code of a database error, and nothing that an applicant wrote', () => {
   const lines: string[] = []

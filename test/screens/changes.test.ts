@@ -254,7 +254,6 @@ test('rows that stay visible overnight change from the time of day to the date',
   await network.settled()
   network.hold()
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 24 * 3_600_000 })
-  atTestEnd(() => void vi.useRealTimers())
   await user.keyboard('j')
   await waitFor(() =>
     expect(times()).toEqual([expect.stringMatching(/^\d+ [A-Z]/), expect.stringMatching(/^\d+ [A-Z]/)]),

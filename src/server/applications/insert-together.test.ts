@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg'
-import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest'
 
 import { openTestDatabase } from '../../../test/support/database.ts'
 import { anApplication } from '../../../test/support/form.ts'
@@ -26,8 +26,6 @@ beforeEach(async () => {
   // Time passes only as the test says, on a machine of any speed.
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
 })
-
-afterEach(() => vi.useRealTimers())
 
 /** Creates a connection that records each statement's rows, and in `sizes` their number. If held, it waits for `letGo`. */
 function createRecorder({ isHeld = false } = {}) {

@@ -1,5 +1,5 @@
 import fastify from 'fastify'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import { sqlOf, type Sql } from '../database/connection/sql.ts'
 import { createVisits, isSeen, sourceOf } from './visits.ts'
@@ -81,7 +81,6 @@ interface Row {
 /** Starts to count visits with a database that fails while `isFailing`, and never responds while `isFrozen`. */
 function startCounting() {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] })
-  onTestFinished(() => void vi.useRealTimers())
   const batches: Row[][] = []
   const warnings: string[] = []
   const database = { isFailing: false, isFrozen: false, tries: 0 }
