@@ -21,9 +21,12 @@ export async function createClock(sql: Sql, start: Date) {
   const dayOf = (at: Date) => Date.UTC(at.getFullYear(), at.getMonth(), at.getDate()) / day
   return {
     now: () => now,
-    /** Moves the dates in a text back by the days between the clock and today. Later moves do the same to the stored dates. */
+    /**
+     * Moves the dates in a text back by the days between the clock and today. Later moves do the same to the stored dates. The
+     * days of the retreat stay, whose last one follows a dash.
+     */
     withDemoDates: (text: string) =>
-      text.replaceAll(/\b\d{1,2} [A-Z][a-z]+ \d{4}\b/g, (writtenDate) => {
+      text.replaceAll(/(?<!–\s?)\b\d{1,2} [A-Z][a-z]+ \d{4}\b/g, (writtenDate) => {
         const date = new Date((dayOf(new Date(writtenDate)) - dayOf(new Date()) + dayOf(now)) * day)
         return date.toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
       }),

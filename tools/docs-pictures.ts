@@ -7,6 +7,9 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 
 import { organisers } from '../demo/desks.ts'
 import { people } from '../demo/people.ts'
+import { defaultLook } from '../src/design/look.ts'
+import { message } from '../src/server/auth/mail/messages.ts'
+import { renderMail } from '../src/server/mail/layout.tsx'
 import { ensureChromium, findExecutable, launchChromium } from '../test/support/browser.ts'
 import { send } from '../test/support/client.ts'
 import { startDemonstration } from '../test/support/demonstration.ts'
@@ -74,8 +77,13 @@ async function takeSignIn(desk: string, mailbox: string) {
   const newest = mail.locator('article').first().getByRole('heading')
   // The email is sent after the response.
   while (!(await newest.innerText()).includes('is your code')) await mail.reload()
+  const code = (await newest.innerText()).slice(0, 6)
+  const link = await mail.locator('article').first().getByRole('link').innerText()
+  // The mailbox shows the plain text.
+  const { paragraphs = [], why } = message('magiclink', { to: email, code, link })(defaultLook.title)
+  await mail.setContent(renderMail({ paragraphs, lang: 'en', why }, defaultLook))
   await take('mail', mail)
-  await page.getByRole('textbox').fill((await newest.innerText()).slice(0, 6))
+  await page.getByRole('textbox').fill(code)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('heading', { name: 'Applications' }).waitFor()
   return await page.context().storageState()
@@ -123,6 +131,12 @@ async function takeJunk(site: string, openDesk: (hash: string) => Promise<Page>)
 
 /** Takes pictures of the screens about the retreat and its guests, about retention, and about one person. */
 async function takeRetreat(openDesk: (hash: string) => Promise<Page>) {
+  const words = await openDesk('/page')
+  await words.getByLabel('Title', { exact: true }).fill('Slow Summer')
+  await words.getByLabel('Tagline').fill('Four days by the lake, without a screen')
+  await words.frameLocator('iframe').getByText('Slow Summer').waitFor()
+  await take('page', words)
+
   const guests = await openDesk('/guests')
   await guests.locator('.guests-table tbody tr').first().waitFor()
   await take('guests', guests)

@@ -22,10 +22,13 @@ const maxOctets = 75
 /** In milliseconds. */
 const dayLength = 86_400_000
 
-/** The days in words: `12–15 March 2027`, the same in every time zone. */
+/**
+ * The days in words, as `private.days_in_words` writes them: `12–15 March 2027`, the same in every time zone. Versions of the
+ * Unicode data differ in the spaces between two days of a month.
+ */
 export function daysOf({ starts_on: start, ends_on: end }: Pick<Retreat, 'starts_on' | 'ends_on'>): string {
   const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
-  return format.formatRange(new Date(start), new Date(end))
+  return format.formatRange(new Date(start), new Date(end)).replace(/^(\d+)\s–\s/, '$1–')
 }
 
 /** The day after the last one, as `2026-12-31`: calendars do not count the end of an event of whole days. */

@@ -46,18 +46,13 @@ export interface Fact {
 export function factsOf(words: PageWords): Fact[] {
   const { starts_on, ends_on, venue, cost, closes_on, closes_at, zone, hear_back } = words
   const facts: [name: string, value: string | undefined][] = [
-    ['When', starts_on && ends_on && daysInWords(starts_on, ends_on)],
+    ['When', starts_on && ends_on && daysOf({ starts_on, ends_on })],
     ['Where', venue],
     ['Cost', cost],
     ['Apply by', closes_on && closingOf(closes_on, closes_at, zone)],
     ['You hear back', hear_back],
   ]
   return facts.flatMap(([name, value]) => (value ? [{ name, value }] : []))
-}
-
-/** The days as `private.days_in_words` writes them. Versions of the Unicode data differ in the spaces between two days of a month. */
-function daysInWords(starts_on: string, ends_on: string) {
-  return daysOf({ starts_on, ends_on }).replace(/^(\d+)\s–\s/, '$1–')
 }
 
 function closingOf(day: string, time: string | undefined, zone = 'UTC') {

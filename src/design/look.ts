@@ -38,6 +38,16 @@ export const defaultLook: Look = {
   about: '',
 }
 
+/** A title as the end of a sentence: with a full stop, unless it ends with punctuation. */
+export function withFullStop(title: string): string {
+  return /\p{P}$/u.test(title) ? title : `${title}.`
+}
+
+/** The default text of the success box under a title. */
+export function thanksOf(title: string): string {
+  return defaultSuccess.replace(defaultLook.title, () => withFullStop(title))
+}
+
 type Words = 'title' | 'tagline' | 'badge' | 'success'
 
 /** Returns the words if they are the operator's own, and undefined if they are the default. */

@@ -13,6 +13,15 @@ test.each(['#ffee99', 'red', '#7a0019;}'])('the colour %s is left out, whoever s
   expect(lookOf({ accent: '#005a5a' }, { accent }).accent).toBe('#005a5a')
 })
 
+test('the default thanks name the title', () => {
+  expect(lookOf({}, { title: 'Slow Summer' }).success).toMatch(
+    /^Thank you for applying to Slow Summer\. We'll/,
+  )
+  expect(lookOf({}, { title: 'Slow?' }).success).toMatch(/^Thank you for applying to Slow\? We'll/)
+  expect(lookOf({}, { title: 'Slow', success: 'Thanks' }).success).toBe('Thanks')
+  expect(lookOf({ success: 'Thanks' }, { title: 'Slow', success: 'Merci' }).success).toBe('Thanks')
+})
+
 test("an operator's settings win over the words of organisers, and these over the default", () => {
   const words = {
     title: 'Slow',

@@ -1,6 +1,6 @@
 import { factsOf, type PageWords } from '../application/page-words.ts'
 import { allowedAccent } from '../design/accent.ts'
-import { defaultLook, type Look, type OperatorLook } from '../design/look.ts'
+import { defaultLook, thanksOf, type Look, type OperatorLook } from '../design/look.ts'
 
 /**
  * The words and the look of the pages: the operator's settings, otherwise what organisers wrote at the desk, otherwise the
@@ -18,7 +18,8 @@ export function lookOf(operator: OperatorLook, words: PageWords): Look {
     accent: accent && allowedAccent(accent),
     about,
   }
-  return { ...defaultLook, ...given(own), ...operator, facts: factsOf(words) }
+  const look = { ...defaultLook, ...given(own), ...operator, facts: factsOf(words) }
+  return { ...look, success: operator.success ?? (success || thanksOf(look.title)) }
 }
 
 /** The entries that have a value. */

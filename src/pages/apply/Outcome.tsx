@@ -3,6 +3,7 @@ import { useEffect, useRef, type ReactNode } from 'react'
 import { Hills } from '../../design/illustrations.tsx'
 import { defaultSuccess } from '../../design/look.ts'
 import { failureTitle, successTitle } from './copy.ts'
+import { Linked } from './Linked.tsx'
 
 /**
  * The success box, at the top of the form.
@@ -17,15 +18,15 @@ export function Success({ text }: { text: string | undefined }) {
   )
 }
 
-/** The failure box. */
+/** The failure box. Its message may be the sentence of a closed door. */
 export function Failure({ message }: { message: string }) {
-  return <Box kind="error" title={failureTitle} text={message} />
+  return <Box kind="error" title={failureTitle} text={<Linked text={message} />} />
 }
 
 interface BoxProps {
   kind: 'success' | 'error'
   title: string
-  text: string
+  text: ReactNode
   children?: ReactNode
 }
 

@@ -119,7 +119,7 @@ const textFont = 'Segoe UI, system-ui, -apple-system, Helvetica, Arial, sans-ser
 const cardStyle: CSSProperties = { padding: '28px 20px 12px', borderTop: '4px solid', borderRadius: 6 }
 const titleStyle: CSSProperties = {
   margin: '0 0 20px',
-  font: 'bold 24px/1.25 Palatino Linotype, Palatino, Georgia, serif',
+  font: '28px/1.2 Iowan Old Style, Palatino Linotype, Palatino, Georgia, serif',
   overflowWrap: 'break-word',
 }
 const textStyle: CSSProperties = {

@@ -44,7 +44,4 @@ function withButton(text: string, link: string, button: string): Paragraph[] {
   return [{ text: before, link, button }, ...(after === '' ? [] : [{ text: after }])]
 }
 
-/** A title as the end of a sentence: with a full stop, unless it ends with punctuation. */
-export function withFullStop(title: string): string {
-  return /\p{P}$/u.test(title) ? title : `${title}.`
-}
+export { withFullStop } from '../../design/look.ts'

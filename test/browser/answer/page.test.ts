@@ -224,7 +224,7 @@ test('a guest who is coming gets the days, the venue, and a file for their calen
     [/^https:\/\/calendar\.google\.com\//, /^https:\/\/outlook\.live\.com\//].map((address) => [
       expect.stringMatching(address),
       '_blank',
-      'noopener noreferrer',
+      'noreferrer',
     ]),
   )
   // Guests may pass the file and the links on, but neither the link of the letter nor their name.

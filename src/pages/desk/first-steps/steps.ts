@@ -33,7 +33,7 @@ export function linesOf({ has_server: hasServer }: Pick<FirstSteps, 'has_server'
     {
       step: 'test',
       words: 'Send yourself a test of a letter, from its template.',
-      link: at('Acceptance', { screen: 'template', occasion: 'accepted' }),
+      link: at('Accepted', { screen: 'template', occasion: 'accepted' }),
     },
     {
       step: 'erased',

@@ -18,7 +18,7 @@ const automaticLetters = {
     occasion: confirmation,
     title: 'Confirmation',
     label: 'Send a confirmation to each person who is coming',
-    hint: 'Sent automatically a minute after somebody presses “I am coming”: at most one an hour to each person. It has a file for their calendar if the days are set under Days and places.',
+    hint: 'Sent automatically a minute after somebody presses “I am coming”: at most one an hour to each person. It has a file for their calendar if the days of the retreat are set.',
   },
 }
 

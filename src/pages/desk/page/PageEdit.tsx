@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import { factsOf, maxLengths, pageFile, type PageText } from '../../../application/page-words.ts'
 import type { PageSettings, ShownFacts } from '../../../client/desk/page.ts'
 import { colourIn } from '../../../design/accent.ts'
-import { defaultLook, type OperatorLook } from '../../../design/look.ts'
+import { defaultLook, thanksOf, type OperatorLook } from '../../../design/look.ts'
 import { light } from '../../../design/palette.ts'
 import { readPageData } from '../../page-data.ts'
 import type { DeskData } from '../desk-data.ts'
@@ -77,6 +77,7 @@ function PageForm({ page, operator, isBuild }: PageFormProps) {
     operatorText: operatorTextOf(name, operator),
     onText: (text: string) => enter({ texts: { ...entries.texts, [name]: text } }),
   })
+  const look = lookWith(entries, facts, operator)
   const knownFacts = factsOf(facts)
   const tickOf = (name: keyof ShownFacts) => ({
     name: factNames[name],
@@ -103,7 +104,7 @@ function PageForm({ page, operator, isBuild }: PageFormProps) {
             <TextOf
               {...fieldOf('success')}
               rows={3}
-              hint={`Applicants read it after sending. ${ifBlank(defaultLook.success)}`}
+              hint={`Applicants read it after sending. ${ifBlank(thanksOf(look.title))}`}
             />
             <TextOf
               {...fieldOf('privacy_url')}
@@ -139,7 +140,7 @@ function PageForm({ page, operator, isBuild }: PageFormProps) {
         </form>
         {last?.kind === 'page' && <LastChange last={last} />}
       </div>
-      <PagePreview retreat={facts} look={lookWith(entries, facts, operator)} />
+      <PagePreview retreat={facts} look={look} />
     </div>
   )
 }

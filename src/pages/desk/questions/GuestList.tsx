@@ -119,13 +119,13 @@ function Guests({ byName, asked, places, edition }: GuestsProps) {
               onChoose={setOrder}
             />
           )}
-          <p className="control-hint">
-            The printed list and the file have this order and the columns that are ticked.
-          </p>
           <div className="layout-row">
             <Button onPress={() => print()}>Print</Button>
             <Button onPress={download}>Download CSV</Button>
           </div>
+          <p className="control-hint">
+            The printed list and the file have this order and the columns that are ticked.
+          </p>
         </form>
         <Totals guests={guests} questions={shownQuestions} />
       </div>

@@ -64,7 +64,7 @@ function DueApplications({ retention: { due, announced } }: RetentionProps) {
     <section className="layout-notice error" aria-label="Applications that will be erased">
       {announced && (
         <p>
-          {announcementOf(announced)} The server erases them after seven days of announcement; this is day{' '}
+          {announcementOf(announced)} They are erased after seven days of announcement; this is day{' '}
           {Math.min(announced.days, 7)}.
         </p>
       )}
@@ -72,7 +72,7 @@ function DueApplications({ retention: { due, announced } }: RetentionProps) {
         <>
           <p>
             {dueWords} {due === 1 ? 'is' : 'are'} due already:{' '}
-            {announced ? 'you can erase them now.' : 'without a server, you erase them here.'}
+            {announced ? 'you can erase them now.' : 'you erase them here.'}
           </p>
           <div className="layout-row">
             <ConfirmButton
@@ -128,8 +128,8 @@ function MonthsEdit({ retention }: RetentionProps) {
         />
         <ul>
           <li>
-            Your server announces each erasing for seven days before: here, under Days and places and in the
-            daily email. Without a server, nothing is announced, and you erase here what is due.
+            Each erasing is announced for seven days before: here, under Days and places, and in the daily
+            email. If nothing is announced, you erase here what is due.
           </li>
           <li>Each is erased for good, with its letters and answers. A restored backup erases it again.</li>
           <li>You can keep a single application, with a reason, where it is shown.</li>
