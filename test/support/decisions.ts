@@ -1,13 +1,13 @@
 import type { Status } from '../../src/application/statuses.ts'
 import type { DecisionOutcome } from '../../src/client/desk/applications.ts'
-import { reduce, type QueueEvent } from '../../src/pages/desk/kit/decision-reducer.ts'
+import { reduce, type QueueEvent } from '../../src/pages/desk/data/decision-reducer.ts'
 import {
   decisionsInCall,
   emptyQueue,
   undoableDecisions,
   type QueueState,
   type SeenApplication,
-} from '../../src/pages/desk/kit/decision-state.ts'
+} from '../../src/pages/desk/data/decision-state.ts'
 
 /** An application, as an organiser saw it. */
 export const application = (id: string, status: Status = 'new', version = 0): SeenApplication => ({

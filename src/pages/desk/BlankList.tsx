@@ -2,11 +2,11 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 
 import type { ListedApplication } from '../../client/desk/applications.ts'
 import { Applications } from './applications/Applications.tsx'
-import { outcomeOf } from './decisions/sentences.ts'
+import { outcomeOf } from './data/decision-sentences.ts'
 import { Frame } from './Frame.tsx'
-import { filterOf, filtersFrom } from './kit/filters.ts'
-import type { List } from './kit/list.ts'
-import { DeskProvider, type Me } from './kit/useDesk.tsx'
+import { filterOf, filtersFrom } from './data/filters.ts'
+import type { List } from './data/list.ts'
+import { DeskProvider, type Me } from './data/useDesk.tsx'
 
 const blank: ListedApplication = {
   id: '',

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 
 import { EarlierNotice, EditionSelect } from './editions/EditionSelect.tsx'
-import { go, hrefOf, roomOf, type Route } from './kit/route.ts'
-import { useDesk } from './kit/useDesk.tsx'
+import { go, hrefOf, roomOf, type Route } from './data/route.ts'
+import { useDesk } from './data/useDesk.tsx'
 
 type PlainRoute = Extract<Route, { edition?: unknown }>
 

@@ -7,7 +7,7 @@ import type { DeskData } from './desk-data.ts'
 import { Desk } from './Desk.tsx'
 import { watchConnection } from './kit/connection.ts'
 import { SiteTitle } from './kit/site-title.tsx'
-import { forgetUnsentText } from './kit/useUnsentText.ts'
+import { forgetUnsentText } from './data/useUnsentText.ts'
 import { takeLinkContent } from './session/sign-in-link.ts'
 import { watchSession, type WatchedSession } from './session/watch-session.ts'
 

@@ -15,7 +15,7 @@ import { drawEarlyList, storeEarlyInput, isFirstList } from './applications/earl
 import type { DeskData } from './desk-data.ts'
 import { afterFrame } from './kit/after-frame.ts'
 import { prepareMoments } from './kit/format.ts'
-import { firstPageArguments } from './kit/list.ts'
+import { firstPageArguments } from './data/list.ts'
 import { siteRoot } from '../site-root.ts'
 
 declare global {

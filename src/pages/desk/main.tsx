@@ -6,7 +6,7 @@ import { elementForReact } from './applications/take-over.ts'
 import type { DeskData } from './desk-data.ts'
 import { createDeskPage } from './desk-page.tsx'
 import { hydrateSignIn } from './hydrate-sign-in.ts'
-import { routeOf } from './kit/route.ts'
+import { routeOf } from './data/route.ts'
 import { loadScreens } from './kit/Screen.tsx'
 import { followTranslation } from './kit/translation.ts'
 

@@ -5,10 +5,10 @@ import { isBlank, trimmed } from '../../../application/blank.ts'
 import { questions, textFields } from '../../../application/fields.ts'
 import type { FullApplication } from '../../../client/desk/applications.ts'
 import { ActButton } from '../kit/ActButton.tsx'
-import { linkedInLink, mailLink, phoneLink } from '../kit/contact-links.ts'
+import { linkedInLink, mailLink, phoneLink } from '../letters/contact-links.ts'
 import { momentOf, shortOf } from '../kit/format.ts'
 import { LongText, pieceLength } from '../kit/LongText.tsx'
-import { meantEmail } from '../kit/mistyped.ts'
+import { meantEmail } from '../letters/mistyped.ts'
 
 const links: Partial<Record<keyof Application, (value: string) => string | undefined>> = {
   email: mailLink,

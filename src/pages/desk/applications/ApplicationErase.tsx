@@ -1,14 +1,14 @@
 import { useRef, useState } from 'react'
 
 import type { ApplicationDetails } from '../../../client/desk/applications.ts'
-import { letterTextName } from '../drafts/LetterCreate.tsx'
+import { letterTextName } from '../letters/LetterCreate.tsx'
 import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
 import { DialogForm } from '../kit/DialogForm.tsx'
 import { Field, Tick } from '../kit/Field.tsx'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
-import { useDeskAct } from '../kit/useDeskAct.ts'
-import { useSetUnsentText } from '../kit/useUnsentText.ts'
+import { useDeskAct } from '../data/useDeskAct.ts'
+import { useSetUnsentText } from '../data/useUnsentText.ts'
 import { noteTextName } from './ApplicationTimeline.tsx'
 
 /**

@@ -7,7 +7,7 @@ import { Button } from '../kit/Button.tsx'
 import { formatNumber } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useAct } from '../kit/useAct.ts'
-import { useDesk } from '../kit/useDesk.tsx'
+import { useDesk } from '../data/useDesk.tsx'
 
 /**
  * A button that downloads the filtered applications as CSV. Leaving the screen stops the download.

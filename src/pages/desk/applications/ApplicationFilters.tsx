@@ -3,9 +3,9 @@ import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'rea
 import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Overview } from '../../../client/desk/applications.ts'
 import { Button } from '../kit/Button.tsx'
-import { exactWordOf, filtersFrom, type Filters } from '../kit/filters.ts'
+import { exactWordOf, filtersFrom, type Filters } from '../data/filters.ts'
 import { formatCount } from '../kit/format.ts'
-import { hrefOf } from '../kit/route.ts'
+import { hrefOf } from '../data/route.ts'
 import { lazyScreen, PartNotLoaded } from '../kit/Screen.tsx'
 
 const FilterFields = lazyScreen(async () => (await import('./deferred.ts')).FilterFields, PartNotLoaded)

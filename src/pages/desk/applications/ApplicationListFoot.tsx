@@ -1,9 +1,9 @@
 import { MoreButton } from '../kit/Screen.tsx'
 import { momentOf } from '../kit/format.ts'
-import type { List } from '../kit/list.ts'
+import type { List } from '../data/list.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useAct } from '../kit/useAct.ts'
-import { useDesk } from '../kit/useDesk.tsx'
+import { useDesk } from '../data/useDesk.tsx'
 
 interface ApplicationListFootProps {
   list: List

@@ -9,7 +9,7 @@ import { Tick } from '../kit/Field.tsx'
 import { formatNumber, formatCount } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useAct } from '../kit/useAct.ts'
-import { useDesk } from '../kit/useDesk.tsx'
+import { useDesk } from '../data/useDesk.tsx'
 import type { Changes } from './useList.ts'
 
 interface ApplicationListHeadProps {

@@ -3,7 +3,7 @@ import { useState } from 'react'
 
 import { focusHeading } from '../kit/focus.ts'
 import { useMedia } from '../kit/useMedia.ts'
-import type { Route } from '../kit/route.ts'
+import type { Route } from '../data/route.ts'
 import { Boundary, lazyScreen } from '../kit/Screen.tsx'
 import { ApplicationList } from './ApplicationList.tsx'
 

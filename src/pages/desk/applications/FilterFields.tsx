@@ -1,8 +1,8 @@
 import { paidSolutions, teamSizes } from '../../../application/application.ts'
 import { rsvpStates, type RsvpState } from '../../../application/statuses.ts'
 import { Choice, Field } from '../kit/Field.tsx'
-import type { Filters } from '../kit/filters.ts'
-import { useReading } from '../kit/useReading.ts'
+import type { Filters } from '../data/filters.ts'
+import { useReading } from '../data/useReading.ts'
 
 interface FilterFieldsProps {
   filters: Filters

@@ -6,7 +6,7 @@ import { Button } from '../kit/Button.tsx'
 import { Dialog } from '../kit/Dialog.tsx'
 import { focusHeading, focusOn } from '../kit/focus.ts'
 import { countOf, formatNumber, nameOf } from '../kit/format.ts'
-import { useDecisionQueue, useDesk } from '../kit/useDesk.tsx'
+import { useDecisionQueue, useDesk } from '../data/useDesk.tsx'
 
 /** Milliseconds between two searches for junk, which read many applications. */
 const interval = 300_000

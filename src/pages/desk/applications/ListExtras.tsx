@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useRef } from 'react'
 
 import type { Edition } from '../../../client/desk/editions.ts'
 import { EarlierNotice, EditionSelect } from '../editions/EditionSelect.tsx'
-import type { Filters } from '../kit/filters.ts'
+import type { Filters } from '../data/filters.ts'
 import { ClockNotice } from '../session/ClockNotice.tsx'
 import { JunkSuggestions } from './JunkSuggestions.tsx'
 

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { PageVisits, VisitedDay } from '../../../client/desk/retreat.ts'
 import { countOf } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'
-import { useDesk } from '../kit/useDesk.tsx'
+import { useDesk } from '../data/useDesk.tsx'
 import { BarsPlot, DaysPlot } from './Plot.tsx'
 
 /** Milliseconds between two reads. */

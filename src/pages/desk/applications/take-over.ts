@@ -1,5 +1,5 @@
 import { pressEnds } from '../kit/listen.ts'
-import { go, routeOf } from '../kit/route.ts'
+import { go, routeOf } from '../data/route.ts'
 import { onScreenLoaded } from '../kit/screen-loaded.ts'
 import type { WatchedSession } from '../session/watch-session.ts'
 import { checkboxId } from './ApplicationRow.tsx'

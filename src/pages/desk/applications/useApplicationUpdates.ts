@@ -5,7 +5,7 @@ import type { Filter } from '../../../client/desk/applications.ts'
 import { RefusedCall } from '../../../client/rest.ts'
 import { afterFrame } from '../kit/after-frame.ts'
 import { announce } from '../kit/announce.tsx'
-import { useDesk, useDecisionQueue } from '../kit/useDesk.tsx'
+import { useDesk, useDecisionQueue } from '../data/useDesk.tsx'
 import { timelineOf } from './ApplicationTimeline.tsx'
 
 /**

@@ -1,8 +1,8 @@
 import { hashKey, useQuery } from '@tanstack/react-query'
 
 import type { Overview } from '../../../client/desk/applications.ts'
-import { filterOf, type Filters } from '../kit/filters.ts'
-import { useDesk } from '../kit/useDesk.tsx'
+import { filterOf, type Filters } from '../data/filters.ts'
+import { useDesk } from '../data/useDesk.tsx'
 
 /**
  * Reads a list and follows its changes. The list is refetched when the organiser returns to it. Its rows keep their order

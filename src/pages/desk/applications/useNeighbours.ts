@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useEffectEvent } from 'react'
 
 import type { Filter } from '../../../client/desk/applications.ts'
-import { idsOf } from '../kit/opened-list.ts'
-import { useDecisionQueue, useDesk } from '../kit/useDesk.tsx'
+import { idsOf } from '../data/opened-list.ts'
+import { useDecisionQueue, useDesk } from '../data/useDesk.tsx'
 import { neighboursIn } from './neighbours.ts'
 
 /** The next page is read when at most this many rows of the list are left. */

@@ -2,8 +2,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 
 import { afterFrame } from '../kit/after-frame.ts'
-import { filterOf, type Filters } from '../kit/filters.ts'
-import { useDesk } from '../kit/useDesk.tsx'
+import { filterOf, type Filters } from '../data/filters.ts'
+import { useDesk } from '../data/useDesk.tsx'
 
 /** Prefetches an application, so that moving to it is instant on a slow connection too. */
 export function usePrefetch(id: string | undefined, filters: Filters) {

@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { afterFrame } from '../kit/after-frame.ts'
 import { focusApplication } from '../kit/focus.ts'
 import { afterPress } from '../kit/listen.ts'
-import { useDecisionQueue } from '../kit/useDesk.tsx'
+import { useDecisionQueue } from '../data/useDesk.tsx'
 
 /**
  * Tracks the row that keys act on: the one that has or last had the focus. If it disappears on a refresh after the organiser's

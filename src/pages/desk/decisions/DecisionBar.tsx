@@ -4,14 +4,14 @@ import { statuses, type Status } from '../../../application/statuses.ts'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
 import { focusHeading, focusHeadingOnRemoval } from '../kit/focus.ts'
-import type { DecisionQueue } from '../kit/decision-queue.ts'
-import { progressIn, undoableDecisions, type Decision, type SeenApplication } from '../kit/decision-state.ts'
+import type { DecisionQueue } from '../data/decision-queue.ts'
+import { progressIn, undoableDecisions, type Decision, type SeenApplication } from '../data/decision-state.ts'
 import { formatNumber, outOf } from '../kit/format.ts'
 import { singleKeys } from '../kit/switches.ts'
-import { useDecisionQueue } from '../kit/useDesk.tsx'
+import { useDecisionQueue } from '../data/useDesk.tsx'
 import type { Keys } from '../kit/useKeys.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
-import { progressOf, undoneWord } from './sentences.ts'
+import { progressOf, undoneWord } from '../data/decision-sentences.ts'
 
 /** The button for each status, and its key. */
 export const decisionButtons = [

@@ -1,7 +1,7 @@
 import { statuses } from '../../../application/statuses.ts'
 import { Button } from '../kit/Button.tsx'
 import { focusApplication } from '../kit/focus.ts'
-import { useDecisionQueue } from '../kit/useDesk.tsx'
+import { useDecisionQueue } from '../data/useDesk.tsx'
 import { decisionButtons } from './DecisionBar.tsx'
 import { groupAlike, isStatusKnown, sentenceOfRefusal } from './refusals.ts'
 

@@ -1,5 +1,5 @@
-import type { SeenApplication } from '../kit/decision-state.ts'
-import { useDecisionQueue } from '../kit/useDesk.tsx'
+import type { SeenApplication } from '../data/decision-state.ts'
+import { useDecisionQueue } from '../data/useDesk.tsx'
 import { Pill } from './Pill.tsx'
 
 /** An application's status. It shows whether the status is being saved, or was changed by somebody else. */

@@ -1,7 +1,7 @@
 import { statuses } from '../../../application/statuses.ts'
-import { unconfirmedIn, type Refusal } from '../kit/decision-state.ts'
+import { unconfirmedIn, type Refusal } from '../data/decision-state.ts'
 import { momentOf } from '../kit/format.ts'
-import { wordsForNotSaved } from './sentences.ts'
+import { wordsForNotSaved } from '../data/decision-sentences.ts'
 
 /** Groups refusals that have the same wanted status, reason and, if known, current status. */
 export function groupAlike(refusals: Iterable<Refusal>): [Refusal, ...Refusal[]][] {

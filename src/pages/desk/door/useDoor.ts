@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 
-import { polled } from '../kit/queries.ts'
-import { useDesk } from '../kit/useDesk.tsx'
+import { polled } from '../data/queries.ts'
+import { useDesk } from '../data/useDesk.tsx'
 
 /** The state of the door, and who changed it last. */
 export function useDoor() {

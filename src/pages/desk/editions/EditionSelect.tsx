@@ -2,7 +2,7 @@ import { useId } from 'react'
 
 import type { Edition } from '../../../client/desk/editions.ts'
 import { focusHeading } from '../kit/focus.ts'
-import { hrefOf, type Route } from '../kit/route.ts'
+import { hrefOf, type Route } from '../data/route.ts'
 import { findEarlierEdition, nameOfEdition } from './editions.ts'
 
 interface EditionSelectProps {

@@ -1,5 +1,5 @@
 import type { FirstStep, FirstSteps } from '../../../client/desk/retreat.ts'
-import { hrefOf, unfilteredList, type Route } from '../kit/route.ts'
+import { hrefOf, unfilteredList, type Route } from '../data/route.ts'
 
 /** A line of the checklist: the step, its words, and where to do it. */
 export interface StepLine {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 
 import { siteRoot } from '../../site-root.ts'
-import { useDesk } from '../kit/useDesk.tsx'
+import { useDesk } from '../data/useDesk.tsx'
 
 /** The address of the applicants' page: the operator's, or the one beside the desk until that is known. */
 export function usePageAddress(): string {

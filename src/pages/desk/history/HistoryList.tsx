@@ -3,11 +3,11 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import type { GeneralHistoryEntry, HistoryPage } from '../../../client/desk/retreat.ts'
 import { doorWordsOf } from '../door/door.ts'
 import { countOf, momentOf } from '../kit/format.ts'
-import { polled } from '../kit/queries.ts'
+import { polled } from '../data/queries.ts'
 import { placesWordsOf, retreatWordsOf } from '../places/places.ts'
 import { retentionWordsOf } from '../retention/retention.ts'
 import { MoreButton, Screen } from '../kit/Screen.tsx'
-import { useDesk } from '../kit/useDesk.tsx'
+import { useDesk } from '../data/useDesk.tsx'
 
 /** The screen of events that belong to no single application, such as changes of the door and erasures, newest first. */
 export function HistoryList() {

@@ -1,7 +1,7 @@
 import type { ComponentProps, MouseEvent, ReactNode } from 'react'
 
-import { filtersFrom, type Filters } from './filters.ts'
-import { hrefOf } from './route.ts'
+import { filtersFrom, type Filters } from '../data/filters.ts'
+import { hrefOf } from '../data/route.ts'
 
 /** The properties of a button. */
 export interface ButtonProps extends Omit<ComponentProps<'button'>, 'type' | 'onClick'> {

@@ -3,7 +3,7 @@ import { Component, useEffect, useState, type ComponentType, type ReactNode } fr
 import { MissingScriptError } from '../../../client/missing-script.ts'
 import { Button } from './Button.tsx'
 import { focusAtTop, focusHeading, focusHeadingOnRemoval, scrollToTop } from './focus.ts'
-import { hrefOf, type Route } from './route.ts'
+import { hrefOf, type Route } from '../data/route.ts'
 import { Alert, type AlertProps, Problem, reload, StaleProblem } from './Problem.tsx'
 import { useScreenLoaded } from './screen-loaded.ts'
 import { useTitle } from './site-title.tsx'

@@ -1,9 +1,9 @@
 import type { LettersOverview } from '../../../client/desk/letters.ts'
 import { ActSwitch } from '../kit/ActSwitch.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
-import { hrefOf } from '../kit/route.ts'
+import { hrefOf } from '../data/route.ts'
 import { Sheet } from '../kit/Screen.tsx'
-import { useDeskAct } from '../kit/useDeskAct.ts'
+import { useDeskAct } from '../data/useDeskAct.ts'
 import { confirmation, receipt } from './letters.ts'
 
 /** The letters that are sent automatically once organisers switch them on, by the name of their setting. */

@@ -4,7 +4,7 @@ import { maxCharacters } from '../../../application/limits.ts'
 import type { Letter } from '../../../client/desk/letters.ts'
 import { Field, TextField } from '../kit/Field.tsx'
 import { LongText } from '../kit/LongText.tsx'
-import { hrefOf } from '../kit/route.ts'
+import { hrefOf } from '../data/route.ts'
 import { isInvitationPlaceholder, partsOf, retreatPlaceholders, retreatWords } from './letters.ts'
 
 /** The text of a letter. */

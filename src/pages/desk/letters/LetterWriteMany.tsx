@@ -1,6 +1,6 @@
 import { Dialog } from '../kit/Dialog.tsx'
 import { formatNumber } from '../kit/format.ts'
-import type { SeenApplication } from '../kit/decision-state.ts'
+import type { SeenApplication } from '../data/decision-state.ts'
 import { lazyScreen, PartNotLoaded } from '../kit/Screen.tsx'
 
 const LetterWriteManyForm = lazyScreen(

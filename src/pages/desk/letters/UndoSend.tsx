@@ -6,9 +6,9 @@ import { ActButton } from '../kit/ActButton.tsx'
 import { focusHeadingOnRemoval } from '../kit/focus.ts'
 import { countOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
-import { refetchedBy } from '../kit/refetched-by.ts'
-import { useDesk } from '../kit/useDesk.tsx'
-import { useDeskAct } from '../kit/useDeskAct.ts'
+import { refetchedBy } from '../data/refetched-by.ts'
+import { useDesk } from '../data/useDesk.tsx'
+import { useDeskAct } from '../data/useDeskAct.ts'
 import { clockOf } from './letters.ts'
 
 /** The letters that one act released. */

@@ -1,8 +1,8 @@
 import { infiniteQueryOptions } from '@tanstack/react-query'
 
 import type { LetterCursor, OutboxState } from '../../../client/desk/letters.ts'
-import { polled } from '../kit/queries.ts'
-import type { useDesk } from '../kit/useDesk.tsx'
+import { polled } from '../data/queries.ts'
+import type { useDesk } from '../data/useDesk.tsx'
 
 type Desk = Pick<ReturnType<typeof useDesk>, 'call' | 'withOverview'>
 

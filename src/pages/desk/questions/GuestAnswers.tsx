@@ -9,7 +9,7 @@ import { DialogForm } from '../kit/DialogForm.tsx'
 import { Choice, Field, TextField } from '../kit/Field.tsx'
 import { LongText } from '../kit/LongText.tsx'
 import { Sheet } from '../kit/Screen.tsx'
-import { useDeskAct } from '../kit/useDeskAct.ts'
+import { useDeskAct } from '../data/useDeskAct.ts'
 import { answerWords, yesNo } from './questions.ts'
 
 interface GuestAnswersProps {

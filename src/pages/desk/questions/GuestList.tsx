@@ -10,13 +10,13 @@ import { storageOf } from '../../../client/storage.ts'
 import { announce } from '../kit/announce.tsx'
 import { ApplicationLink, Button } from '../kit/Button.tsx'
 import { Choice, Tick } from '../kit/Field.tsx'
-import { filtersFrom } from '../kit/filters.ts'
+import { filtersFrom } from '../data/filters.ts'
 import { countOf, dayOf, formatNumber, localTimeOf, nameOf } from '../kit/format.ts'
-import { hrefOf } from '../kit/route.ts'
+import { hrefOf } from '../data/route.ts'
 import { saveFile } from '../kit/save-file.ts'
 import { Screen, Sheet } from '../kit/Screen.tsx'
 import { SiteTitle } from '../kit/site-title.tsx'
-import { useDesk } from '../kit/useDesk.tsx'
+import { useDesk } from '../data/useDesk.tsx'
 import {
   chosenOf,
   columnsOf,

@@ -4,8 +4,8 @@ import { ActProblems } from '../kit/ActProblems.tsx'
 import { Field } from '../kit/Field.tsx'
 import { focusHeading, useOnHidden } from '../kit/focus.ts'
 import { countOf, dayOf } from '../kit/format.ts'
-import { hrefOf } from '../kit/route.ts'
-import { useDeskAct } from '../kit/useDeskAct.ts'
+import { hrefOf } from '../data/route.ts'
+import { useDeskAct } from '../data/useDeskAct.ts'
 import { dayAfter } from './questions.ts'
 
 interface PrivateDaysEditProps {

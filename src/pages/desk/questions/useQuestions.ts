@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 
 import type { Guest, GuestPage } from '../../../client/desk/questions.ts'
-import { polled } from '../kit/queries.ts'
-import { useDesk } from '../kit/useDesk.tsx'
+import { polled } from '../data/queries.ts'
+import { useDesk } from '../data/useDesk.tsx'
 
 /** The questions to the guests of a retreat; by default, of the newest. */
 export function useQuestions(edition?: number) {

@@ -1,5 +1,5 @@
 import type { Announcement } from '../../../application/announcement.ts'
-import { hrefOf } from '../kit/route.ts'
+import { hrefOf } from '../data/route.ts'
 import { announcementOf } from './retention.ts'
 
 /** The notice that applications will be erased, with a link to the settings. */

@@ -10,8 +10,8 @@ import { Field } from '../kit/Field.tsx'
 import { focusHeading, useOnHidden } from '../kit/focus.ts'
 import { dayOf, momentOf } from '../kit/format.ts'
 import { Sheet } from '../kit/Screen.tsx'
-import { useDeskAct } from '../kit/useDeskAct.ts'
-import { useUnsentText } from '../kit/useUnsentText.ts'
+import { useDeskAct } from '../data/useDeskAct.ts'
+import { useUnsentText } from '../data/useUnsentText.ts'
 
 interface HoldEditProps {
   details: Pick<ApplicationDetails, 'application' | 'erased_on' | 'hold'>

@@ -1,6 +1,6 @@
 import type { EmailOtpType } from '@supabase/auth-js'
 
-import { go, useFragment, unfilteredList } from '../kit/route.ts'
+import { go, useFragment, unfilteredList } from '../data/route.ts'
 import type { Notice } from './sentences.ts'
 
 /** A session from the fragment of a hosted project's link, which the visitor has not yet confirmed with a button. */

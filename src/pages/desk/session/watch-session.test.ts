@@ -6,7 +6,7 @@ import { beforeEach, expect, test, vi } from 'vitest'
 import { atTestEnd } from '../../../../test/support/cleanup.ts'
 import { createDesk } from '../../../client/desk.ts'
 import { createSession, SignedOutError } from '../../../client/session.ts'
-import type { Me } from '../kit/useDesk.tsx'
+import type { Me } from '../data/useDesk.tsx'
 import { watchSession, type WatchedSession } from './watch-session.ts'
 
 beforeEach(() => void vi.stubGlobal('navigator', { onLine: true }))

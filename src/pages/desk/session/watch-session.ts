@@ -5,7 +5,7 @@ import { storedSession, needsSecondFactor } from '../../../client/stored-session
 import { SignedOutError, type Session } from '../../../client/session.ts'
 import { createListeners } from '../kit/listen.ts'
 import { isRefusal, sentenceOf, reportUnexpected } from '../kit/Problem.tsx'
-import type { Me } from '../kit/useDesk.tsx'
+import type { Me } from '../data/useDesk.tsx'
 import { sentenceOfSignIn, type Notice } from './sentences.ts'
 
 /** The step of signing in. A `stranger` has signed in but is not an organiser. */

@@ -6,7 +6,7 @@ import {
   type Decision,
   type Progress,
   type Refusal,
-} from '../kit/decision-state.ts'
+} from './decision-state.ts'
 import { outOf } from '../kit/format.ts'
 
 /** The outcome of an act, for the live region. */

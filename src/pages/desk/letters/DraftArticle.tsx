@@ -1,7 +1,7 @@
 import type { ComponentProps } from 'react'
 
 import { ApplicationLink } from '../kit/Button.tsx'
-import { nameOfLetter } from '../letters/letters.ts'
+import { nameOfLetter } from './letters.ts'
 import type { Recipient } from './draft-changes.ts'
 
 interface DraftArticleProps extends ComponentProps<'article'> {

@@ -5,7 +5,7 @@ import type { ActName, Arguments, Result } from '../../../client/desk/calls.ts'
 import type { Letter, LetterPage, LettersOverview } from '../../../client/desk/letters.ts'
 import type { Questions } from '../../../client/desk/questions.ts'
 import type { Places } from '../../../client/desk/retreat.ts'
-import { announce } from './announce.tsx'
+import { announce } from '../kit/announce.tsx'
 import type { DecisionQueue } from './decision-queue.ts'
 import type { List } from './list.ts'
 

@@ -1,11 +1,11 @@
 import { useRef, type ReactNode, type SyntheticEvent } from 'react'
 
 import type { ActName, Result } from '../../../client/desk/calls.ts'
-import { ActButton } from './ActButton.tsx'
-import { Button } from './Button.tsx'
-import { ActProblems } from './ActProblems.tsx'
-import { focusHeadingOnRemoval, focusRowOnRemoval } from './focus.ts'
-import { isConflict } from './Problem.tsx'
+import { ActButton } from '../kit/ActButton.tsx'
+import { Button } from '../kit/Button.tsx'
+import { ActProblems } from '../kit/ActProblems.tsx'
+import { focusHeadingOnRemoval, focusRowOnRemoval } from '../kit/focus.ts'
+import { isConflict } from '../kit/Problem.tsx'
 import { useDeskAct, type Args } from './useDeskAct.ts'
 import type { Change } from './useUnsentText.ts'
 

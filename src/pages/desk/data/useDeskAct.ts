@@ -2,11 +2,11 @@ import { useQueryClient } from '@tanstack/react-query'
 
 import type { ActName, ActWithId, Arguments, Result } from '../../../client/desk/calls.ts'
 import { actRetryDelays, SignedOutError } from '../../../client/session.ts'
-import { announce } from './announce.tsx'
-import { failureOf } from './ActProblems.tsx'
+import { announce } from '../kit/announce.tsx'
+import { failureOf } from '../kit/ActProblems.tsx'
 import { refetchedBy } from './refetched-by.ts'
 import { responseHandlerOf } from './responses.ts'
-import { useAct, type Act } from './useAct.ts'
+import { useAct, type Act } from '../kit/useAct.ts'
 import { useDesk } from './useDesk.tsx'
 
 /** The calls that get an act id here. The decision queue creates its own ids. */

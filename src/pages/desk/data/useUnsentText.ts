@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 
 import { storageOf } from '../../../client/storage.ts'
-import { createListeners } from './listen.ts'
+import { createListeners } from '../kit/listen.ts'
 import { useDesk } from './useDesk.tsx'
 
 /** Unsent text by name, and the account of the person who typed it. */

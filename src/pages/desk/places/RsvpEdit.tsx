@@ -5,9 +5,9 @@ import { Field } from '../kit/Field.tsx'
 import { dayOf, momentOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Sheet } from '../kit/Screen.tsx'
-import { useDeskAct } from '../kit/useDeskAct.ts'
-import { useUnsentText } from '../kit/useUnsentText.ts'
-import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
+import { useDeskAct } from '../data/useDeskAct.ts'
+import { useUnsentText } from '../data/useUnsentText.ts'
+import { SaveButtons, useVersionedDraft, type Unsaved } from '../data/useVersionedDraft.tsx'
 
 /** The RSVP of an accepted applicant, in words; nothing until it was read. */
 export function RsvpSentence({ rsvp }: { rsvp: RsvpDetails }) {

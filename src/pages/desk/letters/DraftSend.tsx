@@ -8,10 +8,10 @@ import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
 import { DialogForm } from '../kit/DialogForm.tsx'
 import { Field, Tick } from '../kit/Field.tsx'
 import { countOf, formatNumber } from '../kit/format.ts'
-import { useDeskAct } from '../kit/useDeskAct.ts'
-import { useReading } from '../kit/useReading.ts'
-import { isMistyped } from '../kit/mistyped.ts'
-import { wasSentBefore, nameOfLetter } from '../letters/letters.ts'
+import { useDeskAct } from '../data/useDeskAct.ts'
+import { useReading } from '../data/useReading.ts'
+import { isMistyped } from './mistyped.ts'
+import { wasSentBefore, nameOfLetter } from './letters.ts'
 
 /** A draft that was not sent, and the reason. */
 export interface Unsent {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
 import type { Status } from '../../../application/statuses.ts'
-import type { DecisionAct, Decision, Refusal } from '../kit/decision-state.ts'
-import { groupAlike, sentenceOfRefusal } from './refusals.ts'
-import { countsOf, outcomeOf, progressOf, undoneWord } from './sentences.ts'
+import type { DecisionAct, Decision, Refusal } from './decision-state.ts'
+import { groupAlike, sentenceOfRefusal } from '../decisions/refusals.ts'
+import { countsOf, outcomeOf, progressOf, undoneWord } from './decision-sentences.ts'
 
 const application = (id: string, status: Status = 'new') => ({ id, name: `Person ${id}`, status, version: 1 })
 const decision = (id: string, status: Status = 'new', wanted: Status = 'accepted', isUndo = false) => ({

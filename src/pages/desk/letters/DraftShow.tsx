@@ -3,12 +3,12 @@ import { useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'rea
 import type { Letter } from '../../../client/desk/letters.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { Button } from '../kit/Button.tsx'
-import { mailProgramLink } from '../kit/contact-links.ts'
+import { mailProgramLink } from './contact-links.ts'
 import { focusHeading, hasFocus, useOnHidden } from '../kit/focus.ts'
 import { LongText } from '../kit/LongText.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
-import { useDeskAct } from '../kit/useDeskAct.ts'
-import { isMistyped } from '../kit/mistyped.ts'
+import { useDeskAct } from '../data/useDeskAct.ts'
+import { isMistyped } from './mistyped.ts'
 import {
   wasSentBefore,
   isEdited,
@@ -17,8 +17,8 @@ import {
   nameOfLetter,
   nameOfOccasion,
   siteOfDesk,
-} from '../letters/letters.ts'
-import { LetterText, type LetterContent } from '../letters/LetterText.tsx'
+} from './letters.ts'
+import { LetterText, type LetterContent } from './LetterText.tsx'
 import { DraftArticle } from './DraftArticle.tsx'
 import { useDraftChanges } from './draft-changes.ts'
 import { DraftEdit, type DraftInput } from './DraftEdit.tsx'

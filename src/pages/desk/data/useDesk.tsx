@@ -2,12 +2,12 @@ import { useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { createContext, useContext, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
 
 import type { CallDesk } from '../../../client/desk.ts'
-import { announce } from './announce.tsx'
+import { announce } from '../kit/announce.tsx'
 import { createDecisionQueue, type DecisionQueue } from './decision-queue.ts'
 import type { DecisionAct, QueueState } from './decision-state.ts'
-import { listenTo } from './listen.ts'
+import { listenTo } from '../kit/listen.ts'
 import { queriesOf, refetchedByDecisions, type KeyPrefix } from './queries.ts'
-import { isActing } from './useAct.ts'
+import { isActing } from '../kit/useAct.ts'
 
 /** The organiser who is signed in. */
 export interface Me {

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react'
 
 import type { OutboxState } from '../../../client/desk/letters.ts'
 import { filtersFrom, searchOf, type Filters } from './filters.ts'
-import { listenTo } from './listen.ts'
+import { listenTo } from '../kit/listen.ts'
 
 /** A screen of the desk, with its parameters. */
 export type Route =

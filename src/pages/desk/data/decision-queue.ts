@@ -13,8 +13,8 @@ import {
   type SeenApplication,
   type CurrentStatus,
 } from './decision-state.ts'
-import { createListeners } from './listen.ts'
-import { isUncertain, sentenceOf } from './Problem.tsx'
+import { createListeners } from '../kit/listen.ts'
+import { isUncertain, sentenceOf } from '../kit/Problem.tsx'
 
 /** Shows each decision immediately and sends the acts one after another. */
 export type DecisionQueue = ReturnType<typeof createDecisionQueue>

@@ -1,7 +1,7 @@
 import type { Letter } from '../../../client/desk/letters.ts'
-import type { LetterContent } from '../letters/LetterText.tsx'
-import { useUnsentText, type Change } from '../kit/useUnsentText.ts'
-import type { Unsaved } from '../kit/useVersionedDraft.tsx'
+import type { LetterContent } from './LetterText.tsx'
+import { useUnsentText, type Change } from '../data/useUnsentText.ts'
+import type { Unsaved } from '../data/useVersionedDraft.tsx'
 import type { DraftInput } from './DraftEdit.tsx'
 
 /** The id of a draft, its application and the recipient's name. */

@@ -1,10 +1,10 @@
 import { useState } from 'react'
 
 import type { Letter } from '../../../client/desk/letters.ts'
-import type { Change } from '../kit/useUnsentText.ts'
-import { SaveButtons, useVersionedDraft, type Unsaved } from '../kit/useVersionedDraft.tsx'
-import { nameOfLetter } from '../letters/letters.ts'
-import { LetterFields, type LetterContent } from '../letters/LetterText.tsx'
+import type { Change } from '../data/useUnsentText.ts'
+import { SaveButtons, useVersionedDraft, type Unsaved } from '../data/useVersionedDraft.tsx'
+import { nameOfLetter } from './letters.ts'
+import { LetterFields, type LetterContent } from './LetterText.tsx'
 
 /** The unsaved text of a draft, and its setter. */
 export type DraftInput = readonly [
