@@ -208,7 +208,7 @@ test('through `@supabase/lite` an applicant applies, and on the static desk an o
   await project.owner`update public.retreat_applications set created_at = '2020-01-01' where id = ${id}`
   await page.goto(`${site}/desk/#/retention`)
   await page.getByText('you erase them here').waitFor()
-  await desk.button('Erase the 1 due').click()
+  await desk.button('Erase 1 application').click()
   await desk.button('Erase for good').click()
   await desk.says('1 application erased.')
   expect(await statuses()).toEqual([])

@@ -19,16 +19,16 @@ test('five buttons decide; each decision is announced, shown and saved, and can 
     ['Accept', 'Accepted'],
     ['Waitlist', 'Waitlisted'],
     ['Decline', 'Declined'],
-    ['Back to new', 'New'],
+    ['Reset to New', 'New'],
   ] as const) {
     await press(label)
     await announced(`Ada L: ${name}`)
     expect(pill()).toBe(name)
-    const attribute = label === 'Back to new' ? 'aria-disabled' : 'aria-pressed'
+    const attribute = label === 'Reset to New' ? 'aria-disabled' : 'aria-pressed'
     expect((await button(label)).getAttribute(attribute)).toBe('true')
     expect(await desk.statusOf(id)).toBe(name.toLowerCase())
   }
-  await user.click(await undo('Undo: Ada L, back to new'))
+  await user.click(await undo('Undo: Ada L, reset to New'))
   await announced('Undone: Ada L is Declined again')
   expect(await desk.statusOf(id)).toBe('declined')
   reload()

@@ -8,7 +8,8 @@ import type { ScriptData } from '../../src/pages/apply/apply-data.ts'
 import { takeOver } from '../../src/pages/apply/take-over.tsx'
 import type { DeskData } from '../../src/pages/desk/desk-data.ts'
 import { createDeskPage } from '../../src/pages/desk/desk-page.tsx'
-import { hydrateSignIn } from '../../src/pages/desk/hydrate-sign-in.ts'
+import { SignIn } from '../../src/pages/desk/Desk.tsx'
+import { hydrateSignIn } from '../../src/pages/desk/session/hydrate-sign-in.ts'
 import { readPageData } from '../../src/pages/page-data.ts'
 import { version } from '../../src/settings/version.ts'
 import { atTestEnd } from '../support/cleanup.ts'
@@ -113,6 +114,8 @@ test.each([
   await user.click(screen.getByLabelText('Email'))
   await user.paste('stranger@example.org')
   window.heldPress = screen.getByRole('button', { name: 'Use a password' })
+  // As `main.tsx` does.
+  await SignIn.load()
   const root = hydrateSignIn(page, createDeskPage(readPageData() as DeskData).desk)
   atTestEnd(() => root.unmount())
   const password = await screen.findByLabelText('Password')

@@ -78,7 +78,7 @@ test('while blind reading is on, unsaved texts of drafts and their recipients ar
   await user.click(await screen.findByRole('switch', { name: 'Blind reading' }))
   await announced('Blind reading is on.')
   const isHidden = async () => {
-    await screen.findByText('The address and your unsaved changes are hidden: you read blind.')
+    await screen.findByText('The address and your unsaved changes are hidden: blind reading is on.')
     // Nothing is pending afterwards.
     await activateWindow()
     expect(document.documentElement.outerHTML).not.toMatch(/Zoë|Alan|bees/)
@@ -146,8 +146,8 @@ test('an organiser writes to one person without a template, stops the letter, se
 
   await follow('Letters')
   await screen.findByText('1 draft without a template, written to one person')
-  await follow('Review 1 draft: To one person')
-  await screen.findByRole('heading', { name: 'Drafts: To one person' })
+  await follow('Review 1 draft: Personal letter')
+  await screen.findByRole('heading', { name: 'Drafts: Personal letter' })
   await press('Edit: Zoë Zola')
   await fill(await findText(), 'Dear Zoë,\n\ndo your bees swim?')
   await press('Save')
@@ -194,7 +194,7 @@ test('without a mail server a letter to one person opens in the mail program, an
     'mailto:zoe@example.org?subject=One%20question&body=Do%20bees%20swim%3F',
   )
   expect(screen.queryByRole('button', { name: 'Send 1 letter' })).toBeNull()
-  await press('I sent it: Zoë Zola')
+  await press('Mark as sent: Zoë Zola')
   await announced('Zoë Zola: sent by hand')
   await screen.findByText('Letter “One question” sent by hand')
   await screen.findByRole('button', { name: 'Write from scratch' })
@@ -348,7 +348,7 @@ test('letters to several applicants are drafted together, and the result is anno
     'Declined',
     'Reminder',
     'Confirmation',
-    'Reminder of questions',
+    'Question reminder',
     'Travel',
   ])
   const draftButton = dialog.getByRole('button', { name: 'Draft 3 letters' })

@@ -52,7 +52,7 @@ test('a retreat is begun by keyboard, and applications from then on are in a lis
   expect((await field('First day')).value).toBe('2028-04-07')
   await follow('Guests')
   await waitFor(() =>
-    expect(document.querySelector('.places-numbers')?.textContent).toContain('40 Free of 40'),
+    expect(document.querySelector('.places-numbers')?.textContent).toContain('40 of 40 free'),
   )
   await apply('Bea')
   await follow('Applications')
@@ -146,7 +146,7 @@ test('if two organisers begin the next retreat, the second one reads that somebo
   await press('Begin retreat')
   await beginEdition(desk.sql, 'Spring 2028')
   await press('Begin now')
-  await screen.findByText(/Not begun\. Somebody else has begun a retreat meanwhile\./)
+  await screen.findByText(/Not started\. Somebody else has begun a retreat meanwhile\./)
   // The typed name stays, and the screen shows the other retreat.
   expect((await field('Name')).value).toBe('Autumn 2027')
   await sentence(/^You can still read, search and download Spring 2028\./)

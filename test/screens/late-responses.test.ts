@@ -45,7 +45,7 @@ test('the line about a mark that is typed while the mark is being saved stays', 
   const { fill, network, press, announced } = await desk.open(`/applications/${ada?.id}`)
   const release = network.hold('desk_mark')
   await press('Yes')
-  const why = screen.getByLabelText<HTMLInputElement>('Why, in a line')
+  const why = screen.getByLabelText<HTMLInputElement>('Reason (one line)')
   await fill(why, 'Knows what to leave behind.')
   release()
   await announced('Ada N: your mark is Yes')

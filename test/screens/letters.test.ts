@@ -148,11 +148,11 @@ test("a refused letter shows the mail server's reply, and can be retried, sent t
   await refuse()
   reload()
   await press('I told them another way: Zoë Zola')
-  await announced('Zoë Zola: told another way')
+  await announced('Zoë Zola: contacted another way')
   expect(await letterStates(desk.sql)).toEqual(['sent'])
   goTo(`/applications/${stored[0]?.id}`)
   await event('Letters go to zola@example.org from now on')
-  await event('Letter “Accepted” told another way')
+  await event('Letter “Accepted” contacted another way')
 })
 
 test('one button tries all refused letters again that can be tried again', async () => {
@@ -315,7 +315,7 @@ test('without a server that sends emails, each letter opens in the mail program 
   expect(address.searchParams.get('subject')).toBe('Your application to Unplugged')
   expect(address.searchParams.get('body')).toMatch(/^Hello Zoë,\r\n\r\n[^]*Bees & Sons[^]*Unplugged$/)
   expect(screen.queryByRole('button', { name: 'Send 1 letter' })).toBeNull()
-  await press('I sent it: Zoë Zola')
+  await press('Mark as sent: Zoë Zola')
   await announced('Zoë Zola: sent by hand')
   await screen.findByText('No drafts here.')
 

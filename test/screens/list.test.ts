@@ -16,6 +16,8 @@ test('the newest fifty are listed, then fifty more at a time, and every tab show
   const { user } = await desk.open()
   const more = () => screen.getByText('More')
   await waitFor(() => expect(names()).toHaveLength(50))
+  // It comes with the script that follows the list.
+  await screen.findByText('More')
   expect(names().slice(0, 2)).toEqual(['Person 5', 'Person 6'])
   await user.click(more())
   await waitFor(() => expect(names()).toHaveLength(100))
@@ -39,6 +41,8 @@ test('the newest fifty are listed, then fifty more at a time, and every tab show
   expect(tab('Accepted').getAttribute('aria-current')).toBe('page')
   await user.click(tab('All'))
   await waitFor(() => expect(names()).toHaveLength(50))
+  // It comes with the script that follows the list.
+  await screen.findByText('More')
   expect(names()[0]).toBe('Person 1')
 })
 
@@ -245,8 +249,8 @@ test('repeated applications from one email address are labelled, and each links 
 test('an unknown address says that nothing is here, and links to the list', async () => {
   await desk.store(people(1))
   const { user } = await desk.open('/hired')
-  await heading('There is nothing here')
-  await waitFor(() => expect(document.title).toBe('There is nothing here · Unplugged.'))
+  await heading('Page not found')
+  await waitFor(() => expect(document.title).toBe('Page not found · Unplugged.'))
   const content = within(document.querySelector<HTMLElement>('#content') ?? document.body)
   await user.click(content.getByRole('link', { name: 'Applications' }))
   await shown(['Person 1'])

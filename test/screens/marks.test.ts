@@ -23,7 +23,7 @@ test('keys mark an application, which then shows the marks of others, and Enter 
   expect((await marks.findByRole('listitem')).textContent).toBe('No bob@example.org: =Cold.')
   expect(marks.getByRole('button', { name: 'Yes' }).getAttribute('aria-pressed')).toBe('true')
 
-  await user.type(marks.getByLabelText('Why, in a line'), 'Knows what to leave behind.{Enter}')
+  await user.type(marks.getByLabelText('Reason (one line)'), 'Knows what to leave behind.{Enter}')
   await waitFor(async () =>
     expect(
       await desk.sql`select mark, why, is_after_seeing from private.marks where author = 'ada@example.org'`,
@@ -73,7 +73,7 @@ test('the list shows what is left to mark, and where organisers disagree', async
   await user.selectOptions(await screen.findByLabelText('Marks'), 'Not marked by me')
   await waitFor(() => expect(names()).toEqual(['Person 2', 'Person 3']))
   await waitFor(() => expect(tab('New').textContent).toBe('New 2'))
-  await user.selectOptions(screen.getByLabelText('Marks'), 'We disagree')
+  await user.selectOptions(screen.getByLabelText('Marks'), 'Organisers disagree')
   await waitFor(() => expect(names()).toEqual(['Person 1']))
   await user.selectOptions(screen.getByLabelText('Order'), 'Shuffled')
   await waitFor(() => expect(names()).toHaveLength(2))
@@ -82,9 +82,9 @@ test('the list shows what is left to mark, and where organisers disagree', async
 
 test('an organiser can choose only to read, and again to mark', async () => {
   const { user, announced } = await desk.open('/account')
-  const onlyRead = await settingSwitch('I only read')
+  const onlyRead = await settingSwitch('I don’t mark applications')
   await user.click(onlyRead)
-  await announced('You only read.')
+  await announced('You don’t mark applications.')
   await waitFor(() => expect(onlyRead.getAttribute('aria-checked')).toBe('true'))
   await user.click(onlyRead)
   await announced('You read and mark.')

@@ -27,7 +27,7 @@ test('an application leads to everything about its person, and Back leads to the
     'They have one. It is not shown: with it, others could answer.',
     'Letter to ada@example.com',
     'reply “250 OK”',
-    'By train: [their link to answer]',
+    'By train: [RSVP link]',
     'Backups, if there are any, have this too',
   ])
     expect(text).toContain(words)
@@ -83,7 +83,7 @@ test('an organiser who reads blind finds no link, and the address shows a senten
   await screen.findByRole('button', { name: 'Erase' })
   expect(screen.queryByRole('link', { name: linkText })).toBeNull()
   goTo(`/applications/${id}/all`)
-  await screen.findByText('Not loaded. Everything about a person is hidden while you read blind.')
+  await screen.findByText('Not loaded. Everything about a person is hidden while blind reading is on.')
   expect(document.body.textContent).not.toMatch(/ada@example\.com|Lovelace/)
   // The page is still the desk of a signed-in organiser.
   screen.getByRole('link', { name: 'Guests' })

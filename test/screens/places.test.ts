@@ -80,7 +80,7 @@ test('saving the number of places and the time zone does not overwrite another o
   await press('Save anyway')
   await announced('Saved. 0 of 2 places are free. The retreat is overbooked by 1.')
   await follow('Guests')
-  await waitFor(() => expect(tiles()).toContain('0 Free of 2'))
+  await waitFor(() => expect(tiles()).toContain('0 of 2 free'))
   await follow('Retreat')
   await user.selectOptions(await screen.findByLabelText('Time zone'), 'America/New York')
   await press('Save')
@@ -129,7 +129,7 @@ test('reminders are drafted once for people without an RSVP, and the result is a
   await user.click(screen.getByRole('radio', { name: /^Person 1/ }))
   const firstDraft = await screen.findByRole('article', { name: 'Person 1' })
   expect(firstDraft.querySelector('.letters-body')?.textContent).toMatch(
-    /until \d+ \w+ \d{4}\.[^]*here: their link to answer\s/,
+    /until \d+ \w+ \d{4}\.[^]*here: RSVP link\s/,
   )
   // The editor shows the placeholder.
   await press('Edit: Person 1')
@@ -224,7 +224,7 @@ test('an organiser enters an RSVP given by email and moves the deadline, and the
     .throwOnError()
   await activateWindow()
   await screen.findByText(/^Coming, answered/)
-  await screen.findByText(/the applicant, new since you looked$/)
+  await screen.findByText(/the applicant, new since you opened it$/)
   expect(document.querySelector('.application-timeline li:last-child')?.textContent).toMatch(
     /Answer: Coming$/,
   )
@@ -252,7 +252,7 @@ test("a letter sent by hand opens with the recipient's own link, and is recorded
   const [row] = await desk.sql<[{ token: string }]>`select token from private.invitations`
   expect(address.searchParams.get('body')).toContain(`here: ${desk.origin}/answer/#${row.token}\r\n`)
   expect(address.searchParams.get('body')).not.toContain('{{')
-  await press('I sent it: Person 1')
+  await press('Mark as sent: Person 1')
   await screen.findByText(/^No drafts here\./)
   await follow('Guests')
   await waitFor(() => expect(tiles()).toContain('1 No answer yet'))

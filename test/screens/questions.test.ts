@@ -206,7 +206,7 @@ test('a blind reader sees neither names nor private answers, in the table and at
   await storeAnswers(desk.sql, id, { [diet]: 'Nuts', [emergency]: 'Mary' })
   await desk.ada.client.rpc('desk_set_blind', { blind: true }).throwOnError()
   const { user, press, fill } = await desk.open('/guests')
-  await screen.findByText('Names, contact details and private answers are hidden: you read blind.')
+  await screen.findByText('Names, contact details and private answers are hidden: blind reading is on.')
   expect(tableTexts()).toEqual([
     ['Name', 'What do you not eat?'],
     [expect.stringMatching(hiddenName), 'Nuts'],
@@ -214,10 +214,10 @@ test('a blind reader sees neither names nor private answers, in the table and at
   expect(screen.getAllByRole('checkbox')).toHaveLength(1)
   await user.click(within(screen.getByRole('table')).getByRole('link'))
   const region = await answersRegion()
-  await region.findByText('Hidden while you read blind')
+  await region.findByText('Hidden while blind reading is on')
   await press('Enter answers')
   const dialog = within(await screen.findByRole('dialog'))
-  dialog.getByText('Private questions are hidden while you read blind.')
+  dialog.getByText('Private questions are hidden while blind reading is on.')
   expect(dialog.getAllByRole('textbox')).toHaveLength(1)
   await fill(dialog.getByLabelText('What do you not eat?'), 'Everything')
   await press('Save answers')
@@ -279,11 +279,11 @@ test('reminders of unanswered questions are drafted with reminders of RSVPs, and
     '#/letters/drafts/reminder',
   )
   await follow('Review drafts about questions')
-  await heading('Drafts: Reminder of questions')
+  await heading('Drafts: Question reminder')
   await screen.findByRole('link', { name: 'Ada Lovelace' })
   expect(screen.queryByRole('link', { name: 'Alan Turing' })).toBeNull()
   goTo('/letters/templates/questions')
-  await heading('Template: Reminder of questions')
+  await heading('Template: Question reminder')
   await button('{{answer_link}}')
   expect(screen.queryByRole('button', { name: 'Remove' })).toBeNull()
 })

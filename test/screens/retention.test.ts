@@ -26,7 +26,7 @@ test('an application says on which day it is erased, and can be kept with a reas
   const { user, press, follow, goTo, announced } = await desk.open(`/applications/${ada?.id}`)
   await screen.findByText('It is due to be erased on 15 March 2034, as organisers set for all applications.')
   await press('Keep')
-  await user.type(await screen.findByLabelText('Reason'), 'Comes again')
+  await user.type(await screen.findByLabelText('Reason'), 'Wants to apply again')
   await press('Cancel')
   await press('Keep')
   // The reason is still there.
@@ -35,18 +35,20 @@ test('an application says on which day it is erased, and can be kept with a reas
   await announced('Ada N: kept')
   const sheet = await screen.findByRole('region', { name: 'How long it is kept' })
   await waitFor(() =>
-    expect(sheet.textContent).toContain(`Kept until you erase it: Comes again next year ${desk.ada.email}`),
+    expect(sheet.textContent).toContain(
+      `Kept until you erase it: Wants to apply again next year ${desk.ada.email}`,
+    ),
   )
   expect(document.activeElement).toBe(screen.getByRole('heading', { name: 'Ada N' }))
 
   goTo('/retention')
   const holds = await screen.findByRole('region', { name: 'Kept until you erase them' })
-  expect(holds.textContent).toContain('Ada N: Comes again next year')
+  expect(holds.textContent).toContain('Ada N: Wants to apply again next year')
   await follow('Ada N')
-  await press('Stop keeping')
-  await announced('Ada N: kept no longer')
+  await press('Remove hold')
+  await announced('Ada N: hold removed')
   await screen.findByRole('button', { name: 'Keep' })
-  await screen.findByText('Kept: Comes again next year')
+  await screen.findByText('Kept: Wants to apply again next year')
   await screen.findByText('No longer kept')
 })
 
@@ -69,7 +71,7 @@ test('an announced erasure is shown under Retreat, and due applications are eras
   })
   await user.click(link)
   await screen.findByText(/this is day 1\./)
-  await press('Erase the 2 due')
+  await press('Erase 2 applications')
   // A second press would be on “Not yet”, so it erases nothing.
   await waitFor(() => expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Not yet' })))
   await press('Erase for good')

@@ -153,7 +153,7 @@ test("Undo does not undo another organiser's later decision, even if the page sh
   await problemsAre(expect.stringContaining('bob@example.org set it to Declined meanwhile'))
   expect(pill()).toBe('Declined')
   expect(await desk.statusOf(id)).toBe('declined')
-  await press('Back to new anyway')
+  await press('Reset to New anyway')
   await announced('Person 1: New')
   expect(await desk.statusOf(id)).toBe('new')
 })
@@ -168,8 +168,10 @@ test('another organiser’s acts on an open application appear, highlighted and 
   await refresh()
   await announced('bob@example.org changed this just now')
   expect(pill()).toBe('Declined')
-  await sentence(/^Set by bob@example\.org since you looked/)
-  expect(highlighted()).toEqual([expect.stringMatching(/, bob@example\.org, new since you lookedDeclined/)])
+  await sentence(/^Changed by bob@example\.org since you opened it/)
+  expect(highlighted()).toEqual([
+    expect.stringMatching(/, bob@example\.org, new since you opened itDeclined/),
+  ])
   expect(note.value).toBe('Half a thought')
 
   // Bob adds a note, and Ada's window becomes active.

@@ -7,8 +7,8 @@ import type { DeskData } from '../../src/pages/desk/desk-data.ts'
 import { createDeskPage } from '../../src/pages/desk/desk-page.tsx'
 import { pageDataId } from '../../src/pages/page-data.ts'
 import { announce } from '../../src/pages/desk/kit/announce.tsx'
-import { loadScreens } from '../../src/pages/desk/kit/Screen.tsx'
-import { isActing } from '../../src/pages/desk/kit/useAct.ts'
+import { loadScreens } from '../../src/pages/desk/kit/lazy-screen.tsx'
+import { pendingActs } from '../../src/pages/desk/kit/pending-acts.ts'
 import { forgetUnsentText } from '../../src/pages/desk/data/useUnsentText.ts'
 import { actRetryDelays } from '../../src/client/session.ts'
 import { sessionKey } from '../../src/client/stored-session.ts'
@@ -161,7 +161,7 @@ function openWindow(options: DocumentOptions): OpenedDesk {
   let unmount = mount(options)
   atTestEnd(() => {
     network.setOffline(false)
-    const isLeft = isActing()
+    const isLeft = pendingActs.size > 0
     unmount()
     restoreIntervals()
     restoreBackOff()

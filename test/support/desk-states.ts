@@ -383,7 +383,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await endFirstRetreat(sql)
     await sql`
       insert into private.holds (application_id, reason, held_by, held_at)
-      select id, 'Comes again next year', 'grace@example.org', '2026-11-20' from public.retreat_applications
+      select id, 'Wants to apply again next year', 'grace@example.org', '2026-11-20' from public.retreat_applications
       order by created_at limit 1`
     await sql`select private.announce_and_erase_applications(100)`
     await page.evaluate(() => (location.hash = '#/retention'))
@@ -393,7 +393,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await endFirstRetreat(sql)
     await page.locator('tbody .rows-name a').first().click()
     await page.getByRole('button', { name: 'Keep', exact: true }).click()
-    await page.getByLabel('Reason', { exact: true }).fill('Comes again next year')
+    await page.getByLabel('Reason', { exact: true }).fill('Wants to apply again next year')
   },
   async door(page) {
     await openRetreat(page)

@@ -124,7 +124,7 @@ export const extremeStates: Record<string, (page: Page, desk: Desk) => Promise<v
       select id from public.retreat_applications where last_name = '1'`
     await decide(desk, [{ id: row?.id ?? '', version: 0, status: 'declined' }])
     await activateWindow(page)
-    await page.getByText('Set by bob@example.org since you looked').waitFor()
+    await page.getByText('Changed by bob@example.org since you opened it').waitFor()
   },
   async gone(page) {
     await page.evaluate((id) => location.assign(`#/applications/${id}`), crypto.randomUUID())

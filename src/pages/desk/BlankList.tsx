@@ -2,7 +2,6 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 
 import type { ListedApplication } from '../../client/desk/applications.ts'
 import { Applications } from './applications/Applications.tsx'
-import { outcomeOf } from './data/decision-sentences.ts'
 import { Frame } from './Frame.tsx'
 import { filterOf, filtersFrom } from './data/filters.ts'
 import type { List } from './data/list.ts'
@@ -47,7 +46,7 @@ export function BlankList({ version }: { version: string }) {
   queries.setQueryData(['list', filter], list)
   return (
     <QueryClientProvider client={queries}>
-      <DeskProvider me={nobody} outcomeOf={outcomeOf}>
+      <DeskProvider me={nobody}>
         <Frame session={{ signOut: never }} version={version}>
           <Applications route={{ screen: 'list', filters }} />
         </Frame>

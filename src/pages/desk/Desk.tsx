@@ -3,17 +3,16 @@ import { useEffect, useRef, useState, useSyncExternalStore, type ReactNode } fro
 
 import type { LoadAuth } from '../../client/session.ts'
 import { Applications } from './applications/Applications.tsx'
-import { outcomeOf } from './data/decision-sentences.ts'
 import { Frame } from './Frame.tsx'
 import { announce } from './kit/announce.tsx'
 import { focusHeading } from './kit/focus.ts'
 import { afterPress, listenTo } from './kit/listen.ts'
-import { Boundary, lazyScreen } from './kit/Screen.tsx'
+import { Boundary, lazyScreen } from './kit/lazy-screen.tsx'
 import { isTemporary } from './kit/Problem.tsx'
 import { useRoute } from './data/route.ts'
 import { DeskProvider, type Me } from './data/useDesk.tsx'
 import { forgetOthersUnsentText } from './data/useUnsentText.ts'
-import { Opening, SignIn, Unreachable } from './session/SignIn.tsx'
+import { Opening } from './session/Opening.tsx'
 import { useSignInLink, type LinkSession } from './session/sign-in-link.ts'
 import type { WatchedSession } from './session/watch-session.ts'
 
@@ -55,13 +54,17 @@ const createQueries = () =>
     },
   })
 
-const loadOtherScreens = () => import('./other-screens.ts')
+const OtherScreen = lazyScreen(async () => (await import('./other-screens.ts')).OtherScreen)
 
-const SignInByLink = lazyScreen(async () => (await loadOtherScreens()).SignInByLink)
-const SecondFactor = lazyScreen(async () => (await loadOtherScreens()).SecondFactor)
-const NotAnOrganiser = lazyScreen(async () => (await loadOtherScreens()).NotAnOrganiser)
-const SignInElsewhere = lazyScreen(async () => (await loadOtherScreens()).SignInElsewhere)
-const OtherScreen = lazyScreen(async () => (await loadOtherScreens()).OtherScreen)
+const loadSignIn = () => import('./sign-in.ts')
+
+/** The form that signs in. The document has it already. */
+export const SignIn = lazyScreen(async () => (await loadSignIn()).SignIn)
+const SignInByLink = lazyScreen(async () => (await loadSignIn()).SignInByLink)
+const SecondFactor = lazyScreen(async () => (await loadSignIn()).SecondFactor)
+const NotAnOrganiser = lazyScreen(async () => (await loadSignIn()).NotAnOrganiser)
+const SignInElsewhere = lazyScreen(async () => (await loadSignIn()).SignInElsewhere)
+const Unreachable = lazyScreen(async () => (await loadSignIn()).Unreachable)
 
 /** The organisers' page: the sign-in, and then the screens. */
 export function Desk(props: DeskProps) {
@@ -93,7 +96,7 @@ function SignedInOrOut({ auth, session, linkSession, isSignInElsewhere, version 
     case 'stranger':
       return <NotAnOrganiser session={session} email={state.email} />
     case 'unreachable':
-      return <Unreachable sentence={state.sentence} onTryAgain={session.recheck} />
+      return <Unreachable error={state.error} onTryAgain={session.recheck} />
     case 'in':
       return (
         <SignedIn key={state.account} me={state}>
@@ -129,7 +132,7 @@ function SignedIn({ me, children }: { me: Me; children: ReactNode }) {
   }, [queries, account])
   return (
     <QueryClientProvider client={queries}>
-      <DeskProvider {...{ me, outcomeOf }}>{children}</DeskProvider>
+      <DeskProvider me={me}>{children}</DeskProvider>
     </QueryClientProvider>
   )
 }

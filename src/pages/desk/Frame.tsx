@@ -4,14 +4,14 @@ import { useSyncExternalStore, type MouseEvent, type ReactNode } from 'react'
 import type { LettersOverview } from '../../client/desk/letters.ts'
 import { Announcement } from './kit/announce.tsx'
 import { useIsOffline } from './kit/connection.ts'
-import { Dialog } from './kit/Dialog.tsx'
+import { Dialog, DialogContent } from './kit/Dialog.tsx'
 import { countOf } from './kit/format.ts'
 import { listenTo } from './kit/listen.ts'
 import { hrefOf, roomOf, useRoute, unfilteredList, type Route } from './data/route.ts'
-import { Boundary, lazyScreen, PartNotLoaded } from './kit/Screen.tsx'
+import { Boundary, lazyScreen, PartNotLoaded } from './kit/lazy-screen.tsx'
 import { Brand } from './kit/site-title.tsx'
 import { useDesk } from './data/useDesk.tsx'
-import { SignOutButton } from './session/useForm.tsx'
+import { SignOutButton } from './session/SignOutButton.tsx'
 import type { WatchedSession } from './session/watch-session.ts'
 
 interface FrameProps {
@@ -132,8 +132,12 @@ const KeyList = lazyScreen(async () => (await import('./other-screens.ts')).KeyL
 /** The dialog with the keyboard shortcuts. */
 function KeyHelp() {
   return (
-    <Dialog button="Keys" openKey="?" title="Keys" className="desk-keys" close="Close">
-      <KeyList />
+    <Dialog button="Keys" openKey="?" className="desk-keys">
+      {(close) => (
+        <DialogContent title="Keys" close={close}>
+          <KeyList />
+        </DialogContent>
+      )}
     </Dialog>
   )
 }

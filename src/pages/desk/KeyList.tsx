@@ -10,7 +10,7 @@ const meanings = [
   ['a', 'accept'],
   ['w', 'waitlist'],
   ['d', 'decline'],
-  ['r', 'back to new'],
+  ['r', 'reset to New'],
   ['p', 'put aside'],
   ['1, 2, 3, 0', 'yes, maybe, no, no mark'],
   ['n', 'note'],

@@ -8,7 +8,8 @@ import { EditionsEdit } from './editions/EditionsEdit.tsx'
 import { FirstStepsShow } from './first-steps/FirstStepsShow.tsx'
 import { HistoryList } from './history/HistoryList.tsx'
 import { hrefOf, unfilteredList, type Route } from './data/route.ts'
-import { Heading, lazyScreen } from './kit/Screen.tsx'
+import { Heading } from './kit/Heading.tsx'
+import { lazyScreen } from './kit/lazy-screen.tsx'
 import { useTitle } from './kit/site-title.tsx'
 import { useDesk } from './data/useDesk.tsx'
 import { LettersShow } from './letters/LettersShow.tsx'
@@ -86,7 +87,7 @@ function ScreenOf({ route, auth, session }: OtherScreenProps) {
 }
 
 function Unknown() {
-  const title = 'There is nothing here'
+  const title = 'Page not found'
   useTitle(title)
   return (
     <>

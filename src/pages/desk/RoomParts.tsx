@@ -1,8 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
-
 import { EarlierNotice, EditionSelect } from './editions/EditionSelect.tsx'
+import { usePlaces } from './data/usePlaces.ts'
 import { go, hrefOf, roomOf, type Route } from './data/route.ts'
-import { useDesk } from './data/useDesk.tsx'
 
 type PlainRoute = Extract<Route, { edition?: unknown }>
 
@@ -58,7 +56,7 @@ export function RoomParts({ route }: { route: Route }) {
 
 function RetreatChoice({ route: { screen, edition } }: { route: PlainRoute }) {
   // The newest retreat lists all: the field stays while another retreat loads.
-  const { data } = useQuery(useDesk().places())
+  const { data } = usePlaces()
   const editions = data?.editions ?? []
   return (
     <div className="edition-row">

@@ -5,9 +5,9 @@ import { readPageData } from '../page-data.ts'
 import { elementForReact } from './applications/take-over.ts'
 import type { DeskData } from './desk-data.ts'
 import { createDeskPage } from './desk-page.tsx'
-import { hydrateSignIn } from './hydrate-sign-in.ts'
+import { SignIn } from './Desk.tsx'
 import { routeOf } from './data/route.ts'
-import { loadScreens } from './kit/Screen.tsx'
+import { loadScreens } from './kit/lazy-screen.tsx'
 import { followTranslation } from './kit/translation.ts'
 
 /** Milliseconds before the other scripts are preloaded, so that they do not delay the list. */
@@ -30,8 +30,14 @@ if (root) {
   // If the address shows another screen, its script is needed now. A failure is retried when the screen is shown.
   if (session.state().step !== 'out' && routeOf(location.hash).screen !== 'list')
     loadScreens().catch(() => {})
-  // React expects the document as the server rendered it.
-  window.heldPress?.removeAttribute('aria-busy')
-  if (session.state().step === 'out' && root.querySelector('form')) hydrateSignIn(root, desk)
-  else createRoot(elementForReact(root, session)).render(desk)
+  const render = () => createRoot(elementForReact(root, session)).render(desk)
+  const takeOverSignIn = async () => {
+    const [{ hydrateSignIn }] = await Promise.all([import('./sign-in.ts'), SignIn.load()])
+    // React expects the document as the server rendered it.
+    window.heldPress?.removeAttribute('aria-busy')
+    hydrateSignIn(root, desk)
+  }
+  // Without the script of the sign-in, the desk says so.
+  if (session.state().step === 'out' && root.querySelector('form')) takeOverSignIn().catch(render)
+  else render()
 }

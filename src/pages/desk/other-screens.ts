@@ -1,6 +1,3 @@
 /** One script with every screen but the applications, so that the list that opens first does not load it. */
 export { KeyList } from './KeyList.tsx'
 export { OtherScreen } from './OtherScreen.tsx'
-export { SecondFactor } from './session/SecondFactor.tsx'
-export { SignInByLink } from './session/SignInByLink.tsx'
-export { SignInElsewhere, NotAnOrganiser } from './session/NoAccess.tsx'

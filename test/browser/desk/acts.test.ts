@@ -66,7 +66,7 @@ const disappearing: DisappearingButton[] = [
     async show(page) {
       await page.locator('.application-marks').getByRole('button', { name: 'Yes' }).click()
       await page.locator('.application-own-mark').waitFor({ state: 'attached' })
-      await page.getByLabel('Why, in a line').fill('Warm.')
+      await page.getByLabel('Reason (one line)').fill('Warm.')
     },
     focus: 'H1: Ada Lovelace',
   },

@@ -67,7 +67,7 @@ test('the printed page has everything, nothing to press, and each application on
   ])
   expect(lines.filter((line) => /Print|Download|operator|Back$|Unplugged\. \d/.test(line))).toEqual([])
   expect(lines.join('\n')).not.toMatch(/Grace|somebody else/)
-  expect(lines.join('\n')).toContain('By train: [their link to answer]')
+  expect(lines.join('\n')).toContain('By train: [RSVP link]')
   expect(await overflow(page)).toEqual({ scroll: 0, wide: [] })
   const breaks = await page
     .locator('.person-screen > section')

@@ -188,7 +188,7 @@ test.for([wide, { width: 1100, height: 700 }, { width: 390, height: 844 }])(
     await expect.poll(() => status.textContent()).toBe('Person 2: Waitlisted')
     await pressTo(page, 'z', 'Person 2')
     await expect.poll(() => position.textContent()).toBe('2 of 5, 3 to read')
-    // “Back to new” is not a decision, so the application stays open.
+    // “Reset to New” is not a decision, so the application stays open.
     await pressTo(page, 'w', 'Person 4')
     await pressTo(page, 'k', 'Person 3')
     await pressTo(page, 'k', 'Person 2')
@@ -290,7 +290,7 @@ test('on a phone the four decisions are one row, and no button of the bar overla
   await button('Draft letters…').waitFor()
   await expectFit()
   await select('Person 3').check()
-  await button('Back to new').waitFor()
+  await button('Reset to New').waitFor()
   await expectFit()
 })
 

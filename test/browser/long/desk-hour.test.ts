@@ -18,7 +18,7 @@ const desk = deskForTestFile()
 const failedRequest = /Failed to load resource/
 const allStatuses = Object.keys(statuses) as Status[]
 const labels: Record<Status, string> = {
-  new: 'Back to new',
+  new: 'Reset to New',
   shortlisted: 'Shortlist',
   accepted: 'Accept',
   waitlisted: 'Waitlist',

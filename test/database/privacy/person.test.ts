@@ -418,7 +418,7 @@ test('an organiser who reads blind is refused with a sentence', async () => {
     status: 403,
     data: null,
     code: '42501',
-    message: 'Everything about a person is hidden while you read blind.',
+    message: 'Everything about a person is hidden while blind reading is on.',
   })
 })
 

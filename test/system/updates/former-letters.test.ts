@@ -97,7 +97,7 @@ const cases: Record<string, Case> = {
     rows: [{ state: 'sent', otherwise: 'by hand' }],
     updated: ['accepted released', 'letter done by hand'],
   },
-  'a letter whose applicant was told another way': {
+  'a letter whose applicant was contacted another way': {
     rows: [{ state: 'sent', otherwise: 'told' }],
     updated: ['accepted released', 'letter done by elsewhere'],
   },
@@ -291,7 +291,7 @@ test('a backup of 1.0.0, whose letters have fewer columns, is restored', async (
   const withoutAuthor = (outcome: string) => outcome.replace(' by ada', '')
   for (const name of [
     'a letter that was sent by hand',
-    'a letter whose applicant was told another way',
+    'a letter whose applicant was contacted another way',
     'letters to one person',
   ])
     expect(outcomes[name]?.map(withoutAuthor).toSorted()).toEqual(

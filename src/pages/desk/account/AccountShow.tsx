@@ -11,7 +11,9 @@ import { focusUnlessElsewhere } from '../kit/focus.ts'
 import { momentOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Problem } from '../kit/Problem.tsx'
-import { Heading, Loading, Sheet } from '../kit/Screen.tsx'
+import { Heading } from '../kit/Heading.tsx'
+import { Loading } from '../kit/lazy-screen.tsx'
+import { Sheet } from '../kit/Screen.tsx'
 import { useTitle } from '../kit/site-title.tsx'
 import { useDesk } from '../data/useDesk.tsx'
 import { useDeskAct } from '../data/useDeskAct.ts'
@@ -20,7 +22,8 @@ import { sentenceOfPassword } from '../session/account-sentences.ts'
 import { asAccount, type AsMe } from '../session/as-account.ts'
 import { codeIn } from '../session/code-in.ts'
 import { CodeField, codeProblem } from '../session/CodeField.tsx'
-import { SignOutButton, textIn, useForm } from '../session/useForm.tsx'
+import { SignOutButton } from '../session/SignOutButton.tsx'
+import { textIn, useForm } from '../session/useForm.ts'
 import type { WatchedSession } from '../session/watch-session.ts'
 import { FactorEdit, type AccountPartProps } from './FactorEdit.tsx'
 
@@ -52,11 +55,9 @@ function BlindEdit() {
   const { data, error, refetch } = useReading()
   const setBlind = useDeskAct('desk_set_blind', {
     success: ({ blind }) => (blind ? 'Blind reading is on.' : 'Blind reading is off.'),
-    failure: 'Not switched.',
   })
   const setReadsOnly = useDeskAct('desk_set_reads_only', {
-    success: ({ reads_only }) => (reads_only ? 'You only read.' : 'You read and mark.'),
-    failure: 'Not switched.',
+    success: ({ reads_only }) => (reads_only ? 'You don’t mark applications.' : 'You read and mark.'),
   })
   return (
     <Sheet title="Reading">
@@ -69,7 +70,7 @@ function BlindEdit() {
       />
       {data?.is_shared && (
         <ActSwitch
-          label="I only read"
+          label="I don’t mark applications"
           hint="You do not mark applications, and nobody waits for your marks."
           isOn={data.reads_only}
           pending={setReadsOnly.isPending ? setReadsOnly.args?.reads_only : undefined}
@@ -101,7 +102,6 @@ function NoticesEdit() {
   })
   const save = useDeskAct('desk_set_notices', {
     success: () => 'Saved.',
-    failure: 'Not saved.',
     queuesLatest: true,
   })
   const shown = save.isPending ? save.args?.notices : settings?.notices

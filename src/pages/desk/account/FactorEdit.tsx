@@ -12,7 +12,7 @@ import { sentenceOfFactor } from '../session/account-sentences.ts'
 import type { AsMe } from '../session/as-account.ts'
 import { codeIn } from '../session/code-in.ts'
 import { CodeField, codeProblem } from '../session/CodeField.tsx'
-import { useForm } from '../session/useForm.tsx'
+import { useForm } from '../session/useForm.ts'
 
 /** The props of the parts that change the account. */
 export interface AccountPartProps {

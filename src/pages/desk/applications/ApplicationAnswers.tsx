@@ -56,7 +56,7 @@ export function FormAnswers({ application, isRevealing, onReveal }: FormAnswersP
       {isHidden && (
         <p className="layout-row">
           <span className="layout-quiet">
-            Name, email, phone, LinkedIn and company are hidden: you read blind.
+            Name, email, phone, LinkedIn and company are hidden: blind reading is on.
           </span>
           <ActButton isPending={isRevealing} onPress={onReveal}>
             Reveal

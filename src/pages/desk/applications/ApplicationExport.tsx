@@ -1,13 +1,13 @@
 import { useRef, useState } from 'react'
 
 import type { Filter } from '../../../client/desk/applications.ts'
-import { loadScript } from '../../../client/missing-script.ts'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
 import { formatNumber } from '../kit/format.ts'
 import { Problem } from '../kit/Problem.tsx'
 import { useAct } from '../kit/useAct.ts'
 import { useDesk } from '../data/useDesk.tsx'
+import { readTable, saveTable } from './export.ts'
 
 /**
  * A button that downloads the filtered applications as CSV. Leaving the screen stops the download.
@@ -20,7 +20,6 @@ export function ApplicationExport({ currentFilter }: { currentFilter: () => Filt
   const button = useRef<HTMLButtonElement>(null)
   const { isPending, error, press, cancel } = useAct(
     async (filter: Filter, signal) => {
-      const { readTable, saveTable } = await loadScript(import('./deferred.ts'))
       const table = await readTable(call, filter, setReceived, signal)
       return () => saveTable(table, filter.edition)
     },

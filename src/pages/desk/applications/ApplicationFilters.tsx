@@ -6,7 +6,7 @@ import { Button } from '../kit/Button.tsx'
 import { exactWordOf, filtersFrom, type Filters } from '../data/filters.ts'
 import { formatCount } from '../kit/format.ts'
 import { hrefOf } from '../data/route.ts'
-import { lazyScreen, PartNotLoaded } from '../kit/Screen.tsx'
+import { lazyScreen, PartNotLoaded } from '../kit/lazy-screen.tsx'
 
 const FilterFields = lazyScreen(async () => (await import('./deferred.ts')).FilterFields, PartNotLoaded)
 

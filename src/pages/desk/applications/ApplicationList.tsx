@@ -2,24 +2,24 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 
 import { statuses } from '../../../application/statuses.ts'
-import { DecisionBar } from '../decisions/DecisionBar.tsx'
 import { Button } from '../kit/Button.tsx'
 import { filterOf, isNarrowed, type Filters } from '../data/filters.ts'
+import { afterFrame } from '../kit/after-frame.ts'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
 import { countOf, formatNumber, formatCount } from '../kit/format.ts'
 import type { List } from '../data/list.ts'
 import { Problem, StaleProblem } from '../kit/Problem.tsx'
 import { previousRoute, go, hrefOf, routeOf } from '../data/route.ts'
-import { lazyScreen, Loading, PartNotLoaded } from '../kit/Screen.tsx'
+import { lazyScreen, Loading, PartNotLoaded } from '../kit/lazy-screen.tsx'
 import { useTitle } from '../kit/site-title.tsx'
 import { createSwitch } from '../kit/switches.ts'
 import { useDecisionQueue, useDesk } from '../data/useDesk.tsx'
 import { useScreenLoaded } from '../kit/screen-loaded.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
-import { ApplicationExport } from './ApplicationExport.tsx'
 import { ApplicationFilters, ApplicationTabs } from './ApplicationFilters.tsx'
 import { ApplicationRows } from './ApplicationRows.tsx'
+import type { DeferredParts } from './deferred-parts.ts'
 import { useList, type Counts } from './useList.ts'
 
 const ApplicationPlots = lazyScreen(
@@ -61,7 +61,6 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
     // With rows, ApplicationRows handles Escape.
     ...(!isAlone && !list && { Escape: () => go({ screen: 'list', filters }) }),
   })
-  useScreenLoaded(list !== undefined || error !== null)
   // Returning to the list reads it again. Beside an application the list stays mounted, so the read must be started here.
   const wasAlone = useRef(isAlone)
   const onAlone = useEffectEvent(() => {
@@ -80,11 +79,13 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
     if (hasFirstRows) onFirstRows()
   }, [hasFirstRows])
   // Loaded after the list. If it cannot be loaded, the list works without it.
-  const [deferred, setDeferred] = useState<typeof import('./deferred.ts')>()
-  const hasOverview = overview !== undefined
+  const [deferred, setDeferred] = useState<DeferredParts>()
+  const isLoaded = list !== undefined || error !== null
   useEffect(() => {
-    if (hasOverview) import('./deferred.ts').then(setDeferred, reportError)
-  }, [hasOverview])
+    if (isLoaded) return afterFrame(() => void import('./deferred.ts').then(setDeferred, reportError))
+    return undefined
+  }, [isLoaded])
+  useScreenLoaded(isLoaded)
   const ErrorNotice = list ? StaleProblem : Problem
   return (
     <div className="list-screen" data-tab={filters.status}>
@@ -111,7 +112,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
               >
                 Charts
               </Button>
-              <ApplicationExport currentFilter={currentFilter} />
+              {deferred && <deferred.ApplicationExport currentFilter={currentFilter} />}
             </>
           )}
         </ApplicationFilters>
@@ -125,14 +126,14 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
         {list && (
           <ApplicationRows
             key={key}
-            {...{ list, isStale, filters, changes, openId, onTicking, onEnter }}
+            {...{ list, isStale, filters, changes, openId, deferred, onTicking, onEnter }}
             matching={matchCounts?.[list.filter.status ?? 'all']}
           />
         )}
         <ErrorNotice error={error} onTryAgain={refetch} />
         {!list && !error && <Loading />}
         {/* Without a list, the bar still offers to undo earlier decisions. */}
-        {!list && isAlone && <DecisionBar applications={[]} about="" />}
+        {!list && isAlone && deferred && <deferred.DecisionBar applications={[]} about="" />}
       </div>
       {isAlone && list && deferred && (
         <deferred.BelowList

@@ -1,4 +1,4 @@
-import { MoreButton } from '../kit/Screen.tsx'
+import { MoreButton } from '../kit/MoreButton.tsx'
 import { momentOf } from '../kit/format.ts'
 import type { List } from '../data/list.ts'
 import { Problem } from '../kit/Problem.tsx'

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 import { statuses, type Status } from '../../../application/statuses.ts'
 import type { SelectedApplication } from '../../../client/desk/applications.ts'
 import type { Count } from '../../../client/desk/count.ts'
-import { DecisionBar, decisionKeys, goesOnAfter } from '../decisions/DecisionBar.tsx'
+import { decisionKeys, goesOnAfter } from '../decisions/decide.ts'
 import { useAnnounced } from '../kit/announce.tsx'
 import type { Filters } from '../data/filters.ts'
 import { focusApplication, focusHeading, useOnHidden } from '../kit/focus.ts'
@@ -18,10 +18,9 @@ import { useDesk, useDecisionQueue } from '../data/useDesk.tsx'
 import { autoAdvance } from '../kit/switches.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
-import { LetterWriteMany } from '../letters/LetterWriteMany.tsx'
-import { ApplicationListFoot } from './ApplicationListFoot.tsx'
 import { ApplicationListHead } from './ApplicationListHead.tsx'
 import { ApplicationTable } from './ApplicationTable.tsx'
+import type { DeferredParts } from './deferred-parts.ts'
 import { emptySelection, rangeTo, select, selectAllMatching, selectedOf } from './selection.ts'
 import type { Changes } from './useList.ts'
 import { useRowFocus } from './useRowFocus.ts'
@@ -39,6 +38,8 @@ interface ApplicationRowsProps {
   matching: Count | undefined
   /** The id of the application beside the list; null without one. */
   openId: string | null
+  /** The parts that load after the list. */
+  deferred: DeferredParts | undefined
   /** Called with whether any row is ticked. */
   onTicking: (isTicking: boolean) => void
   /** Called with the id of an application opened by keyboard, and with null after a move to another row by keyboard. */
@@ -47,7 +48,7 @@ interface ApplicationRowsProps {
 
 /** The rows of a list, with selection and decisions. */
 export function ApplicationRows(props: ApplicationRowsProps) {
-  const { list, isStale, filters, changes, matching, openId, onTicking, onEnter } = props
+  const { list, isStale, filters, changes, matching, openId, deferred, onTicking, onEnter } = props
   const desk = useDesk()
   const queries = useQueryClient()
   const { queue } = useDecisionQueue()
@@ -95,7 +96,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   // If others changed all ticked rows, none is selected, and the next key applies to the focused row.
   const leftOutCount = selection.ticked.size - selected.size
   const isAllLeftOut = leftOutCount > 0 && selected.size === 0
-  const leftOutWords = `${formatNumber(leftOutCount)} changed meanwhile and left out`
+  const leftOutWords = `${formatNumber(leftOutCount)} changed since you selected them; not included`
   const changed = presentRows.filter((row) => queue.isChanged(row) && !selection.ticked.has(row.id))
   useAnnounced(isAllLeftOut ? leftOutWords : '')
   useAnnounced(
@@ -118,7 +119,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   return (
     <>
       <ApplicationListHead
-        {...{ filter, matching, changes, isAllSelected }}
+        {...{ filter, matching, changes, deferred, isAllSelected }}
         isEmpty={rows.length === 0}
         selectedCount={selected.size}
         onSelectShown={(isOn) => (isOn ? choose(selectableIds, true) : selectNone())}
@@ -136,19 +137,19 @@ export function ApplicationRows(props: ApplicationRowsProps) {
           onCurrent={setCurrent}
         />
       )}
-      <ApplicationListFoot {...{ list, onMore }} />
-      {takesDecisions && (
-        <DecisionBar
+      {deferred && <deferred.ApplicationListFoot {...{ list, onMore }} />}
+      {takesDecisions && deferred && (
+        <deferred.DecisionBar
           applications={recipients.length > 0 ? recipients : isBarHidden ? [] : toDecide}
           about={barText(toDecide)}
           {...{ onDecided, onUndone }}
         >
-          <LetterWriteMany
+          <deferred.LetterWriteMany
             recipients={recipients}
             onOpen={() => setRecipients(toDecide)}
             onClosed={() => setRecipients([])}
           />
-        </DecisionBar>
+        </deferred.DecisionBar>
       )}
     </>
   )

@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useEffect, useRef } from 'react'
 import { flushSync } from 'react-dom'
 
@@ -6,10 +5,13 @@ import { statuses, type Status } from '../../../application/statuses.ts'
 import type { ApplicationDetails } from '../../../client/desk/applications.ts'
 import { RsvpEdit, RsvpSentence } from '../places/RsvpEdit.tsx'
 import { StatusPill } from '../decisions/StatusPill.tsx'
-import { DecisionBar, decisionKeys, goesOnAfter } from '../decisions/DecisionBar.tsx'
+import { decisionKeys, goesOnAfter } from '../decisions/decide.ts'
+import { DecisionBar } from '../decisions/DecisionBar.tsx'
 import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 import { LetterCreate } from '../letters/LetterCreate.tsx'
 import { nameOfEdition } from '../editions/editions.ts'
+import { usePlaces } from '../data/usePlaces.ts'
+import { Back } from '../data/links.tsx'
 import { filterOf, type Filters } from '../data/filters.ts'
 import { focusHeading } from '../kit/focus.ts'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
@@ -19,9 +21,11 @@ import { autoAdvance } from '../kit/switches.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Problem, StaleProblem } from '../kit/Problem.tsx'
-import { Back, Heading, Loading, Sheet } from '../kit/Screen.tsx'
+import { Heading } from '../kit/Heading.tsx'
+import { Loading } from '../kit/lazy-screen.tsx'
+import { Sheet } from '../kit/Screen.tsx'
 import { useTitle } from '../kit/site-title.tsx'
-import { useDecisionQueue, useDesk } from '../data/useDesk.tsx'
+import { useDecisionQueue } from '../data/useDesk.tsx'
 import { useDeskAct } from '../data/useDeskAct.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { LetterWrite } from '../letters/LetterWrite.tsx'
@@ -62,7 +66,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
   usePrefetch(data && next, filters)
   usePrefetch(data && previous, filters)
   // Revealed form answers are stored only in the state of this screen.
-  const reveal = useDeskAct('desk_reveal', { failure: 'Not revealed.' })
+  const reveal = useDeskAct('desk_reveal')
   const { response: revealed } = reveal
   useEffect(() => {
     // The pressed button has disappeared.
@@ -122,7 +126,9 @@ export function ApplicationShow(props: ApplicationShowProps) {
           {isAccepted && <RsvpSentence rsvp={details.application} />}
           {details.application.applied_before && <span className="layout-quiet">Applied before</span>}
           <ContactFacts application={details.application} />
-          {changedBy && <span className="application-changed">Set by {changedBy} since you looked</span>}
+          {changedBy && (
+            <span className="application-changed">Changed by {changedBy} since you opened it</span>
+          )}
         </header>
       )}
       <DecisionProblems />
@@ -214,7 +220,7 @@ interface OtherApplicationsProps {
 /** The other applications of the same email, to any retreat. */
 function OtherApplications({ filters, details: { edition, others } }: OtherApplicationsProps) {
   const isOfAnotherRetreat = (other: { edition?: number }) => other.edition !== edition
-  const { data: places } = useQuery({ ...useDesk().places(), enabled: others.some(isOfAnotherRetreat) })
+  const { data: places } = usePlaces(undefined, others.some(isOfAnotherRetreat))
   if (others.length === 0) return null
   return (
     <Sheet title="Other applications with this email">

@@ -184,7 +184,7 @@ const stateWords: Partial<Record<LetterState['state'], string>> = {
 }
 
 function wordOf({ way, state, otherwise }: LetterState) {
-  if (otherwise === 'told') return 'told another way'
+  if (otherwise === 'told') return 'contacted another way'
   if (way === 'automation' && state === 'sent') return 'automation told'
   return `${way === 'mail' ? 'letter' : 'automation'} ${stateWords[state] ?? state}`
 }

@@ -1,7 +1,6 @@
 import type { ReactNode, RefObject } from 'react'
 
 import { maxCharacters } from '../../../application/limits.ts'
-import { newActId } from '../../../client/act.ts'
 import type { Delivery, HistoryEntry, OpenedApplication } from '../../../client/desk/applications.ts'
 import { isComposing } from '../../composition.ts'
 import { ActButton } from '../kit/ActButton.tsx'
@@ -10,7 +9,7 @@ import { focusHeading } from '../kit/focus.ts'
 import { momentOf } from '../kit/format.ts'
 import { useMedia } from '../kit/useMedia.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
-import { useDeskAct } from '../data/useDeskAct.ts'
+import { useDeskAct, useFoundAct } from '../data/useDeskAct.ts'
 import { useUnsentText } from '../data/useUnsentText.ts'
 import { eventsOf, wordsOfLetter } from '../letters/letters.ts'
 import { LetterText } from '../letters/LetterText.tsx'
@@ -63,7 +62,7 @@ export function ApplicationTimeline({ details, newKeys }: ApplicationTimelinePro
             <p className="layout-quiet">
               <time dateTime={at}>{momentOf(at)}</time>
               {author !== null && `, ${author}`}
-              {newKeys.has(key) && ', new since you looked'}
+              {newKeys.has(key) && ', new since you opened it'}
             </p>
             {text}
           </li>
@@ -111,14 +110,17 @@ interface NoteCreateProps {
 
 /** The form that adds a note to an application. */
 export function NoteCreate({ application, field, history }: NoteCreateProps) {
-  // The act id is stored with the note, so that a retry after a lost response creates no second note.
-  const [typed, setUnsent] = useUnsentText<{ act: string; note: string }>(noteTextName(application))
+  const [typed, setUnsent] = useUnsentText<{ note: string }>(noteTextName(application))
   // The note may have been saved although this screen was left before the response arrived.
-  const isAdded = history.some(({ act }) => act === typed?.act)
-  const draft = isAdded ? null : typed
+  const isAdded = useFoundAct(
+    'desk_note',
+    typed && { application, note: typed.note },
+    (id) => history.some(({ act }) => act === id),
+    () => setUnsent(null),
+  )
+  const note = (!isAdded && typed?.note) || ''
   const add = useDeskAct('desk_note', {
     success: () => 'Note added',
-    failure: 'Note not added.',
     onSuccess() {
       setUnsent(null)
       // After a note was added by keyboard, the focus moves to the heading.
@@ -128,7 +130,7 @@ export function NoteCreate({ application, field, history }: NoteCreateProps) {
   return (
     <Form
       className="application-note-form"
-      onSend={() => draft !== null && draft.note.trim() !== '' && add.press({ application, ...draft })}
+      onSend={() => note.trim() !== '' && add.press({ application, note })}
     >
       <TextField
         ref={field}
@@ -136,10 +138,10 @@ export function NoteCreate({ application, field, history }: NoteCreateProps) {
         label="Note"
         rows={1}
         maxLength={maxCharacters.note}
-        value={draft?.note ?? ''}
+        value={note}
         readOnly={add.isPending}
         aria-keyshortcuts="n"
-        onText={(note) => setUnsent(note === '' ? null : { act: newActId(), note })}
+        onText={(text) => setUnsent(text === '' ? null : { note: text })}
         onKeyDown={(event) => {
           if (isComposing(event.nativeEvent)) return
           if (event.key === 'Escape') return focusHeading()

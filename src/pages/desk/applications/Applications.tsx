@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { focusHeading } from '../kit/focus.ts'
 import { useMedia } from '../kit/useMedia.ts'
 import type { Route } from '../data/route.ts'
-import { Boundary, lazyScreen } from '../kit/Screen.tsx'
+import { Boundary, lazyScreen } from '../kit/lazy-screen.tsx'
 import { ApplicationList } from './ApplicationList.tsx'
 
 /** The windows that have room for the list beside an application. Keep the width equal to beside.css. */

@@ -73,7 +73,7 @@ const ordersByMarks: typeof orders = [
 const markOptions: [NonNullable<Filters['marks']> | typeof any, string][] = [
   [any, 'Any'],
   ['none of mine', 'Not marked by me'],
-  ['disagree', 'We disagree'],
+  ['disagree', 'Organisers disagree'],
 ]
 
 const rsvpOptions = [[any, 'Any'], ...Object.entries(rsvpStates)] as [RsvpState | typeof any, string][]

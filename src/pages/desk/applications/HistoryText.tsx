@@ -28,7 +28,7 @@ export function HistoryText({ entry }: { entry: HistoryEntry }) {
       return (
         <p>
           {entry.detail.way === 'mail' ? 'Letter ' : 'To the automation: '}“
-          {nameOfOccasion(entry.detail.occasion)}” told another way
+          {nameOfOccasion(entry.detail.occasion)}” contacted another way
         </p>
       )
     case 'answer': {

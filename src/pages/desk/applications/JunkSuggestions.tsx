@@ -3,7 +3,7 @@ import { useState } from 'react'
 
 import type { JunkGroup } from '../../../client/desk/applications.ts'
 import { Button } from '../kit/Button.tsx'
-import { Dialog } from '../kit/Dialog.tsx'
+import { Dialog, DialogContent } from '../kit/Dialog.tsx'
 import { focusHeading, focusOn } from '../kit/focus.ts'
 import { countOf, formatNumber, nameOf } from '../kit/format.ts'
 import { useDecisionQueue, useDesk } from '../data/useDesk.tsx'
@@ -40,12 +40,6 @@ export function JunkSuggestions({ newest }: { newest: number | undefined }) {
   return (
     <Dialog
       button={`${formatNumber(count)} ${count === 1 ? 'looks' : 'look'} like junk…`}
-      title={
-        count === 0
-          ? 'Nothing looks like junk'
-          : `${countOf(count, 'application')} ${count === 1 ? 'looks' : 'look'} like junk`
-      }
-      close="Close"
       onOpen={() => setIsOpen(true)}
       onClosed={() => {
         setIsOpen(false)
@@ -53,32 +47,43 @@ export function JunkSuggestions({ newest }: { newest: number | undefined }) {
         if (count === 0) focusHeading()
       }}
     >
-      <p>
-        Applications that you put aside move to a tab of their own, out of all other lists and counts. Nobody
-        is told.
-      </p>
-      <ul className="layout-lines">
-        {groups.map((group) => (
-          <li key={`${group.kind} ${group.applications[0]?.id}`} className="layout-row">
-            <p className="list-junk-group">
-              {wordsOf(group)}{' '}
-              <span className="layout-quiet">
-                “<bdi>{group.example}</bdi>”
-              </span>
-            </p>
-            <Button
-              about={wordsOf(group)}
-              onPress={({ currentTarget }) => {
-                // This button disappears.
-                focusOn(currentTarget.closest('dialog')?.querySelector('form button'))
-                queue.decide(group.applications, 'aside')
-              }}
-            >
-              Put aside {formatNumber(group.applications.length)}
-            </Button>
-          </li>
-        ))}
-      </ul>
+      {(close) => (
+        <DialogContent
+          title={
+            count === 0
+              ? 'Nothing looks like junk'
+              : `${countOf(count, 'application')} ${count === 1 ? 'looks' : 'look'} like junk`
+          }
+          close={close}
+        >
+          <p>
+            Applications that you put aside move to a tab of their own, out of all other lists and counts.
+            Nobody is told.
+          </p>
+          <ul className="layout-lines">
+            {groups.map((group) => (
+              <li key={`${group.kind} ${group.applications[0]?.id}`} className="layout-row">
+                <p className="list-junk-group">
+                  {wordsOf(group)}{' '}
+                  <span className="layout-quiet">
+                    “<bdi>{group.example}</bdi>”
+                  </span>
+                </p>
+                <Button
+                  about={wordsOf(group)}
+                  onPress={({ currentTarget }) => {
+                    // This button disappears.
+                    focusOn(currentTarget.closest('dialog')?.querySelector(':scope > div button'))
+                    queue.decide(group.applications, 'aside')
+                  }}
+                >
+                  Put aside {formatNumber(group.applications.length)}
+                </Button>
+              </li>
+            ))}
+          </ul>
+        </DialogContent>
+      )}
     </Dialog>
   )
 }

@@ -34,7 +34,7 @@ export function MarkEdit({ draft, marks }: { draft: MarkDraft; marks: Marks }) {
           </div>
         </fieldset>
         <Field
-          label="Why, in a line"
+          label="Reason (one line)"
           autoComplete="off"
           maxLength={maxCharacters.why}
           value={why}

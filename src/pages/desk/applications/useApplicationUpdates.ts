@@ -3,9 +3,10 @@ import { useEffect, useRef, useState } from 'react'
 
 import type { Filter } from '../../../client/desk/applications.ts'
 import { RefusedCall } from '../../../client/rest.ts'
+import { useApplicationQueries } from '../data/application-queries.ts'
 import { afterFrame } from '../kit/after-frame.ts'
 import { announce } from '../kit/announce.tsx'
-import { useDesk, useDecisionQueue } from '../data/useDesk.tsx'
+import { useDecisionQueue, useDesk } from '../data/useDesk.tsx'
 import { timelineOf } from './ApplicationTimeline.tsx'
 
 /**
@@ -16,7 +17,8 @@ import { timelineOf } from './ApplicationTimeline.tsx'
  *   `newKeys`, the keys of new events; `changedBy`, the other organiser who set the shown status meanwhile.
  */
 export function useApplicationUpdates(id: string, filter: Filter) {
-  const desk = useDesk()
+  const { email } = useDesk()
+  const { application, stamp } = useApplicationQueries()
   const { queue } = useDecisionQueue()
   const {
     data,
@@ -24,7 +26,7 @@ export function useApplicationUpdates(id: string, filter: Filter) {
     dataUpdatedAt: readAt,
     refetch,
   } = useQuery({
-    ...desk.application(id, filter),
+    ...application(id, filter),
     // Prefetched data is painted before it is refetched.
     refetchOnMount: false,
     // If the list beside the application gets another filter, the application is read again and stays on screen.
@@ -33,7 +35,7 @@ export function useApplicationUpdates(id: string, filter: Filter) {
   const wasPrefetched = useRef(data !== undefined)
   useEffect(() => (wasPrefetched.current ? afterFrame(() => void refetch()) : undefined), [refetch])
   const stampQuery = useQuery({
-    ...desk.stamp(id),
+    ...stamp(id),
     enabled: data !== undefined && error === null,
     // The stamp changes whenever the application does. The response with the application includes it.
     ...(data && { initialData: { stamp: data.stamp } }),
@@ -66,14 +68,14 @@ export function useApplicationUpdates(id: string, filter: Filter) {
     // Automatic events after the organiser's own act do not count as new.
     const newEvents = events.filter(
       ({ key, author }) =>
-        former?.has(key) === false && (author === null ? hasStampChanged : author !== desk.email),
+        former?.has(key) === false && (author === null ? hasStampChanged : author !== email),
     )
     if (newEvents.length === 0) return
     setNewKeys((before) => new Set([...before, ...newEvents.map(({ key }) => key)]))
     const authors = [...new Set(newEvents.map(({ author }) => author))].filter((author) => author !== null)
     // The organiser's own acts already announce their outcome.
     if (hasStampChanged) announce(`${authors.join(', ') || 'Something'} changed this just now`)
-  }, [data, desk])
+  }, [data, email])
 
   const lastDecision = data?.history.findLast(({ kind }) => kind === 'status')
   const isChangeShown =

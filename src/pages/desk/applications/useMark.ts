@@ -21,7 +21,6 @@ export function useMark(application: string, name: string, own: Mark | null) {
   const save = useDeskAct('desk_mark', {
     success: (_marks, { mark: saved }) =>
       `${name}: ${saved === null ? 'no mark' : `your mark is ${markWords[saved]}`}`,
-    failure: 'Mark not saved.',
     // A line that was not saved stays, such as one that was typed meanwhile.
     onSuccess: (_marks, { mark: saved, why: savedWhy }) =>
       setTyped((latest) => (saved !== null && latest === savedWhy ? null : latest)),

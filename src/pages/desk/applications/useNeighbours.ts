@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useEffectEvent } from 'react'
 
 import type { Filter } from '../../../client/desk/applications.ts'
+import { useApplicationQueries } from '../data/application-queries.ts'
 import { idsOf } from '../data/opened-list.ts'
 import { useDecisionQueue, useDesk } from '../data/useDesk.tsx'
 import { neighboursIn } from './neighbours.ts'
@@ -16,7 +17,7 @@ const nearEnd = 10
 export function useNeighbours(filter: Filter, id: string) {
   const desk = useDesk()
   const { queue } = useDecisionQueue()
-  const { data: openedList } = useQuery(desk.openedList(filter))
+  const { data: openedList } = useQuery(useApplicationQueries().openedList(filter))
   const { data: list } = useQuery({ ...desk.list(filter), enabled: false })
   // Reads the next page before the end. A failure is retried at the end; the list also has its More button.
   const lastRows = list?.applications.slice(-nearEnd) ?? []

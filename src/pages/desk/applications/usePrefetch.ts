@@ -3,16 +3,16 @@ import { useEffect } from 'react'
 
 import { afterFrame } from '../kit/after-frame.ts'
 import { filterOf, type Filters } from '../data/filters.ts'
-import { useDesk } from '../data/useDesk.tsx'
+import { useApplicationQueries } from '../data/application-queries.ts'
 
 /** Prefetches an application, so that moving to it is instant on a slow connection too. */
 export function usePrefetch(id: string | undefined, filters: Filters) {
   const queries = useQueryClient()
-  const desk = useDesk()
+  const { application } = useApplicationQueries()
   useEffect(() => {
     if (id === undefined) return
     return afterFrame(
-      () => void queries.prefetchQuery({ ...desk.application(id, filterOf(filters)), staleTime: Infinity }),
+      () => void queries.prefetchQuery({ ...application(id, filterOf(filters)), staleTime: Infinity }),
     )
-  }, [queries, desk, id, filters])
+  }, [queries, application, id, filters])
 }

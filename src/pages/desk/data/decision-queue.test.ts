@@ -7,7 +7,7 @@ import type { Decision, DecisionOutcome } from '../../../client/desk/application
 import { OfflineError } from '../../../client/session.ts'
 import { createDecisionQueue } from './decision-queue.ts'
 import { undoableDecisions, type DecisionAct, type SeenApplication } from './decision-state.ts'
-import { dropReadData } from './responses.ts'
+import { dropReadData } from './acts.ts'
 
 interface Args {
   act: string

@@ -1,13 +1,5 @@
-import { stepSize } from '../../../application/limits.ts'
 import { statuses, type Status } from '../../../application/statuses.ts'
-import {
-  hasWantedStatus,
-  type DecisionAct,
-  type Decision,
-  type Progress,
-  type Refusal,
-} from './decision-state.ts'
-import { outOf } from '../kit/format.ts'
+import { hasWantedStatus, type DecisionAct, type Decision, type Refusal } from './decision-state.ts'
 
 /** The outcome of an act, for the live region. */
 export function outcomeOf(act: DecisionAct): string {
@@ -63,17 +55,4 @@ export function countsOf(all: readonly Status[]): string[] {
     .map((status) => ({ status, count: all.filter((each) => each === status).length }))
     .toSorted((one, other) => other.count - one.count)
     .map(({ status, count }) => `${count} ${statuses[status]}`)
-}
-
-/** The words for an undone status, in lower case: `declined`. */
-export function undoneWord(status: Status): string {
-  return status === 'new' ? 'back to new' : statuses[status].toLowerCase()
-}
-
-/** The progress in words: `300 of 1,000 saved`. It changes at each quarter, so that screen readers do not read every step. */
-export function progressOf(progress: Progress): string {
-  const quarters = Math.floor((progress.done * 4) / progress.count)
-  if (quarters === 0) return ''
-  const steps = Math.ceil((quarters * progress.count) / 4 / stepSize)
-  return `${outOf(steps * stepSize, progress.count)} saved`
 }

@@ -13,7 +13,6 @@ import type { LettersOverview } from '../../../client/desk/letters.ts'
 import { browserTimeZone } from '../kit/format.ts'
 import type { DecisionQueue } from './decision-queue.ts'
 import { refreshArgumentsOf, readList, readMore, type List } from './list.ts'
-import { withOpened, type OpenedList } from './opened-list.ts'
 
 /** The first part of a query's key, for the queries that acts refetch. */
 export type KeyPrefix =
@@ -31,8 +30,9 @@ export type KeyPrefix =
 /** The keys of the data that decisions change. */
 export const refetchedByDecisions: readonly KeyPrefix[] = ['list changes', 'application', 'letters', 'places']
 
-/** Milliseconds between two reads of the list's changes, and of other data that changes on the server. */
-const listInterval = 15_000
+/** Milliseconds between two reads of the list's changes. */
+export const listInterval = 15_000
+/** Milliseconds between two reads of other data that changes on the server. */
 const defaultInterval = 20_000
 /** Milliseconds between two reads while a mail check runs, and between two attempts to reconnect. */
 const mailCheckInterval = 1_000
@@ -79,9 +79,6 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
       staleTime: Infinity,
       gcTime: Infinity,
     })
-  /** The ids of a list from which an application was opened. */
-  const openedList = (filter: Filter) =>
-    queryOptions<OpenedList>({ queryKey: ['opened', filter], queryFn: skipToken, gcTime: Infinity })
   return {
     withOverview,
     /** A list, as far as it was read. */
@@ -130,46 +127,10 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
         refetchOnReconnect: false,
         gcTime: 0,
       }),
-    /** An application, and its position in the list that it was opened from. */
-    application: (application: string, filter: Filter) =>
-      queryOptions({
-        queryKey: ['application', application, filter],
-        queryFn: async ({ signal }) => {
-          const opened = await withOverview(() => call('desk_application', { application, filter }, signal))
-          const { place: position } = opened
-          queue.recordRead(opened.application)
-          if (position !== null) {
-            const loadedList = queries.getQueryData(list(filter).queryKey)
-            queries.setQueryData(openedList(filter).queryKey, (former) =>
-              withOpened(former, loadedList, application, position),
-            )
-          }
-          return opened
-        },
-      }),
-    /** A cheap read that shows whether an application on screen has changed. */
-    stamp: (application: string) => ({
-      ...read(['stamp', application], 'desk_stamp', { application }),
-      ...polled,
-      refetchInterval: listInterval,
-      gcTime: 0,
-    }),
-    openedList,
     /** The overview of letters, for screens that also show other data. */
     letters: () => overviewOfLetters,
     /** The overview of letters for a screen that shows no other data: it is always refetched when the screen opens. */
     freshLetters: () => ({ ...overviewOfLetters, refetchOnMount: 'always' as const }),
-    /** The seats, the people who are coming, and the waitlist of a retreat; by default, of the newest. */
-    places: (edition?: number) =>
-      queryOptions({
-        queryKey: ['places', edition],
-        queryFn: async ({ signal }) => {
-          const places = await call('desk_places', { edition }, signal)
-          for (const each of places.waitlist) queue.recordRead(each)
-          return places
-        },
-        ...polled,
-      }),
     /**
      * Checks whether the server responds.
      *

@@ -4,10 +4,11 @@ import { createContext, useContext, useEffect, useState, useSyncExternalStore, t
 import type { CallDesk } from '../../../client/desk.ts'
 import { announce } from '../kit/announce.tsx'
 import { createDecisionQueue, type DecisionQueue } from './decision-queue.ts'
-import type { DecisionAct, QueueState } from './decision-state.ts'
+import { outcomeOf } from './decision-sentences.ts'
+import type { QueueState } from './decision-state.ts'
 import { listenTo } from '../kit/listen.ts'
 import { queriesOf, refetchedByDecisions, type KeyPrefix } from './queries.ts'
-import { isActing } from '../kit/useAct.ts'
+import { pendingActs } from '../kit/pending-acts.ts'
 
 /** The organiser who is signed in. */
 export interface Me {
@@ -20,11 +21,7 @@ export interface Me {
   callDesk: CallDesk
 }
 
-function deskOf(
-  { account, email, callDesk: call }: Me,
-  outcomeOf: DeskProviderProps['outcomeOf'],
-  queries: QueryClient,
-) {
+function deskOf({ account, email, callDesk: call }: Me, queries: QueryClient) {
   const refetch = (prefixes: readonly KeyPrefix[]) =>
     Promise.all(prefixes.map((prefix) => queries.invalidateQueries({ queryKey: [prefix] })))
   const queue = createDecisionQueue(call, (act) => {
@@ -32,7 +29,7 @@ function deskOf(
     void refetch(refetchedByDecisions)
   })
   /** Whether changes are being saved, which closing the page or signing out would lose. */
-  const isBusy = () => queue.isWaiting() || isActing()
+  const isBusy = () => queue.isWaiting() || pendingActs.size > 0
   return {
     account,
     email,
@@ -51,15 +48,13 @@ const DeskContext = createContext<ReturnType<typeof deskOf> | undefined>(undefin
 
 interface DeskProviderProps {
   me: Me
-  /** Describes the outcome of an act in a sentence. */
-  outcomeOf: (act: DecisionAct) => string
   children: ReactNode
 }
 
 /** Provides the desk of one organiser. Their decision queue survives a change of screen and ends with the session. */
-export function DeskProvider({ me, outcomeOf, children }: DeskProviderProps) {
+export function DeskProvider({ me, children }: DeskProviderProps) {
   const queries = useQueryClient()
-  const [desk] = useState(() => deskOf(me, outcomeOf, queries))
+  const [desk] = useState(() => deskOf(me, queries))
   useEffect(() => desk.queue.start(), [desk])
   useEffect(() => {
     const confirmClosing = (event: Event) => {

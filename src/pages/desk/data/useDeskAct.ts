@@ -1,45 +1,25 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useEffectEvent } from 'react'
 
-import type { ActName, ActWithId, Arguments, Result } from '../../../client/desk/calls.ts'
+import { newActId } from '../../../client/act.ts'
+import type { ActWithId, Arguments, Result } from '../../../client/desk/calls.ts'
 import { actRetryDelays, SignedOutError } from '../../../client/session.ts'
-import { announce } from '../kit/announce.tsx'
 import { failureOf } from '../kit/ActProblems.tsx'
-import { refetchedBy } from './refetched-by.ts'
-import { responseHandlerOf } from './responses.ts'
+import { announce } from '../kit/announce.tsx'
+import { isTemporary } from '../kit/Problem.tsx'
 import { useAct, type Act } from '../kit/useAct.ts'
+import { acts, responseHandlerOf, type DeskActName } from './acts.ts'
 import { useDesk } from './useDesk.tsx'
+import { setUnsentText, unsentTextOf } from './useUnsentText.ts'
 
-/** The calls that get an act id here. The decision queue creates its own ids. */
-const withId = {
-  desk_reveal: true,
-  desk_mark: true,
-  desk_note: true,
-  desk_erase: true,
-  desk_send_test: true,
-  desk_write: true,
-  desk_write_to: true,
-  desk_release: true,
-  desk_readdress: true,
-  desk_hand_over: true,
-  desk_set_answer: true,
-  desk_keep_until: true,
-  desk_remind: true,
-  desk_answer_questions: true,
-  desk_begin_edition: true,
-  desk_hold: true,
-  desk_erase_due: true,
-} satisfies Record<Exclude<ActWithId, 'desk_decide'>, true>
-
-/** The arguments of an act. Its id is optional: if omitted, it is created here. */
-export type Args<Name extends ActName> = Name extends keyof typeof withId
-  ? Omit<Arguments<Name>, 'act'> & { act?: string }
+/** The arguments of an act without its id, which is created here. */
+export type Args<Name extends DeskActName> = Name extends ActWithId
+  ? Omit<Arguments<Name>, 'act'>
   : Arguments<Name>
 
-interface DeskActOptions<Name extends ActName> {
+interface DeskActOptions<Name extends DeskActName> {
   /** Returns the announcement after a success. */
   success?: (response: Result<Name>, args: Args<Name>) => string
-  /** The sentence for a failure, such as `Not saved.` */
-  failure: string
   /** Called only while its screen is open. */
   onSuccess?: (response: Result<Name>, args: Args<Name>) => unknown
   /** If pressed again while pending, runs once more afterwards with the latest values. */
@@ -47,7 +27,7 @@ interface DeskActOptions<Name extends ActName> {
 }
 
 /** An act of the desk, and its sentence for a failure. */
-export interface DeskAct<Name extends ActName> extends Act<Args<Name>, Result<Name>> {
+export interface DeskAct<Name extends DeskActName> extends Act<Args<Name>, Result<Name>> {
   failure: string
 }
 
@@ -56,35 +36,76 @@ const waitingNoticeDelay = 700
 
 /**
  * An act that makes one call of the desk. It continues after its screen is closed. Its outcome is announced, except a failure
- * while its screen is open, which the screen shows (`ActProblems`).
+ * while its screen is open, which the screen shows (`ActProblems`). If no response came, the same arguments are the same act, also
+ * after a reload.
  *
  * @see useAct
  */
-export function useDeskAct<Name extends ActName>(
+export function useDeskAct<Name extends DeskActName>(
   name: Name,
-  { success, failure, onSuccess, queuesLatest }: DeskActOptions<Name>,
+  { success, onSuccess, queuesLatest }: DeskActOptions<Name> = {},
 ): DeskAct<Name> {
-  const { call, queue, refetch } = useDesk()
+  const { account, call, queue, refetch } = useDesk()
+  const { once, stale, failure = 'Not saved.' } = acts[name]
   const handleResponse = responseHandlerOf(useQueryClient(), queue)
+  /** The arguments of the call, with the id of the act that has not had a response yet. */
+  const withId = (args: Args<Name>) => {
+    if (!once) return args as Arguments<Name>
+    const act = unsentTextOf<string>(account, nameOfId(name, args)) ?? newActId()
+    setUnsentText(account, nameOfId(name, args), act)
+    return { act, ...args } as unknown as Arguments<Name>
+  }
+  const failureFor = (args: Args<Name>) =>
+    typeof failure === 'string' ? failure : failure(args as Arguments<Name>)
   const act = useAct<Args<Name>, Result<Name>>(
-    async (args, signal, id) => {
+    async (args, signal) => {
       const timer = setTimeout(() => announce('Waiting for the server…'), waitingNoticeDelay)
-      const withAct = (name in withId ? { act: id(), ...args } : args) as Arguments<Name>
-      return call(name, withAct, signal, actRetryDelays).finally(() => clearTimeout(timer))
+      return call(name, withId(args), signal, actRetryDelays).finally(() => clearTimeout(timer))
     },
     {
       onSuccess,
       queuesLatest,
       outlivesScreen: true,
-      onOutcome({ error, response, isOpen, isCancelled }, args, id) {
-        if (error === null) handleResponse(name, response, { act: id, ...args } as Arguments<Name>)
+      onOutcome({ error, response, isOpen, isCancelled }, args) {
+        if (error === null) handleResponse(name, response, withId(args))
+        if (once && !isTemporary(error)) setUnsentText(account, nameOfId(name, args), null)
         if (!isCancelled && !(error instanceof SignedOutError)) {
-          const message = isOpen || error === null ? '' : failureOf(failure, error)
+          const message = isOpen || error === null ? '' : failureOf(failureFor(args), error)
           announce(error === null ? (success?.(response, args) ?? '') : message)
         }
-        void refetch(refetchedBy[name])
+        void refetch(stale)
       },
     },
   )
-  return { ...act, failure }
+  return { ...act, failure: act.args === undefined ? '' : failureFor(act.args) }
 }
+
+/**
+ * Finds out whether an act was saved although its response was lost, by its id in data that was read later.
+ *
+ * @param args The arguments of the act; null if there are none.
+ * @param hasId Whether the data has this id.
+ * @param onFound Removes the input of the act, which would otherwise be sent again.
+ */
+export function useFoundAct<Name extends DeskActName>(
+  name: Name,
+  args: Args<Name> | null,
+  hasId: (id: string) => boolean,
+  onFound: () => void,
+): boolean {
+  const { account } = useDesk()
+  const idName = args === null ? '' : nameOfId(name, args)
+  const id = unsentTextOf<string>(account, idName)
+  const isFound = id !== null && hasId(id)
+  const forget = useEffectEvent(() => {
+    setUnsentText(account, idName, null)
+    onFound()
+  })
+  useEffect(() => {
+    if (isFound) forget()
+  }, [isFound])
+  return isFound
+}
+
+/** The name of the id of an act among the unsent text: what the act says. */
+const nameOfId = (name: DeskActName, args: object) => `act ${name} ${JSON.stringify(args)}`

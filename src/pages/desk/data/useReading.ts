@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 
 import type { Reading } from '../../../client/desk/marks.ts'
-import { dropReadData } from './responses.ts'
+import { dropReadData } from './acts.ts'
 import { useDesk } from './useDesk.tsx'
 
 /** How the organiser reads: blind or not, and whether they only read. */

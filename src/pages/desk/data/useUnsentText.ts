@@ -4,7 +4,7 @@ import { storageOf } from '../../../client/storage.ts'
 import { createListeners } from '../kit/listen.ts'
 import { useDesk } from './useDesk.tsx'
 
-/** Unsent text by name, and the account of the person who typed it. */
+/** Unsent text and ids of acts without a response, by name, and the account of the person who typed or pressed. */
 interface UnsentTexts {
   account: string
   texts: Readonly<Record<string, unknown>>
@@ -32,7 +32,7 @@ addEventListener('storage', ({ key }) => key === storageKey && store(empty))
  */
 export function useUnsentText<Text>(name: string) {
   const { account } = useDesk()
-  const text = useSyncExternalStore(subscribe, () => textsOf(account)[name] ?? null) as Text | null
+  const text = useSyncExternalStore(subscribe, () => unsentTextOf<Text>(account, name))
   const setUnsent = useSetUnsentText()
   return [text, (change: Change<Text>) => setUnsent(name, change)] as const
 }
@@ -40,12 +40,21 @@ export function useUnsentText<Text>(name: string) {
 /** Returns a function that changes the text of any field, also after its screen was closed. */
 export function useSetUnsentText() {
   const { account } = useDesk()
-  return <Text>(name: string, change: Change<Text>): void => {
-    const { [name]: latest = null, ...others } = textsOf(account)
-    const changed = typeof change === 'function' ? (change as Update<Text>)(latest as Text | null) : change
-    if (changed !== latest)
-      store({ account, texts: changed === null ? others : { ...others, [name]: changed } })
-  }
+  return <Text>(name: string, change: Change<Text>): void => setUnsentText(account, name, change)
+}
+
+/** The current text of a field; null if there is none. */
+export function unsentTextOf<Text>(account: string, name: string): Text | null {
+  return (textsOf(account)[name] ?? null) as Text | null
+}
+
+/** Changes the text of a field. */
+export function setUnsentText<Text>(account: string, name: string, change: Change<Text>): void {
+  const { [name]: _former, ...others } = textsOf(account)
+  const latest = unsentTextOf<Text>(account, name)
+  const changed = typeof change === 'function' ? (change as Update<Text>)(latest) : change
+  if (changed !== latest)
+    store({ account, texts: changed === null ? others : { ...others, [name]: changed } })
 }
 
 /** Forgets all typed text, in all tabs. Called on signing out. */

@@ -1,11 +1,12 @@
 import { useRef, type ReactNode, type SyntheticEvent } from 'react'
 
-import type { ActName, Result } from '../../../client/desk/calls.ts'
+import type { Result } from '../../../client/desk/calls.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { Button } from '../kit/Button.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { focusHeadingOnRemoval, focusRowOnRemoval } from '../kit/focus.ts'
 import { isConflict } from '../kit/Problem.tsx'
+import type { DeskActName } from './acts.ts'
 import { useDeskAct, type Args } from './useDeskAct.ts'
 import type { Change } from './useUnsentText.ts'
 
@@ -16,7 +17,7 @@ export interface Unsaved<Value> {
   over: string | number | null
 }
 
-interface VersionedDraftOptions<Name extends ActName, Value> {
+interface VersionedDraftOptions<Name extends DeskActName, Value> {
   /** The text and its setter, from `useUnsentText`. */
   input: readonly [Unsaved<Value> | null, (change: Change<Unsaved<Value>>) => void]
   /** The saved value and its version. */
@@ -48,7 +49,7 @@ export interface VersionedDraft<Value> {
 }
 
 /** Stores the input of a form until it is saved. A save never replaces a value that the organiser has not seen. */
-export function useVersionedDraft<Name extends ActName, Value extends object>(
+export function useVersionedDraft<Name extends DeskActName, Value extends object>(
   options: VersionedDraftOptions<Name, Value>,
 ): VersionedDraft<Value> {
   const { input, stored, version, call, argsOf, versionOf, success, onSaved } = options
@@ -56,7 +57,6 @@ export function useVersionedDraft<Name extends ActName, Value extends object>(
   const valueBeingSaved = useRef<Value>(null)
   const act = useDeskAct(call, {
     success,
-    failure: 'Not saved.',
     onSuccess(saved) {
       const over = versionOf(saved)
       // Input entered while saving stays.

@@ -1,35 +1,15 @@
 import type { ReactNode } from 'react'
 
-import { statuses, type Status } from '../../../application/statuses.ts'
-import { announce } from '../kit/announce.tsx'
+import type { Status } from '../../../application/statuses.ts'
 import { Button } from '../kit/Button.tsx'
 import { focusHeading, focusHeadingOnRemoval } from '../kit/focus.ts'
-import type { DecisionQueue } from '../data/decision-queue.ts'
 import { progressIn, undoableDecisions, type Decision, type SeenApplication } from '../data/decision-state.ts'
 import { formatNumber, outOf } from '../kit/format.ts'
 import { singleKeys } from '../kit/switches.ts'
 import { useDecisionQueue } from '../data/useDesk.tsx'
-import type { Keys } from '../kit/useKeys.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
-import { progressOf, undoneWord } from '../data/decision-sentences.ts'
-
-/** The button for each status, and its key. */
-export const decisionButtons = [
-  { status: 'shortlisted', label: 'Shortlist', key: 's' },
-  { status: 'accepted', label: 'Accept', key: 'a' },
-  { status: 'waitlisted', label: 'Waitlist', key: 'w' },
-  { status: 'declined', label: 'Decline', key: 'd' },
-  { status: 'new', label: 'Back to new', key: 'r' },
-  { status: 'aside', label: 'Put aside', key: 'p' },
-] as const satisfies readonly { status: Status; label: string; key: string }[]
-
-/** Callbacks after a decision. */
-export interface DecisionListeners {
-  /** Called after a decision. */
-  onDecided?: (status: Status) => void
-  /** Called after undoing a decision on a single application, with its id. */
-  onUndone?: (id: string) => void
-}
+import { progressOf, undoneWord } from './sentences.ts'
+import { decide, decisionButtons, undo, type DecisionListeners } from './decide.ts'
 
 interface DecisionBarProps extends DecisionListeners {
   /** The applications to decide on. */
@@ -57,7 +37,7 @@ export function DecisionBar({ applications, about, children, ...listeners }: Dec
           <Button
             key={status}
             data-status={status}
-            // "Back to new" only takes a decision back, so its button is disabled instead of pressed.
+            // "Reset to New" only takes a decision back, so its button is disabled instead of pressed.
             aria-pressed={status === 'new' ? undefined : allHave(status)}
             aria-disabled={status === 'new' ? allHave(status) : undefined}
             aria-keyshortcuts={keysAreOn ? key : undefined}
@@ -102,57 +82,4 @@ function UndoLabel({ decisions: [first, ...others] }: { decisions: readonly Deci
       Undo: <bdi>{first.application.name},</bdi> {word}
     </>
   )
-}
-
-/**
- * The keys that decide and undo, for `useKeys`.
- *
- * @param applications The applications to decide on.
- */
-export function decisionKeys(
-  queue: DecisionQueue,
-  applications: readonly SeenApplication[],
-  listeners: DecisionListeners,
-): Keys {
-  return {
-    z: () => undo(queue, listeners),
-    ...Object.fromEntries(
-      decisionButtons.map(({ key, status }) => [key, () => decide(queue, applications, status, listeners)]),
-    ),
-  }
-}
-
-function undo(queue: DecisionQueue, { onUndone }: DecisionListeners) {
-  const [first, ...others] = undoableDecisions(queue.state())
-  if (!first) return announce('Nothing to undo.')
-  queue.undo()
-  if (others.length === 0) onUndone?.(first.application.id)
-}
-
-/** Whether “Go on after a decision” applies to a decision: not if it puts the application back into the list. */
-export function goesOnAfter(status: Status, filter: { status?: Status | undefined }): boolean {
-  return status !== (filter.status ?? 'new')
-}
-
-/**
- * Decides. If all applications already have the status, only announces that, and calls no listener, so that the selection stays.
- * A key that follows quickly would otherwise be lost in silence, such as while the next application loads.
- */
-function decide(
-  queue: DecisionQueue,
-  applications: readonly SeenApplication[],
-  status: Status,
-  { onDecided }: DecisionListeners,
-) {
-  if (applications.every((each) => queue.currentOf(each).status === status)) {
-    const [one, ...others] = applications
-    const subject = others.length > 0 ? `${applications.length} applications` : one?.name
-    return announce(
-      subject === undefined
-        ? 'Not decided: no application is selected.'
-        : `${subject}: ${statuses[status]} already`,
-    )
-  }
-  queue.decide(applications, status)
-  onDecided?.(status)
 }

@@ -2,7 +2,7 @@ import { statuses } from '../../../application/statuses.ts'
 import { Button } from '../kit/Button.tsx'
 import { focusApplication } from '../kit/focus.ts'
 import { useDecisionQueue } from '../data/useDesk.tsx'
-import { decisionButtons } from './DecisionBar.tsx'
+import { decisionButtons } from './decide.ts'
 import { groupAlike, isStatusKnown, sentenceOfRefusal } from './refusals.ts'
 
 /** The refused decisions, grouped by reason, with buttons to repeat or drop them. */

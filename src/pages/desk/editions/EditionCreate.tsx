@@ -1,17 +1,15 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 
 import { maxCharacters } from '../../../application/limits.ts'
-import { newActId } from '../../../client/act.ts'
 import type { CopiedParts, Edition } from '../../../client/desk/editions.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Button } from '../kit/Button.tsx'
 import { ConfirmButton } from '../kit/ConfirmButton.tsx'
-import { Field, Tick } from '../kit/Field.tsx'
+import { Field } from '../kit/Field.tsx'
+import { Tick } from '../kit/Tick.tsx'
 import { focusHeading } from '../kit/focus.ts'
 import { go } from '../data/route.ts'
 import { Sheet } from '../kit/Screen.tsx'
-import { useDecisionQueue, useDesk } from '../data/useDesk.tsx'
 import { useDeskAct } from '../data/useDeskAct.ts'
 import { useUnsentText } from '../data/useUnsentText.ts'
 import { DaysFields } from './DaysFields.tsx'
@@ -22,8 +20,7 @@ interface EnteredEdition {
   start: string
   end: string
   copied: CopiedParts
-  /** The act of these values, and the number of the newest retreat when the first was entered. */
-  act: string
+  /** The number of the newest retreat when the first value was entered. */
   newest: number
 }
 
@@ -33,7 +30,7 @@ const parts: [keyof CopiedParts, string][] = [
   ['places', 'Copy the number of places and the days to answer'],
 ]
 
-const blank: Omit<EnteredEdition, 'act' | 'newest'> = {
+const blank: Omit<EnteredEdition, 'newest'> = {
   name: '',
   start: '',
   end: '',
@@ -46,30 +43,18 @@ export function EditionCreate({ newest }: { newest: Edition }) {
   const entered = typed ?? blank
   const { start, end, copied } = entered
   const name = entered.name.trim()
-  // A retry after a lost response is the same act, so it begins no second retreat.
-  const enter = (change: Partial<EnteredEdition>) =>
-    setTyped({ newest: newest.id, ...entered, ...change, act: newActId() })
+  const enter = (change: Partial<EnteredEdition>) => setTyped({ newest: newest.id, ...entered, ...change })
   const form = useRef<HTMLFormElement>(null)
-  const queries = useQueryClient()
-  const { places: placesOf } = useDesk()
-  const { queue } = useDecisionQueue()
   const begin = useDeskAct('desk_begin_edition', {
     success: (_places, args) => `${args.name} has begun. Applications from now on belong to it.`,
-    failure: 'Not begun.',
-    onSuccess(places) {
+    onSuccess() {
       setTyped(null)
-      // Otherwise Undo would offer a decision about the former retreat. While a decision is being sent, nothing is forgotten.
-      if (!queue.isWaiting()) queue.forget()
-      queries.setQueryData(placesOf().queryKey, places)
-      // The lists and positions of the former retreat must not appear for a moment.
-      for (const subject of ['list', 'opened', 'junk']) queries.removeQueries({ queryKey: [subject] })
       go({ screen: 'retreat' })
     },
   })
   const send = () =>
     typed !== null &&
     begin.press({
-      act: typed.act,
       newest: typed.newest,
       name,
       starts_on: start === '' ? null : start,

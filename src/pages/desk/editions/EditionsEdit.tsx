@@ -1,11 +1,9 @@
-import { useQuery } from '@tanstack/react-query'
-
 import { maxCharacters } from '../../../application/limits.ts'
 import type { Edition } from '../../../client/desk/editions.ts'
+import { usePlaces } from '../data/usePlaces.ts'
 import { Field } from '../kit/Field.tsx'
 import { dayOf, localTimeOf } from '../kit/format.ts'
 import { Screen, Sheet } from '../kit/Screen.tsx'
-import { useDesk } from '../data/useDesk.tsx'
 import { useUnsentText } from '../data/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../data/useVersionedDraft.tsx'
 import { EditionCreate } from './EditionCreate.tsx'
@@ -14,7 +12,7 @@ import { daysOfEdition, nameOfEdition } from './editions.ts'
 /** The screen that begins the next retreat and names retreats. */
 export function EditionsEdit() {
   return (
-    <Screen title="Next retreat" query={useQuery(useDesk().places())}>
+    <Screen title="Next retreat" query={usePlaces()}>
       {({ editions = [] }) => (
         <div className="layout-columns editions-screen">
           {editions[0] && <EditionCreate newest={editions[0]} />}

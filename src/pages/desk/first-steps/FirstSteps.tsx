@@ -1,7 +1,7 @@
 import type { FirstSteps } from '../../../client/desk/retreat.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Button } from '../kit/Button.tsx'
-import { Tick } from '../kit/Field.tsx'
+import { Tick } from '../kit/Tick.tsx'
 import { focusHeading, useOnHidden } from '../kit/focus.ts'
 import { hrefOf } from '../data/route.ts'
 import { Sheet } from '../kit/Screen.tsx'
@@ -56,7 +56,6 @@ export function StepList({ steps }: { steps: FirstSteps }) {
   const page = usePageAddress()
   const tick = useDeskAct('desk_tick_step', {
     success: (_steps, { is_done: isTicked }) => (isTicked ? 'Ticked.' : 'Not ticked any more.'),
-    failure: 'Not saved.',
   })
   const lines = linesOf(steps, page)
   const pending = tick.isPending ? tick.args : undefined

@@ -1,11 +1,9 @@
-import { useQuery } from '@tanstack/react-query'
-
 import { siteRoot } from '../../site-root.ts'
-import { useDesk } from '../data/useDesk.tsx'
+import { usePlaces } from '../data/usePlaces.ts'
 
 /** The address of the applicants' page: the operator's, or the one beside the desk until that is known. */
 export function usePageAddress(): string {
-  const { data } = useQuery(useDesk().places())
+  const { data } = usePlaces()
   const { site = '' } = data ?? {}
   return site === '' ? siteRoot() : `${site.replace(/\/$/, '')}/`
 }

@@ -6,7 +6,8 @@ import { countOf, momentOf } from '../kit/format.ts'
 import { polled } from '../data/queries.ts'
 import { placesWordsOf, retreatWordsOf } from '../places/places.ts'
 import { retentionWordsOf } from '../retention/retention.ts'
-import { MoreButton, Screen } from '../kit/Screen.tsx'
+import { MoreButton } from '../kit/MoreButton.tsx'
+import { Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../data/useDesk.tsx'
 
 /** The screen of events that belong to no single application, such as changes of the door and erasures, newest first. */

@@ -1,7 +1,4 @@
-import type { ComponentProps, MouseEvent, ReactNode } from 'react'
-
-import { filtersFrom, type Filters } from '../data/filters.ts'
-import { hrefOf } from '../data/route.ts'
+import type { ComponentProps, MouseEvent } from 'react'
 
 /** The properties of a button. */
 export interface ButtonProps extends Omit<ComponentProps<'button'>, 'type' | 'onClick'> {
@@ -26,22 +23,5 @@ export function Button({ about, isOff, onPress, children, ...others }: ButtonPro
     >
       {children}
     </button>
-  )
-}
-
-interface ApplicationLinkProps {
-  id: string
-  /** The filters of the list that the application is opened from; by default, none. */
-  filters?: Filters
-  /** The applicant's name, or another text that identifies the application. */
-  children: ReactNode
-}
-
-/** A link to an application. */
-export function ApplicationLink({ id, filters = filtersFrom(''), children }: ApplicationLinkProps) {
-  return (
-    <a href={hrefOf({ screen: 'application', id, filters })}>
-      <bdi>{children}</bdi>
-    </a>
   )
 }

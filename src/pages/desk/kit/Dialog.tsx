@@ -1,54 +1,33 @@
-import { createContext, useId, useImperativeHandle, useRef, useState, type ReactNode, type Ref } from 'react'
+import { useRef, useState, type ReactNode } from 'react'
 import { flushSync } from 'react-dom'
 
 import { Announcement } from './announce.tsx'
 import { Button } from './Button.tsx'
 import { useKeys } from './useKeys.ts'
 
-/** The foot of the surrounding dialog. It holds the close button and the form's button (`DialogForm`). */
-export const DialogFoot = createContext<HTMLElement | null>(null)
-
-/** The ref of a dialog. */
-export interface DialogHandle {
-  close: () => void
-}
+/** The id of the title of the open dialog. Only one is open at a time. */
+const titleId = 'dialog-title'
 
 interface DialogProps {
-  ref?: Ref<DialogHandle>
   /** The words of the button that opens it, and an optional shortcut key. */
   button: string
   openKey?: string
   buttonClass?: string
   isOff?: boolean
-  title: ReactNode
   className?: string
-  /** The words of the close button. */
-  close?: string
   onOpen?: () => void
-  /** Called when it closes; twice if the close button was pressed. */
-  onClose?: () => void
   /** Called after it has closed. The button that opens it must not disappear before this call. */
   onClosed?: () => void
-  /** Rendered only while it is open. */
-  children: ReactNode
+  /** Returns the content, usually a `DialogForm`, which calls `close` at its end. It is mounted only while the dialog is open. */
+  children: (close: () => void) => ReactNode
 }
 
 /** A button and the dialog that it opens. Closing the dialog discards its input. */
 export function Dialog(props: DialogProps) {
-  const {
-    button,
-    openKey = '',
-    buttonClass = 'control-quiet',
-    isOff,
-    title,
-    className,
-    close = 'Cancel',
-  } = props
-  const { ref, onOpen, onClose, onClosed, children } = props
+  const { button, openKey = '', buttonClass = 'control-quiet', isOff, className } = props
+  const { onOpen, onClosed, children } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const [isOpen, setIsOpen] = useState(false)
-  const [foot, setFoot] = useState<HTMLElement | null>(null)
-  const id = useId()
   const open = () => {
     onOpen?.()
     // The content is rendered before the dialog opens, so that its first field gets the focus.
@@ -56,7 +35,6 @@ export function Dialog(props: DialogProps) {
     dialog.current?.showModal()
   }
   useKeys({ [openKey]: open })
-  useImperativeHandle(ref, () => ({ close: () => dialog.current?.close() }), [])
   return (
     <>
       <Button className={buttonClass} isOff={isOff} aria-haspopup="dialog" onPress={open}>
@@ -64,29 +42,51 @@ export function Dialog(props: DialogProps) {
       </Button>
       <dialog
         ref={dialog}
-        aria-labelledby={id}
+        aria-labelledby={titleId}
         className={className}
         onClose={() => {
           // The event is asynchronous: the dialog may be open again.
           if (dialog.current?.open) return
           setIsOpen(false)
-          onClose?.()
           onClosed?.()
         }}
       >
         {isOpen && (
           <>
-            <h2 id={id}>{title}</h2>
-            <DialogFoot value={foot}>{children}</DialogFoot>
-            <div className="layout-row" ref={setFoot}>
-              <form method="dialog" onSubmit={onClose}>
-                <button className="control-quiet">{close}</button>
-              </form>
-            </div>
+            <Content render={children} close={() => dialog.current?.close()} />
             <Announcement />
           </>
         )}
       </dialog>
+    </>
+  )
+}
+
+function Content({ render, close }: { render: DialogProps['children']; close: () => void }) {
+  return render(close)
+}
+
+/** The properties of a dialog's content. */
+export interface DialogContentProps {
+  title: ReactNode
+  /** Closes the dialog, and the words of the button for it. */
+  close: () => void
+  closeWords?: string
+  /** The button beside the close button. */
+  button?: ReactNode
+  children: ReactNode
+}
+
+/** The content of a dialog: its title, and at its foot the button that closes it. */
+export function DialogContent({ title, close, closeWords = 'Close', button, children }: DialogContentProps) {
+  return (
+    <>
+      <h2 id={titleId}>{title}</h2>
+      {children}
+      <div className="layout-row">
+        <Button onPress={close}>{closeWords}</Button>
+        {button}
+      </div>
     </>
   )
 }

@@ -1,37 +1,41 @@
-import { useContext, useId, type ReactNode } from 'react'
-import { createPortal } from 'react-dom'
+import { useEffect, useId } from 'react'
 
 import { ActButton } from './ActButton.tsx'
-import { DialogFoot } from './Dialog.tsx'
+import { ActProblems } from './ActProblems.tsx'
+import { DialogContent, type DialogContentProps } from './Dialog.tsx'
 import { Form } from './Field.tsx'
 
-interface DialogFormProps {
+interface DialogFormProps extends Omit<DialogContentProps, 'button'> {
+  /** The act, whose failure is shown. It is cancelled when the dialog closes. */
+  act: { isPending: boolean; error: Error | null; failure: string; cancel: () => void }
   /** The words of the submit button. */
-  act: string
+  button: string
   isOff?: boolean
-  isPending: boolean
-  /** Whether its act cannot be undone. */
+  /** Whether the act cannot be undone. */
   isDanger?: boolean
   onSend: () => void
-  children: ReactNode
 }
 
-/** The form of a dialog. Its button appears in the dialog's foot. */
-export function DialogForm({ act, isOff, isPending, isDanger, onSend, children }: DialogFormProps) {
+/** The content of a dialog with a form. */
+export function DialogForm(props: DialogFormProps) {
+  const { act, button, isOff, isDanger, onSend, closeWords = 'Cancel', children, ...content } = props
   const id = useId()
-  const foot = useContext(DialogFoot)
+  const { cancel } = act
+  useEffect(() => cancel, [cancel])
   return (
-    <>
+    <DialogContent
+      {...content}
+      closeWords={closeWords}
+      button={
+        <ActButton form={id} isOff={isOff} isPending={act.isPending} data-kind={isDanger && 'danger'}>
+          {button}
+        </ActButton>
+      }
+    >
       <Form id={id} onSend={onSend}>
         {children}
+        <ActProblems acts={[act]} />
       </Form>
-      {foot &&
-        createPortal(
-          <ActButton form={id} isOff={isOff} isPending={isPending} data-kind={isDanger && 'danger'}>
-            {act}
-          </ActButton>,
-          foot,
-        )}
-    </>
+    </DialogContent>
   )
 }

@@ -1,4 +1,4 @@
-import { useId, type ComponentProps, type ReactNode, type Ref } from 'react'
+import { useId, type ComponentProps, type ReactNode } from 'react'
 
 import { focus } from './focus.ts'
 
@@ -102,23 +102,6 @@ function Labelled({ id: givenId, label, hint, problem, children }: LabelledProps
         </p>
       )}
     </div>
-  )
-}
-
-interface TickProps {
-  ref?: Ref<HTMLInputElement>
-  isOn: boolean
-  onTick: (isOn: boolean) => void
-  children: ReactNode
-}
-
-/** A checkbox with its label. */
-export function Tick({ ref, isOn, onTick, children }: TickProps) {
-  return (
-    <label className="control-tick">
-      <input ref={ref} type="checkbox" checked={isOn} onChange={({ target }) => onTick(target.checked)} />
-      <span>{children}</span>
-    </label>
   )
 }
 

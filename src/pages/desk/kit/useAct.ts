@@ -1,13 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 
-import { newActId } from '../../../client/act.ts'
-
-const pending = new Set<AbortController>()
-
-/** Whether an act is pending. Closing the page would lose it. */
-export function isActing(): boolean {
-  return pending.size > 0
-}
+import { pendingActs } from './pending-acts.ts'
 
 interface ActState<Args, Response> {
   isPending: boolean
@@ -27,7 +20,7 @@ interface ActOptions<Args, Response> {
   /** Called only while its screen is open. */
   onSuccess?: ((response: Response, args: Args) => unknown) | undefined
   /** Called after every success and failure, even of a cancelled act, whose result is unknown. */
-  onOutcome?: ((outcome: Outcome<Response>, args: Args, id: string) => unknown) | undefined
+  onOutcome?: ((outcome: Outcome<Response>, args: Args) => unknown) | undefined
   /** If pressed again while pending, runs once more afterwards with the latest values. */
   queuesLatest?: boolean | undefined
   /** Whether it continues after its screen is closed. */
@@ -45,11 +38,11 @@ export interface Act<Args, Response> extends ActState<Args, Response> {
 /**
  * An act of the organiser, with one run at a time. After it was cancelled, its outcome is not shown.
  *
- * @param run Performs the act until the signal aborts. A retry with the same arguments after a failure gets the same act id.
+ * @param run Performs the act until the signal aborts.
  * @returns The state of the act, and the functions that start and cancel it.
  */
 export function useAct<Args, Response>(
-  run: (args: Args, signal: AbortSignal, id: () => string) => Promise<Response>,
+  run: (args: Args, signal: AbortSignal) => Promise<Response>,
   { onSuccess, onOutcome, queuesLatest = false, outlivesScreen = false }: ActOptions<Args, Response> = {},
 ): Act<Args, Response> {
   const [state, setState] = useState<ActState<Args, Response>>({ isPending: false, error: null })
@@ -57,33 +50,23 @@ export function useAct<Args, Response>(
   const isOpen = useRef(true)
   /** A press during the current run, if `queuesLatest`. */
   const nextCall = useRef<{ args: Args }>(null)
-  /** The last act id and, as JSON, the arguments that it belongs to. The id is blank after a success or a cancellation. */
-  const latestCall = useRef({ args: '', id: '' })
 
   const perform = async (args: Args, controller: AbortController) => {
-    const idOf = () => {
-      const text = JSON.stringify(args)
-      if (latestCall.current.id === '' || latestCall.current.args !== text)
-        latestCall.current = { args: text, id: newActId() }
-      return latestCall.current.id
-    }
-    pending.add(controller)
-    const outcome = await run(args, controller.signal, idOf).then(
+    pendingActs.add(controller)
+    const outcome = await run(args, controller.signal).then(
       (response) => ({ error: null, response }),
       (error: unknown) => ({
         error: error instanceof Error ? error : new Error(String(error), { cause: error }),
       }),
     )
-    pending.delete(controller)
-    const { id } = latestCall.current
-    if (outcome.error === null) latestCall.current.id = ''
+    pendingActs.delete(controller)
     const isCancelled = currentRun.current !== controller
     if (!isCancelled) {
       currentRun.current = null
       setState({ isPending: false, args, ...outcome })
     }
     if (outcome.error === null && isOpen.current && !isCancelled) onSuccess?.(outcome.response, args)
-    onOutcome?.({ ...outcome, isOpen: isOpen.current, isCancelled }, args, id)
+    onOutcome?.({ ...outcome, isOpen: isOpen.current, isCancelled }, args)
     const next = nextCall.current
     nextCall.current = null
     if (next !== null && !isCancelled) press(next.args)
@@ -92,7 +75,6 @@ export function useAct<Args, Response>(
     currentRun.current?.abort()
     currentRun.current = null
     nextCall.current = null
-    latestCall.current.id = ''
     setState({ isPending: false, error: null })
   }, [])
   useEffect(() => {

@@ -31,7 +31,6 @@ export function AutomaticLetterEdit({ setting, settings, postman }: AutomaticLet
   const { occasion, title, label, hint } = automaticLetters[setting]
   const save = useDeskAct('desk_set_letters', {
     success: (saved) => `${title}s are ${saved[setting] ? 'on' : 'off'}.`,
-    failure: 'Not saved.',
   })
   return (
     <Sheet title={title} isPart>

@@ -1,6 +1,6 @@
 import type { ComponentProps } from 'react'
 
-import { ApplicationLink } from '../kit/Button.tsx'
+import { ApplicationLink } from '../data/links.tsx'
 import { nameOfLetter } from './letters.ts'
 import type { Recipient } from './draft-changes.ts'
 

@@ -1,9 +1,11 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
+import { Back } from '../data/links.tsx'
 import { focusHeading } from '../kit/focus.ts'
 import { hrefOf } from '../data/route.ts'
-import { Back, MoreButton, Screen } from '../kit/Screen.tsx'
+import { MoreButton } from '../kit/MoreButton.tsx'
+import { Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../data/useDesk.tsx'
 import { isSentByServer, nameOfOccasion } from './letters.ts'
 import { draftPages } from './letter-pages.ts'

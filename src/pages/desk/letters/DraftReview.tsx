@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useState, type ReactNode } from 'react'
 
 import type { Letter } from '../../../client/desk/letters.ts'
-import { Tick } from '../kit/Field.tsx'
+import { Tick } from '../kit/Tick.tsx'
 import { focusOn } from '../kit/focus.ts'
 import { countOf, formatNumber } from '../kit/format.ts'
 import { hrefOf } from '../data/route.ts'

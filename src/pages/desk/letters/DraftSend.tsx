@@ -1,12 +1,12 @@
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 
 import { maxPerCall, maxUnconfirmed } from '../../../application/limits.ts'
 import type { Letter, LettersOverview, ReleaseOutcome } from '../../../client/desk/letters.ts'
-import { ActProblems } from '../kit/ActProblems.tsx'
-import { ApplicationLink } from '../kit/Button.tsx'
-import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
+import { ApplicationLink } from '../data/links.tsx'
+import { Dialog } from '../kit/Dialog.tsx'
 import { DialogForm } from '../kit/DialogForm.tsx'
-import { Field, Tick } from '../kit/Field.tsx'
+import { Field } from '../kit/Field.tsx'
+import { Tick } from '../kit/Tick.tsx'
 import { countOf, formatNumber } from '../kit/format.ts'
 import { useDeskAct } from '../data/useDeskAct.ts'
 import { useReading } from '../data/useReading.ts'
@@ -28,10 +28,21 @@ interface DraftSendProps {
 
 /** A dialog that sends drafts after a confirmation. Above `maxUnconfirmed` letters, the organiser types their number. */
 export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
+  return (
+    <Dialog
+      button={`Send ${countOf(Math.min(drafts.length, maxPerCall), 'letter')}`}
+      buttonClass=""
+      isOff={drafts.length === 0}
+    >
+      {(close) => <SendForm {...{ drafts, overview, onSent, close }} />}
+    </Dialog>
+  )
+}
+
+function SendForm({ drafts, overview, onSent, close }: DraftSendProps & { close: () => void }) {
   const { hold_seconds: holdSeconds } = overview.settings
-  const dialog = useRef<DialogHandle>(null)
   // The drafts that were ticked when the dialog opened.
-  const [draftsToSend, setDraftsToSend] = useState<readonly Letter[]>([])
+  const [draftsToSend] = useState(() => drafts.slice(0, maxPerCall))
   const [sendsAgain, setSendsAgain] = useState(false)
   const [typed, setTyped] = useState('')
   const [isNumberWrong, setIsNumberWrong] = useState(false)
@@ -47,13 +58,12 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
       const unsent = outcomes.length - released
       return `${countOf(released, 'letter')} on the way${unsent > 0 ? `, ${unsent} not sent` : ''}`
     },
-    failure: 'Not sent.',
     onSuccess(outcomes) {
       const unsent = outcomes.flatMap(({ id, outcome }): Unsent[] => {
         const letter = letters.find((each) => each.id === id)
         return outcome === 'released' || letter === undefined ? [] : [{ letter, outcome }]
       })
-      dialog.current?.close()
+      close()
       onSent(unsent)
     },
   })
@@ -68,19 +78,13 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
     })
   }
   return (
-    <Dialog
-      ref={dialog}
-      button={`Send ${countOf(Math.min(drafts.length, maxPerCall), 'letter')}`}
-      buttonClass=""
-      isOff={drafts.length === 0}
+    <DialogForm
       title={`Send ${countOf(letters.length, 'letter')}?`}
-      onOpen={() => {
-        setDraftsToSend(drafts.slice(0, maxPerCall))
-        setSendsAgain(false)
-        setTyped('')
-        setIsNumberWrong(false)
-      }}
-      onClose={send.cancel}
+      button={`Send ${countOf(letters.length, 'letter')}`}
+      act={send}
+      close={close}
+      isOff={letters.length === 0}
+      onSend={release}
     >
       <p>
         {holdSeconds === 0 && `${pronoun} will be sent at once.`}
@@ -97,30 +101,22 @@ export function DraftSend({ drafts, overview, onSent }: DraftSendProps) {
           {mistyped.length > 3 && ` and ${formatNumber(mistyped.length - 3)} more`}
         </p>
       )}
-      <DialogForm
-        act={`Send ${countOf(letters.length, 'letter')}`}
-        isOff={letters.length === 0}
-        isPending={send.isPending}
-        onSend={release}
-      >
-        {sentBeforeCount > 0 && (
-          <Tick isOn={sendsAgain} onTick={setSendsAgain}>
-            Send again to people who already have this letter ({sentBeforeCount})
-          </Tick>
-        )}
-        {isMany && (
-          <Field
-            label={`Type the number of letters, ${letters.length}`}
-            inputMode="numeric"
-            autoComplete="off"
-            value={typed}
-            onText={setTyped}
-          />
-        )}
-        {isNumberWrong && <p role="alert">This is not the number of letters. Nothing was sent.</p>}
-        <ActProblems acts={[send]} />
-      </DialogForm>
-    </Dialog>
+      {sentBeforeCount > 0 && (
+        <Tick isOn={sendsAgain} onTick={setSendsAgain}>
+          Send again to people who already have this letter ({sentBeforeCount})
+        </Tick>
+      )}
+      {isMany && (
+        <Field
+          label={`Type the number of letters, ${letters.length}`}
+          inputMode="numeric"
+          autoComplete="off"
+          value={typed}
+          onText={setTyped}
+        />
+      )}
+      {isNumberWrong && <p role="alert">This is not the number of letters. Nothing was sent.</p>}
+    </DialogForm>
   )
 }
 

@@ -82,22 +82,19 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
   const onSuccess = () => onGone(hasFocus(article.current))
   const remove = useDeskAct('desk_discard', {
     success: ({ discarded }) => `${name}: ${discarded > 0 ? 'draft removed' : 'no longer a draft'}`,
-    failure: 'Not removed.',
     onSuccess,
   })
   const noteSent = useDeskAct('desk_sent_by_hand', {
     success: () => `${name}: sent by hand`,
-    failure: 'Not noted.',
     onSuccess,
   })
   const restore = useDeskAct('desk_edit', {
     success: () => `${name}: back to the template`,
-    failure: 'Not changed.',
     // The pressed button disappears.
     onSuccess: () => hasFocus(article.current) && editButton.current?.focus(),
   })
   const mailto = isByHand && isSendable(letter) ? mailProgramLink(letter) : undefined
-  const handOver = useDeskAct('desk_hand_over', { failure: 'Not opened.' })
+  const handOver = useDeskAct('desk_hand_over')
   const { response: handedOver } = handOver
   const openInMailProgram = useEffectEvent((text: LetterContent) => {
     const link = document.createElement('a')
@@ -118,7 +115,7 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
     >
       <p className="layout-quiet">
         {letter.to === null ? (
-          `The address ${hasUnsaved ? 'and your unsaved changes are' : 'is'} hidden: you read blind.`
+          `The address ${hasUnsaved ? 'and your unsaved changes are' : 'is'} hidden: blind reading is on.`
         ) : (
           <>
             To <LongText text={letter.to} />
@@ -161,7 +158,7 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
                 isPending={noteSent.isPending}
                 onPress={() => noteSent.press({ letter: id, seen })}
               >
-                I sent it
+                Mark as sent
               </ActButton>
             )}
             {!isBlind && (

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 
-import { newActId } from '../../../client/act.ts'
 import type { Letter } from '../../../client/desk/letters.ts'
 import { isSentByServer, isSendable, invitationHint } from './letters.ts'
 import { LetterFields, type LetterContent } from './LetterText.tsx'
@@ -12,7 +11,7 @@ import { Form } from '../kit/Field.tsx'
 import { focusHeading, focusOn, useOnHidden } from '../kit/focus.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { useDesk } from '../data/useDesk.tsx'
-import { useDeskAct } from '../data/useDeskAct.ts'
+import { useDeskAct, useFoundAct } from '../data/useDeskAct.ts'
 import { useUnsentText } from '../data/useUnsentText.ts'
 import { Drafts } from './DraftShow.tsx'
 
@@ -64,15 +63,20 @@ export function letterTextName(application: string): string {
 
 /** The form of a letter without a template, opened by a button. Saving makes it a draft. */
 function LetterForm({ application, letters, mayAnswer }: Omit<LetterCreateProps, 'isBlind'>) {
-  // The act id is stored with the text, so that a retry after a lost response creates no second letter.
-  const [typed, setUnsent] = useUnsentText<LetterContent & { act: string }>(letterTextName(application))
+  const [typed, setUnsent] = useUnsentText<LetterContent>(letterTextName(application))
   // The new draft has the act's id. It may have been saved although this screen was left before the response arrived.
-  const isSaved = letters.some(({ id }) => id === typed?.act)
-  const { subject = '', body = '', act = '' } = (isSaved ? null : typed) ?? {}
+  const isSaved = useFoundAct(
+    'desk_write_to',
+    typed && { application, subject: typed.subject, body: typed.body },
+    (act) => letters.some(({ id }) => id === act),
+    () => setUnsent(null),
+  )
+  const text = isSaved ? null : typed
+  const { subject = '', body = '' } = text ?? {}
   const [isOpen, setIsOpen] = useState(false)
   // A form that opens together with its screen does not take the focus.
   const [takesFocus, setTakesFocus] = useState(false)
-  const isWriting = isOpen || act !== ''
+  const isWriting = isOpen || text !== null
   const openButton = useRef<HTMLButtonElement>(null)
   const writtenId = useRef('')
   const close = () => {
@@ -81,7 +85,6 @@ function LetterForm({ application, letters, mayAnswer }: Omit<LetterCreateProps,
   }
   const write = useDeskAct('desk_write_to', {
     success: () => 'Draft saved. Nothing has been sent.',
-    failure: 'Draft not saved.',
     onSuccess(letter) {
       writtenId.current = letter.id
       close()
@@ -92,10 +95,10 @@ function LetterForm({ application, letters, mayAnswer }: Omit<LetterCreateProps,
     writtenId.current = ''
   })
   const enter = (change: Partial<LetterContent>) => {
-    const text = { subject, body, ...change }
+    const entered = { subject, body, ...change }
     // Emptying the fields must not close the form.
     setIsOpen(true)
-    setUnsent(text.subject === '' && text.body === '' ? null : { act: newActId(), ...text })
+    setUnsent(entered.subject === '' && entered.body === '' ? null : entered)
   }
   const open = () => {
     setTakesFocus(true)
@@ -115,7 +118,7 @@ function LetterForm({ application, letters, mayAnswer }: Omit<LetterCreateProps,
     <Form
       className="drafts-form"
       aria-labelledby="new-letter"
-      onSend={() => act !== '' && write.press({ application, act, subject, body })}
+      onSend={() => text !== null && write.press({ application, subject, body })}
     >
       <h3 id="new-letter">New letter</h3>
       <LetterFields

@@ -9,6 +9,7 @@ import { actRetryDelays, SignedOutError } from '../../../client/session.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
+import { DialogContent } from '../kit/Dialog.tsx'
 import { DialogForm } from '../kit/DialogForm.tsx'
 import { Choice, Form } from '../kit/Field.tsx'
 import { focusHeadingOnRemoval } from '../kit/focus.ts'
@@ -16,9 +17,10 @@ import { countOf, formatNumber, outOf } from '../kit/format.ts'
 import { hrefOf } from '../data/route.ts'
 import { ActProblems, failureOf } from '../kit/ActProblems.tsx'
 import { Problem } from '../kit/Problem.tsx'
-import { Loading } from '../kit/Screen.tsx'
+import { Loading } from '../kit/lazy-screen.tsx'
 import { useAct } from '../kit/useAct.ts'
-import { refetchedBy } from '../data/refetched-by.ts'
+import { acts } from '../data/acts.ts'
+import type { SeenApplication } from '../data/decision-state.ts'
 import { useDesk } from '../data/useDesk.tsx'
 import { useDeskAct } from '../data/useDeskAct.ts'
 import { isAfterAcceptance, isNeitherDecisionNorReceipt, nameOfOccasion, receipt } from './letters.ts'
@@ -56,7 +58,6 @@ export function LetterWrite({ application, status, letters }: LetterWriteProps) 
   const occasion = chosen ?? options[0]?.[0]
   const write = useDeskAct('desk_write', {
     success: ([outcome]) => (outcome?.outcome === 'drafted' ? 'Draft made' : ''),
-    failure: 'Not drafted.',
   })
   if (occasion === undefined) return null
   const press = (again: boolean) => write.press({ applications: [application], occasion, again })
@@ -126,8 +127,14 @@ function linkTo({ state }: WriteOutcome) {
 
 const failure = 'Not all were drafted.'
 
+interface LetterWriteManyFormProps {
+  recipients: readonly SeenApplication[]
+  close: () => void
+}
+
 /** The form that drafts letters to many applicants in steps, and the result. */
-export function LetterWriteManyForm({ applications }: { applications: readonly string[] }) {
+export function LetterWriteManyForm({ recipients, close }: LetterWriteManyFormProps) {
+  const applications = recipients.map(({ id }) => id)
   const { call, refetch } = useDesk()
   const { error, occasion, options, choose } = useOccasion((each) => each !== receipt)
   const [done, setDone] = useState(0)
@@ -151,20 +158,30 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
       onOutcome({ error: problem, response, isOpen }) {
         if (problem === null) announce(countsOf(response, applications.length))
         else if (!isOpen && !(problem instanceof SignedOutError)) announce(failureOf(failure, problem))
-        void refetch(refetchedBy.desk_write)
+        void refetch(acts.desk_write.stale)
       },
     },
   )
   // After its screen is left, it ends with the step that was sent.
   useEffect(() => () => void (isStopped.current = true), [])
-  if (options.length === 0) return error ? <Problem error={error} /> : <Loading />
+  const title =
+    recipients.length === 1
+      ? `Draft a letter to ${recipients[0]?.name}`
+      : `Draft letters to ${formatNumber(recipients.length)} applicants`
+  if (options.length === 0)
+    return (
+      <DialogContent {...{ title, close }}>{error ? <Problem error={error} /> : <Loading />}</DialogContent>
+    )
   // The outcome is shown until another template is chosen.
   const isOfChosen = write.args?.occasion === occasion
   return (
     <DialogForm
-      act={`Draft ${countOf(applications.length, 'letter')}`}
+      {...{ title, close }}
+      closeWords="Close"
+      button={`Draft ${countOf(applications.length, 'letter')}`}
+      // Closing the dialog stops it after the step that was sent.
+      act={{ ...write, failure, error: isOfChosen ? write.error : null, cancel: doNothing }}
       isOff={occasion === undefined}
-      isPending={write.isPending}
       onSend={() => occasion !== undefined && write.press({ occasion })}
     >
       <p>Nothing is sent yet: you read the drafts first.</p>
@@ -181,7 +198,6 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
           <a href={hrefOf({ screen: 'drafts', occasion })}>Review drafts</a>
         </p>
       )}
-      <ActProblems acts={[{ failure, error: isOfChosen ? write.error : null }]} />
       {write.isPending && applications.length > stepSize && (
         <div className="layout-row">
           <span>{outOf(done, applications.length)}</span>
@@ -191,6 +207,8 @@ export function LetterWriteManyForm({ applications }: { applications: readonly s
     </DialogForm>
   )
 }
+
+const doNothing = () => {}
 
 const outcomeWords = {
   drafted: 'drafted',

@@ -1,7 +1,6 @@
 import { Dialog } from '../kit/Dialog.tsx'
-import { formatNumber } from '../kit/format.ts'
 import type { SeenApplication } from '../data/decision-state.ts'
-import { lazyScreen, PartNotLoaded } from '../kit/Screen.tsx'
+import { lazyScreen, PartNotLoaded } from '../kit/lazy-screen.tsx'
 
 const LetterWriteManyForm = lazyScreen(
   async () => (await import('./LetterWrite.tsx')).LetterWriteManyForm,
@@ -21,16 +20,10 @@ export function LetterWriteMany({ recipients, onOpen, onClosed }: LetterWriteMan
     <Dialog
       button="Draft letters…"
       buttonClass="control-quiet decisions-write letters-write"
-      title={
-        recipients.length === 1
-          ? `Draft a letter to ${recipients[0]?.name}`
-          : `Draft letters to ${formatNumber(recipients.length)} applicants`
-      }
-      close="Close"
       onOpen={onOpen}
       onClosed={onClosed}
     >
-      <LetterWriteManyForm applications={recipients.map(({ id }) => id)} />
+      {(close) => <LetterWriteManyForm recipients={recipients} close={close} />}
     </Dialog>
   )
 }

@@ -95,7 +95,6 @@ function Delivery({ postman, settings, states }: LettersOverview) {
   const stop = useDeskAct('desk_stop', {
     success: ({ stopped, leaving = 0 }) =>
       stopped ? 'All letters are stopped.' : leavingWords(leaving, settings.hold_seconds),
-    failure: postman.stopped ? 'Letters are still stopped.' : 'Letters are not stopped.',
   })
   const shown = (Object.keys(stateWords) as OutboxState[]).filter((state) => states[state].count > 0)
   return (
@@ -244,7 +243,6 @@ function MailCheck({ postman }: LettersOverview) {
   const { is_checking: isChecking, checked_at: checkedAt, findings } = postman
   const check = useDeskAct('desk_check_mail', {
     success: () => 'Checking the mail server.',
-    failure: 'Not checked.',
   })
   return (
     <Sheet title="Mail server">

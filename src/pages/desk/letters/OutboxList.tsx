@@ -2,15 +2,16 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 
 import { maxCharacters } from '../../../application/limits.ts'
-import { newActId } from '../../../client/act.ts'
 import type { Letter, OutboxState } from '../../../client/desk/letters.ts'
+import { ApplicationLink, Back } from '../data/links.tsx'
 import { ActButton } from '../kit/ActButton.tsx'
-import { ApplicationLink, Button } from '../kit/Button.tsx'
+import { Button } from '../kit/Button.tsx'
 import { Field, Form } from '../kit/Field.tsx'
 import { focusHeading, useOnHidden } from '../kit/focus.ts'
 import { countOf, momentOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
-import { Back, MoreButton, Screen } from '../kit/Screen.tsx'
+import { MoreButton } from '../kit/MoreButton.tsx'
+import { Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../data/useDesk.tsx'
 import { useDeskAct } from '../data/useDeskAct.ts'
 import { useUnsentText } from '../data/useUnsentText.ts'
@@ -62,7 +63,6 @@ export function OutboxList({ state }: { state: OutboxState }) {
 function RetryAll({ letters }: { letters: string[] }) {
   const retry = useDeskAct('desk_retry', {
     success: ({ retried }) => `${countOf(retried, 'letter')} will be retried.`,
-    failure: 'They are not tried again.',
     onSuccess: focusHeading,
   })
   return (
@@ -89,7 +89,6 @@ function OutboxLetter({ letter }: { letter: Letter }) {
   const stoppedWords = becomesDraft ? 'stopped, and a draft again' : 'stopped'
   const stop = useDeskAct('desk_withdraw', {
     success: ({ withdrawn }) => `${name}: ${withdrawn > 0 ? stoppedWords : 'already sent'}`,
-    failure: 'Not stopped.',
     onSuccess: focusHeading,
   })
   return (
@@ -124,7 +123,7 @@ function OutboxLetter({ letter }: { letter: Letter }) {
 }
 
 /**
- * The buttons for an undelivered letter: retry, send to another address, or note that the applicant was told another way.
+ * The buttons for an undelivered letter: retry, send to another address, or note that the applicant was contacted another way.
  * The label names the applicant, and the automation if the letter is sent to it.
  */
 function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
@@ -134,12 +133,11 @@ function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
   useOnHidden(isReaddressing, () => readdressButton.current?.focus())
   const retry = useDeskAct('desk_retry', {
     success: ({ retried }) => `${label}: ${retried > 0 ? 'will be retried' : 'can no longer be retried'}`,
-    failure: 'Not tried again.',
     onSuccess: focusHeading,
   })
   const settle = useDeskAct('desk_settle', {
-    success: ({ settled }) => `${label}: ${settled > 0 ? 'told another way' : 'no longer needs to be told'}`,
-    failure: 'Not saved.',
+    success: ({ settled }) =>
+      `${label}: ${settled > 0 ? 'contacted another way' : 'no longer needs to be told'}`,
     onSuccess: focusHeading,
   })
   return (
@@ -179,12 +177,10 @@ interface ReaddressProps {
 
 /** Sends a letter to another address. The email in the application does not change. */
 function Readdress({ letter, label, onClose }: ReaddressProps) {
-  // The act id is stored with the address, so that a retry after a reload is the same act.
-  const [typed, setUnsent] = useUnsentText<{ act: string; address: string }>(`address ${letter.id}`)
-  const { address = letter.to ?? '', act } = typed ?? {}
+  const [typed, setUnsent] = useUnsentText<{ address: string }>(`address ${letter.id}`)
+  const { address = letter.to ?? '' } = typed ?? {}
   const send = useDeskAct('desk_readdress', {
     success: (_letter, args) => `${label}: on the way to ${args.address}`,
-    failure: 'Not sent.',
     onSuccess() {
       setUnsent(null)
       focusHeading()
@@ -197,9 +193,7 @@ function Readdress({ letter, label, onClose }: ReaddressProps) {
   return (
     <Form
       className="letters-readdress"
-      onSend={() =>
-        send.press({ letter: letter.id, address: address.trim(), ...(act !== undefined && { act }) })
-      }
+      onSend={() => send.press({ letter: letter.id, address: address.trim() })}
     >
       <Field
         label="Address"
@@ -210,7 +204,7 @@ function Readdress({ letter, label, onClose }: ReaddressProps) {
         takesFocus
         maxLength={maxCharacters.address}
         value={address}
-        onText={(text) => setUnsent({ act: newActId(), address: text })}
+        onText={(text) => setUnsent({ address: text })}
       />
       <ActProblems acts={[send]} />
       <div className="layout-row">

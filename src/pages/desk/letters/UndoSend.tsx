@@ -6,7 +6,7 @@ import { ActButton } from '../kit/ActButton.tsx'
 import { focusHeadingOnRemoval } from '../kit/focus.ts'
 import { countOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
-import { refetchedBy } from '../data/refetched-by.ts'
+import { acts } from '../data/acts.ts'
 import { useDesk } from '../data/useDesk.tsx'
 import { useDeskAct } from '../data/useDeskAct.ts'
 import { clockOf } from './letters.ts'
@@ -72,7 +72,6 @@ function ReleasedBar({ act, count, seconds, until, isStopped, onStop, onStopped 
       const rest = alreadySent === 0 ? '' : ` ${countOf(alreadySent, 'letter')} had already been sent.`
       return `${countOf(withdrawn, 'letter')} stopped.${rest}`
     },
-    failure: 'Not stopped.',
     onSuccess: onStopped,
   })
   const isOver = secondsLeft === 0
@@ -82,7 +81,7 @@ function ReleasedBar({ act, count, seconds, until, isStopped, onStop, onStopped 
   }, [])
   const { refetch } = useDesk()
   useEffect(() => {
-    if (isOver) void refetch(refetchedBy.desk_withdraw)
+    if (isOver) void refetch(acts.desk_withdraw.stale)
   }, [isOver, refetch])
   const isSettled = isStopped && !stop.isPending
   const onSettled = useEffectEvent(onStopped)

@@ -154,7 +154,7 @@ test('each event has its key, moment and author, and only the first one has the 
   ])
 })
 
-test('a draft has no events, and a letter whose applicant was told another way has no event for sending', () => {
+test('a draft has no events, and a letter whose applicant was contacted another way has no event for sending', () => {
   expect(eventsOf([{ ...mail, state: 'draft' }])).toEqual([])
   expect(eventsOf([{ ...mail, released_at: null }])).toEqual([])
   const words = (letters: Letter[]) => eventsOf(letters).map(({ text }) => text)
@@ -183,10 +183,10 @@ test.each([
   ['received', 'Receipt', { decision: false, neither: false, asks: false, follows: false }],
   ['reminder', 'Reminder', { decision: false, neither: true, asks: true, follows: true }],
   ['confirmed', 'Confirmation', { decision: false, neither: true, asks: true, follows: true }],
-  ['questions', 'Reminder of questions', { decision: false, neither: true, asks: true, follows: true }],
+  ['questions', 'Question reminder', { decision: false, neither: true, asks: true, follows: true }],
   ['new', 'new', { decision: false, neither: true, asks: true, follows: false }],
   ['Travel', 'Travel', { decision: false, neither: true, asks: true, follows: false }],
-  ['', 'To one person', { decision: false, neither: true, asks: true, follows: false }],
+  ['', 'Personal letter', { decision: false, neither: true, asks: true, follows: false }],
 ])('the occasion %j is called %s: %j', (occasion, name, expected) => {
   expect(nameOfOccasion(occasion)).toBe(name)
   expect({
@@ -211,7 +211,7 @@ test('a mail server sends every letter, and an automation only decisions', () =>
 test('placeholders of the invitation are shown as words, and other placeholders stay unchanged', () => {
   expect(partsOf('Answer at {{answer_link}} by {{ reply_by }}, {{first_name}}.')).toEqual([
     { words: 'Answer at ', isFilledLater: false },
-    { words: 'their link to answer', isFilledLater: true },
+    { words: 'RSVP link', isFilledLater: true },
     { words: ' by ', isFilledLater: false },
     { words: 'their deadline', isFilledLater: true },
     { words: ', {{first_name}}.', isFilledLater: false },

@@ -38,7 +38,7 @@ export function isNeitherDecisionNorReceipt(occasion: string): boolean {
 
 /** The placeholders that are filled in only on sending, and the words shown in their place at the desk. */
 export const invitationWords = {
-  answer_link: 'their link to answer',
+  answer_link: 'RSVP link',
   reply_by: 'their deadline',
 }
 
@@ -100,8 +100,8 @@ const occasionNames = new Map([
   [receipt, 'Receipt'],
   [reminder, 'Reminder'],
   [confirmation, 'Confirmation'],
-  [questionReminder, 'Reminder of questions'],
-  ['', 'To one person'],
+  [questionReminder, 'Question reminder'],
+  ['', 'Personal letter'],
 ])
 
 /** The words for an occasion. */

@@ -3,12 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { isBlank } from '../../../application/blank.ts'
 import { serverTime } from '../../../client/clock.ts'
 import type { AllAbout } from '../../../client/desk/person.ts'
+import { Back } from '../data/links.tsx'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
 import type { Filters } from '../data/filters.ts'
 import { countOf, momentOf, nameOf } from '../kit/format.ts'
 import { saveFile } from '../kit/save-file.ts'
-import { Back, Screen, Sheet } from '../kit/Screen.tsx'
+import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk } from '../data/useDesk.tsx'
 import { Facts } from './Facts.tsx'
 import { PersonByAddress } from './PersonByAddress.tsx'
@@ -69,7 +70,7 @@ function Person({ about }: { about: Omit<AllAbout, 'by_address'> & { at: string 
         <bdi>{email}</bdi>: {countOf(applications.length + leftOut, 'application')}, as of {momentOf(at)}.
         {leftOut > 0 && ` The ${applications.length} newest are here. The operator’s command has all.`}
       </p>
-      <form className="layout-row" aria-label="Take it with you">
+      <form className="layout-row" aria-label="Export">
         <Button onPress={() => print()}>Print</Button>
         <Button onPress={download}>Download JSON</Button>
       </form>

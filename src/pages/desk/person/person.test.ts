@@ -49,7 +49,7 @@ test.each<[string, Partial<DeliveryAbout>]>([
     { ...done, attempts: 2, may_have_arrived: 1 },
   ],
   ['written T1, sent by hand T3', { ...done, attempts: 0, author: null, by: 'hand' }],
-  ['written T1, 1 try, told another way T3', { ...done, author: null, by: 'elsewhere' }],
+  ['written T1, 1 try, contacted another way T3', { ...done, author: null, by: 'elsewhere' }],
   [
     'written T1, 3 tries, the last T3, refused, response 410',
     { ...failed, author: null, is_refused: true, reply_status: 410 },

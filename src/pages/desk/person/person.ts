@@ -49,7 +49,7 @@ function waitingWords({ state, recipient, attempts }: DeliveryAbout, dueAt: stri
   return recipient === 'webhook' && attempts === 0 ? 'not passed on so far' : `due ${momentOf(dueAt)}`
 }
 
-const doneWords = { server: 'sent', hand: 'sent by hand', elsewhere: 'told another way' }
+const doneWords = { server: 'sent', hand: 'sent by hand', elsewhere: 'contacted another way' }
 
 function recallerOf({ recalled_by }: DeliveryAbout) {
   return recalled_by === null ? 'automatically' : `by ${recalled_by}`

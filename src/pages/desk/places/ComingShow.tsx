@@ -1,19 +1,19 @@
-import { useQuery } from '@tanstack/react-query'
-
 import { rsvpStates, type RsvpState } from '../../../application/statuses.ts'
 import type { Places, ReminderOutcome } from '../../../client/desk/retreat.ts'
 import { DecisionBar } from '../decisions/DecisionBar.tsx'
 import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 import { StatusPill } from '../decisions/StatusPill.tsx'
+import { usePlaces } from '../data/usePlaces.ts'
+import { ApplicationLink } from '../data/links.tsx'
 import { ActButton } from '../kit/ActButton.tsx'
-import { ApplicationLink, Button } from '../kit/Button.tsx'
+import { Button } from '../kit/Button.tsx'
 import { filtersFrom } from '../data/filters.ts'
 import { focusOn } from '../kit/focus.ts'
 import { countOf, formatNumber, momentOf, nameOf, shortMomentOf, shortOf } from '../kit/format.ts'
 import { hrefOf } from '../data/route.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
-import { useDesk, useDecisionQueue } from '../data/useDesk.tsx'
+import { useDecisionQueue } from '../data/useDesk.tsx'
 import { useDeskAct } from '../data/useDeskAct.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { questionReminder, reminder } from '../letters/letters.ts'
@@ -26,7 +26,7 @@ import { freeSentence, remindedSentences } from './places.ts'
  */
 export function ComingShow({ edition }: { edition: number | undefined }) {
   const { queue } = useDecisionQueue()
-  const query = useQuery(useDesk().places(edition))
+  const query = usePlaces(edition)
   useKeys({ z: () => queue.undo() })
   return (
     <>
@@ -74,7 +74,7 @@ function Numbers({ places, edition }: EditionProps & { places: Places }) {
         {free !== null && (
           <li className={free > 0 ? 'places-free' : undefined}>
             <p>
-              <b>{formatNumber(Math.max(free, 0))}</b> Free of {formatNumber(places.places ?? 0)}
+              <b>{formatNumber(Math.max(free, 0))}</b> of {formatNumber(places.places ?? 0)} free
             </p>
           </li>
         )}
@@ -109,7 +109,6 @@ function Remind({
   const count = toRemind ?? noAnswer + incompleteCount
   const remind = useDeskAct('desk_remind', {
     success: (outcome) => remindedSentences(outcome).join(' '),
-    failure: 'No reminder drafted.',
   })
   const { response } = remind
   return (

@@ -1,14 +1,12 @@
-import { useQuery } from '@tanstack/react-query'
-
 import { maxCharacters } from '../../../application/limits.ts'
 import type { Places, RetreatDays } from '../../../client/desk/retreat.ts'
 import { DaysFields } from '../editions/DaysFields.tsx'
 import { findEarlierEdition } from '../editions/editions.ts'
 import { SharePage } from '../first-steps/SharePage.tsx'
+import { usePlaces } from '../data/usePlaces.ts'
 import { Choice, Field } from '../kit/Field.tsx'
 import { browserTimeZone } from '../kit/format.ts'
 import { Screen, Sheet } from '../kit/Screen.tsx'
-import { useDesk } from '../data/useDesk.tsx'
 import { useUnsentText } from '../data/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../data/useVersionedDraft.tsx'
 import { ErasingNotice } from '../retention/ErasingNotice.tsx'
@@ -20,7 +18,7 @@ import { freeSentence, placesWordsOf, retreatWordsOf, zonesWith } from './places
  * @param edition The number of a retreat; undefined means the newest.
  */
 export function RetreatShow({ edition }: { edition: number | undefined }) {
-  const query = useQuery(useDesk().places(edition))
+  const query = usePlaces(edition)
   return (
     <Screen
       title="Days and places"

@@ -33,7 +33,6 @@ export function RsvpEdit({ application, name }: { application: FullApplication; 
   const { id, answer, answer_state: state } = application
   const save = useDeskAct('desk_set_answer', {
     success: (_whole, args) => `${name}: ${wordsOf(args.answer)}`,
-    failure: 'Not saved.',
   })
   // The RSVP is unknown until the application is read again after it was accepted.
   if (state === null) return null

@@ -1,10 +1,9 @@
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 
 import { maxCharacters } from '../../../application/limits.ts'
 import type { ApplicationDetails } from '../../../client/desk/applications.ts'
 import type { AnsweredQuestion } from '../../../application/questions.ts'
-import { ActProblems } from '../kit/ActProblems.tsx'
-import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
+import { Dialog } from '../kit/Dialog.tsx'
 import { DialogForm } from '../kit/DialogForm.tsx'
 import { Choice, Field, TextField } from '../kit/Field.tsx'
 import { LongText } from '../kit/LongText.tsx'
@@ -54,7 +53,9 @@ export function GuestAnswers({ details, name, isAccepted, isBlind }: GuestAnswer
 function Answer({ question }: { question: AnsweredQuestion }) {
   if (question.answer !== null) return <LongText text={answerWords(question, question.answer)} />
   return (
-    <span className="layout-quiet">{question.is_answered ? 'Hidden while you read blind' : 'No answer'}</span>
+    <span className="layout-quiet">
+      {question.is_answered ? 'Hidden while blind reading is on' : 'No answer'}
+    </span>
   )
 }
 
@@ -67,43 +68,50 @@ interface AnswersEnterProps {
 }
 
 /** A dialog that stores answers that came another way, such as by email. */
-function AnswersEnter({ application, name, questions, isPartial }: AnswersEnterProps) {
-  const dialog = useRef<DialogHandle>(null)
+function AnswersEnter(props: AnswersEnterProps) {
+  // Closing the dialog keeps what was entered.
   const [answers, setAnswers] = useState<Record<string, string>>({})
+  return (
+    <Dialog button="Enter answers" className="questions-answer-dialog">
+      {(close) => <AnswersForm {...props} {...{ answers, setAnswers, close }} />}
+    </Dialog>
+  )
+}
+
+interface AnswersFormProps extends AnswersEnterProps {
+  answers: Record<string, string>
+  setAnswers: (change: (former: Record<string, string>) => Record<string, string>) => void
+  close: () => void
+}
+
+function AnswersForm(props: AnswersFormProps) {
+  const { application, name, questions, isPartial, answers, setAnswers, close } = props
   const save = useDeskAct('desk_answer_questions', {
     success: () => `${name}: answers saved`,
-    failure: 'Answers not saved.',
     onSuccess() {
-      dialog.current?.close()
-      setAnswers({})
+      close()
+      setAnswers(() => ({}))
     },
   })
   return (
-    <Dialog
-      ref={dialog}
-      button="Enter answers"
+    <DialogForm
       title="Enter answers"
-      className="questions-answer-dialog"
-      onClose={save.cancel}
+      button="Save answers"
+      act={save}
+      close={close}
+      onSend={() => save.press({ application, answers: changedAnswers(answers, questions) })}
     >
-      <DialogForm
-        act="Save answers"
-        isPending={save.isPending}
-        onSend={() => save.press({ application, answers: changedAnswers(answers, questions) })}
-      >
-        <p>For answers that came another way, such as by email. Nobody is told of the change.</p>
-        {isPartial && <p>Private questions are hidden while you read blind.</p>}
-        {questions.map((question) => (
-          <AnswerField
-            key={question.id}
-            question={question}
-            answer={answers[question.id] ?? question.answer ?? ''}
-            onAnswer={(answer) => setAnswers((former) => ({ ...former, [question.id]: answer }))}
-          />
-        ))}
-        <ActProblems acts={[save]} />
-      </DialogForm>
-    </Dialog>
+      <p>For answers that came another way, such as by email. Nobody is told of the change.</p>
+      {isPartial && <p>Private questions are hidden while blind reading is on.</p>}
+      {questions.map((question) => (
+        <AnswerField
+          key={question.id}
+          question={question}
+          answer={answers[question.id] ?? question.answer ?? ''}
+          onAnswer={(answer) => setAnswers((former) => ({ ...former, [question.id]: answer }))}
+        />
+      ))}
+    </DialogForm>
   )
 }
 

@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query'
 import { useContext, useState } from 'react'
 
 import { daysOf } from '../../../application/calendar.ts'
@@ -7,16 +6,18 @@ import { serverTime } from '../../../client/clock.ts'
 import type { Guest, Questions } from '../../../client/desk/questions.ts'
 import type { Places } from '../../../client/desk/retreat.ts'
 import { storageOf } from '../../../client/storage.ts'
+import { usePlaces } from '../data/usePlaces.ts'
+import { ApplicationLink } from '../data/links.tsx'
 import { announce } from '../kit/announce.tsx'
-import { ApplicationLink, Button } from '../kit/Button.tsx'
-import { Choice, Tick } from '../kit/Field.tsx'
+import { Button } from '../kit/Button.tsx'
+import { Choice } from '../kit/Field.tsx'
+import { Tick } from '../kit/Tick.tsx'
 import { filtersFrom } from '../data/filters.ts'
 import { countOf, dayOf, formatNumber, localTimeOf, nameOf } from '../kit/format.ts'
 import { hrefOf } from '../data/route.ts'
 import { saveFile } from '../kit/save-file.ts'
 import { Screen, Sheet } from '../kit/Screen.tsx'
 import { SiteTitle } from '../kit/site-title.tsx'
-import { useDesk } from '../data/useDesk.tsx'
 import {
   chosenOf,
   columnsOf,
@@ -34,7 +35,7 @@ import { useGuests } from './useQuestions.ts'
 /** The screen with all guests and their answers, as a table to read, print and download. */
 export function GuestList({ edition }: { edition: number | undefined }) {
   const query = useGuests(edition)
-  const { data: places } = useQuery(useDesk().places(edition))
+  const { data: places } = usePlaces(edition)
   return (
     <Screen title="Guest list" query={query}>
       {({ guests, asked }) =>
@@ -97,7 +98,7 @@ function Guests({ byName, asked, places, edition }: GuestsProps) {
           </>
         )}
       </p>
-      {isBlind && <p>Names, contact details and private answers are hidden: you read blind.</p>}
+      {isBlind && <p>Names, contact details and private answers are hidden: blind reading is on.</p>}
       <div className="layout-columns guests-options">
         <form className="layout-sheet" aria-label="Columns">
           {columns.length > 0 && (

@@ -53,7 +53,6 @@ export function DueAnswers({ due }: { due: number }) {
   const erase = useDeskAct('desk_erase_answers', {
     // None are left for a retry after a lost response.
     success: ({ erased }) => `${countOf(erased || due, 'private answer')} erased.`,
-    failure: 'Not erased.',
   })
   // The pressed button disappears.
   useOnHidden(due > 0, focusHeading)

@@ -3,7 +3,8 @@ import type { QuestionKind } from '../../../application/questions.ts'
 import type { Questions } from '../../../client/desk/questions.ts'
 import { ConfirmButton } from '../kit/ConfirmButton.tsx'
 import { Button } from '../kit/Button.tsx'
-import { Choice, Field, TextField, Tick } from '../kit/Field.tsx'
+import { Choice, Field, TextField } from '../kit/Field.tsx'
+import { Tick } from '../kit/Tick.tsx'
 import { countOf } from '../kit/format.ts'
 import { questionKinds, type QuestionDraft } from './questions.ts'
 
@@ -61,7 +62,7 @@ export function QuestionEdit(props: QuestionEditProps) {
       {kind === 'choice' && (
         <TextField
           label="Options"
-          hint="One a line: 2 to 20."
+          hint="One per line, 2 to 20."
           required
           rows={Math.max(3, options.split('\n').length)}
           value={options}

@@ -1,17 +1,15 @@
 import { useRef } from 'react'
 import { flushSync } from 'react-dom'
-import { useQuery } from '@tanstack/react-query'
-
 import { maxQuestions } from '../../../application/limits.ts'
 import { newActId } from '../../../client/act.ts'
 import type { Questions } from '../../../client/desk/questions.ts'
 import type { Places } from '../../../client/desk/retreat.ts'
+import { usePlaces } from '../data/usePlaces.ts'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
 import { Field } from '../kit/Field.tsx'
 import { countOf } from '../kit/format.ts'
 import { Screen, Sheet } from '../kit/Screen.tsx'
-import { useDesk } from '../data/useDesk.tsx'
 import { useUnsentText } from '../data/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../data/useVersionedDraft.tsx'
 import { DueAnswers, PrivateDaysEdit } from './PrivateAnswers.tsx'
@@ -31,7 +29,7 @@ import { useQuestions } from './useQuestions.ts'
 /** The screen on which organisers write the questions to guests. */
 export function QuestionsEdit({ edition }: { edition: number | undefined }) {
   const query = useQuestions(edition)
-  const { data: places } = useQuery(useDesk().places(edition))
+  const { data: places } = usePlaces(edition)
   return (
     <Screen title="Questions" query={query}>
       {(questions) => (

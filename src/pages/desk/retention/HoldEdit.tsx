@@ -1,10 +1,8 @@
-import { useRef } from 'react'
-
 import { maxCharacters } from '../../../application/limits.ts'
 import type { ApplicationDetails } from '../../../client/desk/applications.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
-import { Dialog, type DialogHandle } from '../kit/Dialog.tsx'
+import { Dialog } from '../kit/Dialog.tsx'
 import { DialogForm } from '../kit/DialogForm.tsx'
 import { Field } from '../kit/Field.tsx'
 import { focusHeading, useOnHidden } from '../kit/focus.ts'
@@ -21,58 +19,75 @@ interface HoldEditProps {
 /** The reason why an organiser keeps an application, or else the day on which its erasing is due; nothing if there is neither. */
 export function HoldEdit({ details, name }: HoldEditProps) {
   const { application, erased_on: erasedOn, hold } = details
-  const act = useDeskAct('desk_hold', {
-    success: (_details, { reason }) => `${name}: ${reason === '' ? 'kept no longer' : 'kept'}`,
-    failure: 'Not saved.',
-    onSuccess() {
-      dialog.current?.close()
-      setTyped(null)
-    },
-  })
-  const dialog = useRef<DialogHandle>(null)
-  const [typed, setTyped] = useUnsentText<string>(`keep ${application.id}`)
   const isHeld = Boolean(hold)
   // The pressed button disappears.
   useOnHidden(isHeld, focusHeading)
   useOnHidden(!isHeld, focusHeading)
+  const end = useHold(name)
   if (!hold && !erasedOn) return null
-  const press = (reason: string) => act.press({ application: application.id, reason })
   return (
     <Sheet title="How long it is kept">
       {hold ? (
         <>
           <p>
-            Kept until you erase it: <bdi>{hold.reason ?? 'the reason is hidden while you read blind'}</bdi>{' '}
+            Kept until you erase it:{' '}
+            <bdi>{hold.reason ?? 'the reason is hidden while blind reading is on'}</bdi>{' '}
             <span className="layout-quiet">
               {hold.held_by}, {momentOf(hold.held_at)}
             </span>
           </p>
-          <ActButton isPending={act.isPending} onPress={() => press('')}>
-            Stop keeping
+          <ActButton
+            isPending={end.isPending}
+            onPress={() => end.press({ application: application.id, reason: '' })}
+          >
+            Remove hold
           </ActButton>
+          <ActProblems acts={[end]} />
         </>
       ) : (
         <>
           <p>It is due to be erased on {dayOf(erasedOn ?? '')}, as organisers set for all applications.</p>
-          <Dialog ref={dialog} button="Keep" title="Keep this application" onClose={act.cancel}>
-            <DialogForm act="Keep it" isPending={act.isPending} onSend={() => press((typed ?? '').trim())}>
-              <p>It is then only erased if you erase it yourself.</p>
-              <Field
-                label="Reason"
-                hint="Such as “Comes again next year”. Other organisers see it."
-                autoComplete="off"
-                required
-                pattern=".*\S.*"
-                maxLength={maxCharacters.hold}
-                value={typed ?? ''}
-                onText={setTyped}
-              />
-              <ActProblems acts={[act]} />
-            </DialogForm>
+          <Dialog button="Keep">
+            {(close) => <HoldForm application={application.id} name={name} close={close} />}
           </Dialog>
         </>
       )}
-      {hold && <ActProblems acts={[act]} />}
     </Sheet>
+  )
+}
+
+const useHold = (name: string, onSuccess = () => {}) =>
+  useDeskAct('desk_hold', {
+    success: (_details, { reason }) => `${name}: ${reason === '' ? 'hold removed' : 'kept'}`,
+    onSuccess,
+  })
+
+function HoldForm({ application, name, close }: { application: string; name: string; close: () => void }) {
+  const [typed, setTyped] = useUnsentText<string>(`keep ${application}`)
+  const hold = useHold(name, () => {
+    close()
+    setTyped(null)
+  })
+  const reason = typed ?? ''
+  return (
+    <DialogForm
+      title="Keep this application"
+      button="Keep it"
+      act={hold}
+      close={close}
+      onSend={() => hold.press({ application, reason: reason.trim() })}
+    >
+      <p>It is then only erased if you erase it yourself.</p>
+      <Field
+        label="Reason"
+        hint="Such as “Wants to apply again next year”. Other organisers see it."
+        autoComplete="off"
+        required
+        pattern=".*\S.*"
+        maxLength={maxCharacters.hold}
+        value={reason}
+        onText={setTyped}
+      />
+    </DialogForm>
   )
 }

@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { maxMonths } from '../../../application/limits.ts'
 import type { Retention } from '../../../client/desk/retention.ts'
 import { nameOfEdition } from '../editions/editions.ts'
+import { ApplicationLink } from '../data/links.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
-import { ApplicationLink } from '../kit/Button.tsx'
 import { ConfirmButton } from '../kit/ConfirmButton.tsx'
 import { Field } from '../kit/Field.tsx'
 import { filtersFrom } from '../data/filters.ts'
@@ -53,7 +53,6 @@ function DueApplications({ retention: { due, announced } }: RetentionProps) {
   const erase = useDeskAct('desk_erase_due', {
     success: ({ erased, due: remaining }) =>
       `${applicationsOf(erased)} erased.${remaining > 0 ? ` ${applicationsOf(remaining)} left: press again.` : ''}`,
-    failure: 'Not erased.',
   })
   const isShown = due > 0 || announced !== null
   // The pressed button disappears.
@@ -82,7 +81,7 @@ function DueApplications({ retention: { due, announced } }: RetentionProps) {
               isPending={erase.isPending}
               onConfirm={() => erase.press({})}
             >
-              {`Erase the ${due > 500 ? 'first 500' : due} due`}
+              {due > 500 ? 'Erase the first 500 applications' : `Erase ${applicationsOf(due)}`}
             </ConfirmButton>
           </div>
           <ActProblems acts={[erase]} />

@@ -1,5 +1,5 @@
 import { Step } from './Step.tsx'
-import { SignOutButton } from './useForm.tsx'
+import { SignOutButton } from './SignOutButton.tsx'
 import type { WatchedSession } from './watch-session.ts'
 
 /** The page for a signed-in person who is not an organiser. */

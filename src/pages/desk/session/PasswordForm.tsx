@@ -2,7 +2,7 @@ import type { LoadAuth } from '../../../client/session.ts'
 import { Field } from '../kit/Field.tsx'
 import { sentenceOfSignIn } from './sentences.ts'
 import { OtherWay, Step, StepForm } from './Step.tsx'
-import { textIn, useForm } from './useForm.tsx'
+import { textIn, useForm } from './useForm.ts'
 
 interface PasswordFormProps {
   auth: LoadAuth

@@ -4,7 +4,8 @@ import { ClockNotice } from './ClockNotice.tsx'
 import { Step, StepForm } from './Step.tsx'
 import { codeIn } from './code-in.ts'
 import { CodeField, codeProblem } from './CodeField.tsx'
-import { SignOutButton, useForm } from './useForm.tsx'
+import { SignOutButton } from './SignOutButton.tsx'
+import { useForm } from './useForm.ts'
 import type { WatchedSession } from './watch-session.ts'
 
 /** The second step of signing in, for accounts with a second factor: a code from an authenticator app. */

@@ -1,21 +1,18 @@
-import { useEffect, useState, type ReactNode } from 'react'
+import { useEffect, useState } from 'react'
 
 import type { LoadAuth } from '../../../client/session.ts'
 import { Button } from '../kit/Button.tsx'
 import { Field } from '../kit/Field.tsx'
 import { focusUnlessElsewhere } from '../kit/focus.ts'
-import { listenTo } from '../kit/listen.ts'
 import { Problem } from '../kit/Problem.tsx'
-import { lazyScreen } from '../kit/Screen.tsx'
-import { Brand, useTitle } from '../kit/site-title.tsx'
-import { sentenceOfSignIn, type Notice } from './sentences.ts'
-import { OtherWay, NoticeBox, Step, StepForm } from './Step.tsx'
+import type { Notice } from './notices.ts'
+import { sentenceOfSignIn } from './sentences.ts'
+import { AskOperator } from './AskOperator.tsx'
+import { codeIn } from './code-in.ts'
 import { CodeField, codeProblem } from './CodeField.tsx'
-import { textIn, useForm } from './useForm.tsx'
-
-// Few people need these two, so the list that opens first does not load them.
-const AskOperator = lazyScreen(async () => (await import('./AskOperator.tsx')).AskOperator)
-const PasswordForm = lazyScreen(async () => (await import('./PasswordForm.tsx')).PasswordForm)
+import { PasswordForm } from './PasswordForm.tsx'
+import { OtherWay, Step, StepForm } from './Step.tsx'
+import { textIn, useForm } from './useForm.ts'
 
 interface SignInProps {
   auth: LoadAuth
@@ -99,8 +96,6 @@ function EmailForm({ auth, notice, email: former, onSent, onPassword }: EmailFor
 function CodeForm({ auth, email, onBack }: { auth: LoadAuth; email: string; onBack: () => void }) {
   const [sentAgain, setSentAgain] = useState(0)
   const form = useForm(async (fields) => {
-    // Loaded when a code is sent, so that the first list needs less script.
-    const { codeIn } = await import('./code-in.ts')
     const token = codeIn(fields)
     if (token === undefined) return codeProblem
     const { error } = await (await auth()).verifyOtp({ email, token, type: 'email' })
@@ -141,31 +136,4 @@ async function askForCode(auth: LoadAuth, email: string): Promise<'sent' | 'no m
   if (error === null || error.code === 'otp_disabled' || error.code === 'signup_disabled') return 'sent'
   if (error.code === 'email_provider_disabled') return 'no mail'
   return { sentence: sentenceOfSignIn(error) }
-}
-
-/** The page shown if the session cannot be checked. */
-export function Unreachable({ sentence, onTryAgain }: { sentence: string; onTryAgain: () => void }) {
-  useEffect(() => listenTo('online')(onTryAgain), [onTryAgain])
-  return (
-    <Step title="The desk cannot be opened now">
-      <NoticeBox text={sentence} isProblem />
-      <button onClick={onTryAgain}>Try again</button>
-    </Step>
-  )
-}
-
-/**
- * The page shown until the desk's script has loaded and the session was checked.
- *
- * @param props.children The sentence for browsers without JavaScript. Only the document has it.
- */
-export function Opening({ children }: { children?: ReactNode }) {
-  useTitle('Opening')
-  return (
-    <div className="session-alone">
-      <Brand />
-      <p id="opening">Opening the desk…</p>
-      {children}
-    </div>
-  )
 }

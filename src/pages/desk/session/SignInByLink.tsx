@@ -4,10 +4,11 @@ import { isRetryable } from '../../../client/auth-errors.ts'
 import type { LoadAuth } from '../../../client/session.ts'
 import { focus } from '../kit/focus.ts'
 import { go, unfilteredList } from '../data/route.ts'
-import { sentenceOfSignIn, type Notice } from './sentences.ts'
-import { firstAddressConfirmed, linkIsInvalid, type LinkSession, type SignInLink } from './sign-in-link.ts'
+import { notices, type Notice } from './notices.ts'
+import { sentenceOfSignIn } from './sentences.ts'
+import type { LinkSession, SignInLink } from './sign-in-link.ts'
 import { NoticeBox, Step } from './Step.tsx'
-import { useForm } from './useForm.tsx'
+import { useForm } from './useForm.ts'
 
 interface SignInByLinkProps {
   auth: LoadAuth
@@ -34,8 +35,8 @@ export function SignInByLink({ auth, link, onLeave }: SignInByLinkProps) {
     const { data, error } = isLinkSession ? await client.refreshSession(link) : await client.verifyOtp(link)
     const hasEnded = isLinkSession ? !isRetryable(error) : error?.code === 'otp_expired'
     if (error && !hasEnded) return sentenceOfSignIn(error)
-    if (error) setEndNotice(linkIsInvalid)
-    else if (data.session === null) setEndNotice(firstAddressConfirmed)
+    if (error) setEndNotice('link used')
+    else if (data.session === null) setEndNotice('address confirmed')
     else leave()
     return undefined
   })
@@ -51,7 +52,7 @@ export function SignInByLink({ auth, link, onLeave }: SignInByLinkProps) {
     return (
       <Step title={words.title} notice={endNotice}>
         <button ref={focus} onClick={leave}>
-          {endNotice.isProblem ? 'Get a code by email' : 'Go to the desk'}
+          {notices[endNotice].isProblem ? 'Get a code by email' : 'Go to the desk'}
         </button>
       </Step>
     )

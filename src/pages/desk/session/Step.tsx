@@ -2,8 +2,8 @@ import type { ReactNode } from 'react'
 
 import { Button } from '../kit/Button.tsx'
 import { Brand, useTitle } from '../kit/site-title.tsx'
-import type { Notice } from './sentences.ts'
-import { textIn, type FormState } from './useForm.tsx'
+import { notices, type Notice } from './notices.ts'
+import { textIn, type FormState } from './useForm.ts'
 
 const stepForm = 'step-form'
 
@@ -21,7 +21,7 @@ export function Step({ title, notice, children }: StepProps) {
       <Brand />
       <section className="layout-sheet session-step" aria-labelledby="step">
         <h1 id="step">{title}</h1>
-        {notice && <NoticeBox {...notice} />}
+        {notice && <NoticeBox {...notices[notice]} />}
         {children}
       </section>
     </div>
@@ -29,7 +29,7 @@ export function Step({ title, notice, children }: StepProps) {
 }
 
 /** A notice in a live region. */
-export function NoticeBox({ text, isProblem }: Notice) {
+export function NoticeBox({ text, isProblem }: { text: string; isProblem: boolean }) {
   return (
     <p className={`layout-notice ${isProblem ? 'error' : 'success'}`} role={isProblem ? 'alert' : 'status'}>
       {text}

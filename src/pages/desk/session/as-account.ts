@@ -1,7 +1,7 @@
 import { isRetryable } from '../../../client/auth-errors.ts'
 import type { LoadAuth } from '../../../client/session.ts'
 import { sentenceOfSignIn } from './sentences.ts'
-import type { Send } from './useForm.tsx'
+import type { Send } from './useForm.ts'
 
 /** Wraps a function so that it runs only while the organiser who is at the desk is signed in. */
 export type AsMe = (send: Send) => Send

@@ -1,5 +1,5 @@
 import { codeOf } from '../../../application/digits.ts'
-import { textIn } from './useForm.tsx'
+import { textIn } from './useForm.ts'
 
 /** The typed code; undefined if it cannot be one. */
 export function codeIn(fields: FormData): string | undefined {

@@ -3,12 +3,6 @@ import type { AuthError } from '@supabase/auth-js'
 import { isForeignResponse, isRetryable } from '../../../client/auth-errors.ts'
 import { foreignServerMessage } from '../kit/Problem.tsx'
 
-/** A notice above a form, before any input. */
-export interface Notice {
-  text: string
-  isProblem: boolean
-}
-
 // Stryker disable StringLiteral: a test would only repeat the words
 const sentences: Record<string, string> = {
   otp_expired: 'This code is wrong, was used already or has expired. Use the one in the newest email.',

@@ -1,7 +1,7 @@
 import type { EmailOtpType } from '@supabase/auth-js'
 
 import { go, useFragment, unfilteredList } from '../data/route.ts'
-import type { Notice } from './sentences.ts'
+import type { Notice } from './notices.ts'
 
 /** A session from the fragment of a hosted project's link, which the visitor has not yet confirmed with a button. */
 export interface LinkSession {
@@ -17,23 +17,6 @@ export interface SignInLink {
   type: EmailOtpType
 }
 
-const linkDidNotWork: Notice = {
-  isProblem: true,
-  text: 'Signing in by this link did not work. Please ask for a code instead.',
-}
-
-/** The notice after a used or expired link was opened. */
-export const linkIsInvalid: Notice = {
-  isProblem: true,
-  text: 'This link was used already or has expired. Please ask for a code instead.',
-}
-
-/** The notice after one of the two links of an address change was used. */
-export const firstAddressConfirmed: Notice = {
-  isProblem: false,
-  text: 'This address is confirmed. Please also open the link in the email to the other address.',
-}
-
 /**
  * Reads the content of a link and removes it from the address, so that no token stays there or in the browser's history.
  *
@@ -44,7 +27,7 @@ export const firstAddressConfirmed: Notice = {
 export function takeLinkContent(isHosted: boolean): LinkContent | undefined {
   const content = linkContentIn(location.hash)
   if (content) go(unfilteredList, { replace: true })
-  return content && 'session' in content && !isHosted ? { notice: linkDidNotWork } : content
+  return content && 'session' in content && !isHosted ? { notice: 'link failed' } : content
 }
 
 /** Parses a fragment. Its text is never shown, since anybody can write a link. */
@@ -52,9 +35,9 @@ function linkContentIn(fragment: string): LinkContent | undefined {
   const parameters = new URLSearchParams(fragment.slice(1))
   const refresh_token = parameters.get('refresh_token')
   if (refresh_token && parameters.get('access_token')) return { session: { refresh_token } }
-  if (parameters.get('error_code') === 'otp_expired') return { notice: linkIsInvalid }
-  if (parameters.has('error') || parameters.has('error_code')) return { notice: linkDidNotWork }
-  if (parameters.has('message') && parameters.has('sb')) return { notice: firstAddressConfirmed }
+  if (parameters.get('error_code') === 'otp_expired') return { notice: 'link used' }
+  if (parameters.has('error') || parameters.has('error_code')) return { notice: 'link failed' }
+  if (parameters.has('message') && parameters.has('sb')) return { notice: 'address confirmed' }
   return undefined
 }
 

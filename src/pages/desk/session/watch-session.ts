@@ -6,7 +6,7 @@ import { SignedOutError, type Session } from '../../../client/session.ts'
 import { createListeners } from '../kit/listen.ts'
 import { isRefusal, sentenceOf, reportUnexpected } from '../kit/Problem.tsx'
 import type { Me } from '../data/useDesk.tsx'
-import { sentenceOfSignIn, type Notice } from './sentences.ts'
+import type { Notice } from './notices.ts'
 
 /** The step of signing in. A `stranger` has signed in but is not an organiser. */
 type SessionState =
@@ -15,7 +15,7 @@ type SessionState =
   | { step: 'factor' }
   | { step: 'stranger'; email: string }
   | ({ step: 'in' } & Me)
-  | { step: 'unreachable'; sentence: string }
+  | { step: 'unreachable'; error: unknown }
 
 /** The observable state of the session. It changes by actions here and in other tabs, and when the session ends. */
 export interface WatchedSession {
@@ -28,9 +28,6 @@ export interface WatchedSession {
   /** Ends this session, or all sessions of the account. Returns a sentence if that failed. */
   signOut: (scope: 'local' | 'global') => Promise<string | undefined>
 }
-
-const signedOutNotice = { text: 'You are signed out.', isProblem: false }
-const sessionEndedNotice = { text: 'Your session has ended. Please sign in again.', isProblem: true }
 
 /**
  * Watches who is signed in, and whether they are an organiser. The database decides that, not the token.
@@ -74,7 +71,7 @@ export function watchSession(
     isChecking = true
     const next = await findState(() => ownCheck === lastCheck).catch((error: unknown): SessionState => ({
       step: 'unreachable',
-      sentence: reportUnexpected(error),
+      error: new Error(reportUnexpected(error)),
     }))
     if (ownCheck !== lastCheck || next === undefined) return
     isChecking = false
@@ -87,9 +84,9 @@ export function watchSession(
   const findState = async (isLatest: () => boolean): Promise<SessionState | undefined> => {
     const { session, error } = await read()
     if (!isLatest()) return undefined
-    if (isRetryable(error)) return { step: 'unreachable', sentence: sentenceOfSignIn(error) }
+    if (isRetryable(error)) return { step: 'unreachable', error }
     if (session === null) {
-      if (state.step === 'in') notice ??= sessionEndedNotice
+      if (state.step === 'in') notice ??= 'session ended'
       return { step: 'out', notice }
     }
     const { access_token: token, user } = session
@@ -105,7 +102,7 @@ export function watchSession(
       if (!isRefusal(refusal)) {
         const sentence = sentenceOf(refusal)
         const isOwn = !(refusal instanceof RefusedCall) || sentence !== refusal.message
-        return { step: 'unreachable', sentence: isOwn ? sentence : `The server said: ${sentence}` }
+        return { step: 'unreachable', error: isOwn ? refusal : new Error(`The server said: ${sentence}`) }
       }
     }
     // Asks the server with the token, since the account's factors may have changed elsewhere.
@@ -113,7 +110,7 @@ export function watchSession(
     const level = await client.mfa.getAuthenticatorAssuranceLevel(token)
     if (!isLatest()) return undefined
     if (isRetryable(level.error)) {
-      return { step: 'unreachable', sentence: sentenceOfSignIn(level.error) }
+      return { step: 'unreachable', error: level.error }
     }
     if (level.error) {
       const present = await read()
@@ -161,7 +158,7 @@ export function watchSession(
         isChecking = false
         checkedToken = ''
         // A refused link ends nothing.
-        if (state.step !== 'out') notice ??= isSigningOut ? signedOutNotice : sessionEndedNotice
+        if (state.step !== 'out') notice ??= isSigningOut ? 'signed out' : 'session ended'
         return set({ step: 'out', notice })
       }
       if (session.access_token === checkedToken && state.step !== 'unreachable') return
@@ -187,7 +184,11 @@ export function watchSession(
       isSigningOut = true
       const { error } = await client.signOut({ scope })
       isSigningOut = false
-      if (error) return `You are still signed in. ${sentenceOfSignIn(error)}`
+      if (error) {
+        // Loaded only now, since the list does not need these sentences.
+        const { sentenceOfSignIn } = await import('./sentences.ts')
+        return `You are still signed in. ${sentenceOfSignIn(error)}`
+      }
       onSignOut()
       return undefined
     },

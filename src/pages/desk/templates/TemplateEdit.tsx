@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import { columns } from '../../../application/application.ts'
 import type { ListedApplication } from '../../../client/desk/applications.ts'
 import type { LettersOverview, Template } from '../../../client/desk/letters.ts'
+import { Back } from '../data/links.tsx'
 import { ActButton } from '../kit/ActButton.tsx'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
@@ -13,7 +14,7 @@ import { nameOf, shortMomentOf, formatCount } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { readRows } from '../data/list.ts'
 import { Problem } from '../kit/Problem.tsx'
-import { Back, Screen, Sheet } from '../kit/Screen.tsx'
+import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk } from '../data/useDesk.tsx'
 import { useDeskAct } from '../data/useDeskAct.ts'
 import { go } from '../data/route.ts'
@@ -146,7 +147,6 @@ function TemplateRemove({ template }: { template: LettersOverview['templates'][n
   const [, setUnsent] = useUnsentText(templateTextName(occasion))
   const remove = useDeskAct('desk_remove_template', {
     success: () => `Template removed: ${occasion}`,
-    failure: 'Not removed.',
     onSuccess() {
       setUnsent(null)
       go({ screen: 'letters' })
@@ -191,7 +191,6 @@ function TemplatePreview({ occasion, subject, body }: LetterContent & { occasion
   })
   const sendTest = useDeskAct('desk_send_test', {
     success: ({ to }) => `A test is on the way to ${to}.`,
-    failure: 'No test email was sent.',
   })
   return (
     <Sheet title="Preview">

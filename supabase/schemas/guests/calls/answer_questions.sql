@@ -114,7 +114,7 @@ begin
   if me.blind and exists (
     select from private.questions where is_private and id::text in (select jsonb_object_keys(answers))
   ) then
-    raise exception 'Private questions are hidden while you read blind.' using errcode = '42501';
+    raise exception 'Private questions are hidden while blind reading is on.' using errcode = '42501';
   elsif private.begin_act(act, 'desk_answer_questions', application::text, answers::text) then
     perform private.write_answers(application, act, me.email, answers);
   end if;

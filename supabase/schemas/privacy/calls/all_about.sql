@@ -18,7 +18,7 @@ declare
   person_email text := (select email from public.retreat_applications where id = application);
 begin
   if me.blind then
-    raise exception 'Everything about a person is hidden while you read blind.' using errcode = '42501';
+    raise exception 'Everything about a person is hidden while blind reading is on.' using errcode = '42501';
   elsif person_email is null then
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
   end if;

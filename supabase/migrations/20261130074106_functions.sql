@@ -1501,6 +1501,25 @@ begin
 end
 $$;
 
+-- Stores answers that somebody gave another way, such as by email. Required questions may stay unanswered.
+create or replace function public.desk_answer_questions(act uuid, application uuid, answers jsonb) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  perform private.lock_accepted(application);
+  if me.blind and exists (
+    select from private.questions where is_private and id::text in (select jsonb_object_keys(answers))
+  ) then
+    raise exception 'Private questions are hidden while blind reading is on.' using errcode = '42501';
+  elsif private.begin_act(act, 'desk_answer_questions', application::text, answers::text) then
+    perform private.write_answers(application, act, me.email, answers);
+  end if;
+  return private.application_details(application, me.blind);
+end
+$$;
+
 -- Up to 1,000 people who are coming to the retreat of an edition, by default the newest: {guests: [{id, first_name, last_name,
 -- email, phone, company, answers}], next}. `answers` are by the id of the question, and `next` is the cursor for the next call.
 -- Blind readers get only ids, and answers that are not private.
@@ -2108,6 +2127,23 @@ begin
         )) end);
   end loop;
   return private.end_act(act, outcomes);
+end
+$$;
+
+-- Everything about the person of an application, with their hundred newest applications.
+create or replace function public.desk_all_about(application uuid) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  person_email text := (select email from public.retreat_applications where id = application);
+begin
+  if me.blind then
+    raise exception 'Everything about a person is hidden while blind reading is on.' using errcode = '42501';
+  elsif person_email is null then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  return private.all_about(person_email, me.id, 100, private.emails_of(application));
 end
 $$;
 

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest'
 import type { LettersOverview } from '../../../client/desk/letters.ts'
 import { createDecisionQueue } from './decision-queue.ts'
 import type { List } from './list.ts'
-import { responseHandlerOf } from './responses.ts'
+import { responseHandlerOf } from './acts.ts'
 
 /** A query cache, and the function that changes it after an act. */
 function cache() {

@@ -1,9 +1,7 @@
 import type { FormEvent } from 'react'
 
-import { Button } from '../kit/Button.tsx'
-import { Problem, reportUnexpected } from '../kit/Problem.tsx'
+import { reportUnexpected } from '../kit/Problem.tsx'
 import { useAct } from '../kit/useAct.ts'
-import type { WatchedSession } from './watch-session.ts'
 
 /** Sends a form's values. Returns a sentence if it failed. */
 export type Send = (fields: FormData) => Promise<string | null | undefined | void>
@@ -40,25 +38,6 @@ export function useForm(send: Send): FormState {
     },
     press: () => press(undefined),
   }
-}
-
-interface SignOutButtonProps {
-  session: Pick<WatchedSession, 'signOut'>
-  /** Asks the organiser if signing out would lose changes. Returns whether to go on. */
-  confirmLoss?: () => boolean
-}
-
-/** A button that ends this session. It shows a failure, since the session is still valid then. */
-export function SignOutButton({ session, confirmLoss = () => true }: SignOutButtonProps) {
-  const { error, isPending, press } = useForm(() => session.signOut('local'))
-  return (
-    <>
-      <Button isOff={isPending} onPress={() => confirmLoss() && press()}>
-        Sign out
-      </Button>
-      <Problem message="" error={error} />
-    </>
-  )
 }
 
 /** The text of a field; blank if there is no such field. */

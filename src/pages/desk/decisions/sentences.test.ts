@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 
 import type { Status } from '../../../application/statuses.ts'
-import type { DecisionAct, Decision, Refusal } from './decision-state.ts'
-import { groupAlike, sentenceOfRefusal } from '../decisions/refusals.ts'
-import { countsOf, outcomeOf, progressOf, undoneWord } from './decision-sentences.ts'
+import type { DecisionAct, Decision, Refusal } from '../data/decision-state.ts'
+import { groupAlike, sentenceOfRefusal } from './refusals.ts'
+import { progressOf, undoneWord } from './sentences.ts'
+import { countsOf, outcomeOf } from '../data/decision-sentences.ts'
 
 const application = (id: string, status: Status = 'new') => ({ id, name: `Person ${id}`, status, version: 1 })
 const decision = (id: string, status: Status = 'new', wanted: Status = 'accepted', isUndo = false) => ({
@@ -97,7 +98,7 @@ test('a decision on an erased application is not saved, whatever its status was'
 })
 
 test('Undo names the status that it undoes, in lower case', () => {
-  expect([undoneWord('declined'), undoneWord('new')]).toEqual(['declined', 'back to new'])
+  expect([undoneWord('declined'), undoneWord('new')]).toEqual(['declined', 'reset to New'])
 })
 
 test('progress is announced at each quarter', () => {

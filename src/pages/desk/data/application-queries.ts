@@ -1,0 +1,51 @@
+import { queryOptions, skipToken, useQueryClient, type QueryClient } from '@tanstack/react-query'
+import { useMemo } from 'react'
+
+import type { Filter } from '../../../client/desk/applications.ts'
+import { withOpened, type OpenedList } from './opened-list.ts'
+import { listInterval, polled } from './queries.ts'
+import { useDesk } from './useDesk.tsx'
+
+/** The queries of an opened application. The list does not load them. */
+export function useApplicationQueries() {
+  const desk = useDesk()
+  const queries = useQueryClient()
+  return useMemo(() => applicationQueriesOf(desk, queries), [desk, queries])
+}
+
+function applicationQueriesOf(
+  { call, queue, list, withOverview }: ReturnType<typeof useDesk>,
+  queries: QueryClient,
+) {
+  /** The ids of a list from which an application was opened. */
+  const openedList = (filter: Filter) =>
+    queryOptions<OpenedList>({ queryKey: ['opened', filter], queryFn: skipToken, gcTime: Infinity })
+  return {
+    openedList,
+    /** An application, and its position in the list that it was opened from. */
+    application: (application: string, filter: Filter) =>
+      queryOptions({
+        queryKey: ['application', application, filter],
+        queryFn: async ({ signal }) => {
+          const opened = await withOverview(() => call('desk_application', { application, filter }, signal))
+          const { place: position } = opened
+          queue.recordRead(opened.application)
+          if (position !== null) {
+            const loadedList = queries.getQueryData(list(filter).queryKey)
+            queries.setQueryData(openedList(filter).queryKey, (former) =>
+              withOpened(former, loadedList, application, position),
+            )
+          }
+          return opened
+        },
+      }),
+    /** A cheap read that shows whether an application on screen has changed. */
+    stamp: (application: string) => ({
+      queryKey: ['stamp', application],
+      queryFn: ({ signal }: { signal: AbortSignal }) => call('desk_stamp', { application }, signal),
+      ...polled,
+      refetchInterval: listInterval,
+      gcTime: 0,
+    }),
+  }
+}

@@ -1,0 +1,122 @@
+import { Component, useEffect, useState, type ComponentType, type ReactNode } from 'react'
+
+import { MissingScriptError } from '../../../client/missing-script.ts'
+import { focusHeading } from './focus.ts'
+import { Heading } from './Heading.tsx'
+import { Alert, reload, type AlertProps } from './Problem.tsx'
+import { useScreenLoaded } from './screen-loaded.ts'
+import { useTitle } from './site-title.tsx'
+
+/** The placeholder for content that is loading. */
+export function Loading() {
+  return <p aria-busy="true">Loading…</p>
+}
+
+interface BoundaryProps {
+  /** Removes the possible cause of the error before retrying. */
+  onTryAgain?: () => void
+  children: ReactNode
+}
+
+/** Catches the errors of one screen, so that the rest of the desk still works. React logs them. */
+export class Boundary extends Component<BoundaryProps, { error: unknown; hasFailed: boolean }> {
+  override state = { error: undefined, hasFailed: false }
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error, hasFailed: true }
+  }
+
+  override render(): ReactNode {
+    const { error, hasFailed } = this.state
+    if (!hasFailed) return this.props.children
+    return (
+      <NotShown button="Try again" onPress={this.#tryAgain}>
+        Please try again. If the problem remains, tell the person who runs this site: {String(error)}
+      </NotShown>
+    )
+  }
+
+  readonly #tryAgain = () => {
+    this.props.onTryAgain?.()
+    // The pressed button disappears.
+    this.setState({ error: undefined, hasFailed: false }, focusHeading)
+  }
+}
+
+/** Replaces a screen that could not be shown. */
+function NotShown(alert: AlertProps) {
+  const title = 'This could not be shown'
+  useTitle(title)
+  useScreenLoaded()
+  return (
+    <section className="layout-sheet">
+      <Heading>{title}</Heading>
+      <Alert {...alert} />
+    </section>
+  )
+}
+
+/** The load functions of the lazy screens that are preloaded. */
+const loaders: (() => Promise<void>)[] = []
+
+/** A component whose script loads later. `load` loads it before it is shown. */
+type LazyScreen<Props> = ComponentType<Props> & { load: () => Promise<void> }
+
+/**
+ * Creates a component that loads its script when it is first shown. React's `lazy` would show it 0.3 s later.
+ *
+ * @param load Loads the component.
+ * @param Missing Shown if the script could not be loaded.
+ * @param isPreloaded Whether `loadScreens` loads it, too.
+ */
+export function lazyScreen<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  Missing: () => ReactNode = ScreenNotLoaded,
+  isPreloaded = true,
+): LazyScreen<Props> {
+  let Loaded: ComponentType<Props> | undefined
+  const loadIt = async () => {
+    Loaded = await load()
+  }
+  if (isPreloaded) loaders.push(loadIt)
+  function LazyScreen(props: Props) {
+    const [isLoaded, setIsLoaded] = useState(Loaded !== undefined)
+    useEffect(() => {
+      if (isLoaded) return
+      void whenConnected(loadIt)
+        .catch((error: unknown) => {
+          // A server update removes old scripts.
+          reportError(error)
+          Loaded = Missing
+        })
+        .then(() => setIsLoaded(true))
+    }, [isLoaded])
+    return Loaded ? <Loaded {...props} /> : <Loading />
+  }
+  return Object.assign(LazyScreen, { load: loadIt })
+}
+
+/** Loads the scripts of the screens, before the connection is lost or the server is updated. */
+export async function loadScreens(): Promise<void> {
+  await Promise.all(loaders.map((load) => load()))
+}
+
+/** Loads something. If that fails offline, waits for the connection and tries again. */
+function whenConnected(load: () => Promise<void>): Promise<void> {
+  return load().catch(async (error: unknown) => {
+    if (navigator.onLine) throw error
+    await new Promise((resolve) => addEventListener('online', resolve, { once: true }))
+    await whenConnected(load)
+  })
+}
+
+const notLoaded: AlertProps = { ...reload, children: new MissingScriptError().message }
+
+function ScreenNotLoaded() {
+  return <NotShown {...notLoaded} />
+}
+
+/** Replaces a part of a screen whose script could not be loaded. */
+export function PartNotLoaded() {
+  return <Alert {...notLoaded} />
+}
