@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/dom'
 import { beforeEach, expect, test } from 'vitest'
 
+import { dayOf } from '../../src/pages/desk/kit/format.ts'
 import { focusedWords } from '../support/desk-parts.ts'
 import { deskScreensForTestFile } from '../support/desk-screens.ts'
 import { setMailSender } from '../support/letters.ts'
@@ -92,6 +93,26 @@ test('a receipt can only quote the retreat and the first name, and cannot be rem
   await screen.findByText('Unknown placeholder: company')
   await press('Save')
   await screen.findByText('Not saved. There is no placeholder {{company}} in a receipt.')
+})
+
+test('in a preview the deadline is the one of today, marked as filled in later', async () => {
+  await desk.store([zoe])
+  await desk.sql`update private.places set days = 10`
+  const { press, fill } = await desk.open('/letters/templates/accepted')
+  await fill(await screen.findByLabelText('Subject'), 'Until {{reply_by}}')
+  await fill(await findText(), 'Please answer by {{ reply_by }}.')
+  const day = dayOf(new Date(Date.now() + 10 * 86_400_000).toISOString().slice(0, 10))
+  const marked = async () =>
+    (await (await preview()).findAllByTitle('Filled in when the letter is sent')).map(
+      ({ textContent }) => textContent,
+    )
+  await waitFor(async () => expect(await marked()).toEqual([day, day]))
+  await press('Send me a test')
+  await waitFor(async () =>
+    expect(await desk.sql`select subject, body from private.deliveries where kind = 'test'`).toEqual([
+      { subject: `[Test] Until ${day}`, body: `Please answer by ${day}.` },
+    ]),
+  )
 })
 
 test('a test of the unsaved text is emailed to the organiser, and saves nothing', async () => {

@@ -141,7 +141,7 @@ export interface Notices {
 /** A text filled in for an application. */
 export interface Preview extends Pick<
   Letter,
-  'subject' | 'body' | 'missing' | 'unknown' | 'is_long' | 'name'
+  'subject' | 'body' | 'missing' | 'unknown' | 'is_long' | 'name' | 'reply_by'
 > {
   application: string
   /** Whether the paragraph with the RSVP link was left out, because the site's address is unknown. */

@@ -102,8 +102,8 @@ begin
 end
 $$;
 
--- A text with the link and the deadline filled in. Without a link (null), the paragraphs that need it are left out.
-create function private.with_invitation(letter_text text, link text, deadline date) returns text
+-- A text with the link filled in. Without a link (null), the paragraphs that need it are left out.
+create function private.with_answer_link(letter_text text, link text) returns text
   language plpgsql immutable set search_path = ''
 as $$
 begin
@@ -114,10 +114,14 @@ begin
       where not private.has_link(paragraph) order by position
     ), E'\n\n');
   end if;
-  letter_text := regexp_replace(letter_text, '\{\{\s*answer_link\s*\}\}', coalesce(link, ''), 'g');
-  return private.with_deadline(letter_text, deadline);
+  return regexp_replace(letter_text, '\{\{\s*answer_link\s*\}\}', coalesce(link, ''), 'g');
 end
 $$;
+
+-- A text with the link and the deadline filled in.
+create function private.with_invitation(letter_text text, link text, deadline date) returns text
+  language sql immutable set search_path = ''
+  return private.with_deadline(private.with_answer_link(letter_text, link), deadline);
 
 -- The deadline of a letter that is handed over now. Until an applicant was told, or an organiser set it, the days count from the
 -- latest handover.

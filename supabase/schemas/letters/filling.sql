@@ -120,8 +120,9 @@ begin
         private.today() + days as day
       into example_invitation from private.places;
     letter := letter || jsonb_build_object(
-      'subject', private.with_invitation(letter ->> 'subject', coalesce(example_invitation.link, ''), example_invitation.day),
-      'body', private.with_invitation(letter ->> 'body', example_invitation.link, example_invitation.day),
+      'subject', private.with_answer_link(letter ->> 'subject', coalesce(example_invitation.link, '')),
+      'body', private.with_answer_link(letter ->> 'body', example_invitation.link),
+      'reply_by', example_invitation.day,
       'has_no_site', example_invitation.link is null and private.has_link(body));
   end if;
   return letter || jsonb_build_object('application', application_row.id, 'name', case when not blind then

@@ -1,11 +1,6 @@
 import { Dialog } from '../kit/Dialog.tsx'
 import type { SeenApplication } from '../data/decision-state.ts'
-import { lazyScreen, PartNotLoaded } from '../kit/lazy-screen.tsx'
-
-const LetterWriteManyForm = lazyScreen(
-  async () => (await import('./LetterWrite.tsx')).LetterWriteManyForm,
-  PartNotLoaded,
-)
+import { LetterWriteManyForm } from './LetterWrite.tsx'
 
 interface LetterWriteManyProps {
   /** The applicants selected when the dialog opened, even if the list changes; empty while the dialog is closed. */

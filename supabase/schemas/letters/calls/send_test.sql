@@ -39,7 +39,8 @@ begin
   end if;
   insert into private.deliveries (id, kind, organiser_id, application_id, subject, body)
     values (act, 'test', me.id, (text ->> 'application')::uuid,
-      '[Test] ' || (text ->> 'subject'), text ->> 'body');
+      '[Test] ' || private.with_deadline(text ->> 'subject', (text ->> 'reply_by')::date),
+      private.with_deadline(text ->> 'body', (text ->> 'reply_by')::date));
   update private.first_steps set ticked = ticked || '{test}' where not 'test' = any (ticked);
   return jsonb_build_object('to', me.email);
 end

@@ -450,6 +450,29 @@ exception when others then
 end
 $$;
 
+-- A text with the link filled in. Without a link (null), the paragraphs that need it are left out.
+create or replace function private.with_answer_link(letter_text text, link text) returns text
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  if link is null and private.has_link(letter_text) then
+    letter_text := array_to_string(array(
+      select paragraph
+      from regexp_split_to_table(letter_text, '(?:\r?\n[ \t]*){2,}') with ordinality as parts (paragraph, position)
+      where not private.has_link(paragraph) order by position
+    ), E'\n\n');
+  end if;
+  return regexp_replace(letter_text, '\{\{\s*answer_link\s*\}\}', coalesce(link, ''), 'g');
+end
+$$;
+
+revoke all on function private.with_answer_link(text, text) from public, anon, authenticated;
+
+-- A text with the link and the deadline filled in.
+create or replace function private.with_invitation(letter_text text, link text, deadline date) returns text
+  language sql immutable set search_path = ''
+  return private.with_deadline(private.with_answer_link(letter_text, link), deadline);
+
 -- The deadline of a letter that is handed over now. Until an applicant was told, or an organiser set it, the days count from the
 -- latest handover.
 create or replace function private.deadline_at_handover(invitation private.invitations, default_deadline date) returns date
@@ -716,8 +739,9 @@ begin
         private.today() + days as day
       into example_invitation from private.places;
     letter := letter || jsonb_build_object(
-      'subject', private.with_invitation(letter ->> 'subject', coalesce(example_invitation.link, ''), example_invitation.day),
-      'body', private.with_invitation(letter ->> 'body', example_invitation.link, example_invitation.day),
+      'subject', private.with_answer_link(letter ->> 'subject', coalesce(example_invitation.link, '')),
+      'body', private.with_answer_link(letter ->> 'body', example_invitation.link),
+      'reply_by', example_invitation.day,
       'has_no_site', example_invitation.link is null and private.has_link(body));
   end if;
   return letter || jsonb_build_object('application', application_row.id, 'name', case when not blind then
@@ -1987,7 +2011,8 @@ begin
   end if;
   insert into private.deliveries (id, kind, organiser_id, application_id, subject, body)
     values (act, 'test', me.id, (text ->> 'application')::uuid,
-      '[Test] ' || (text ->> 'subject'), text ->> 'body');
+      '[Test] ' || private.with_deadline(text ->> 'subject', (text ->> 'reply_by')::date),
+      private.with_deadline(text ->> 'body', (text ->> 'reply_by')::date));
   update private.first_steps set ticked = ticked || '{test}' where not 'test' = any (ticked);
   return jsonb_build_object('to', me.email);
 end
