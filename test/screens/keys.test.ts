@@ -158,17 +158,13 @@ test('Esc leaves the note, but not while it belongs to a composition', async () 
   await focused('Person 1')
 })
 
-/** Turns on “Go on after a decision”. */
-const goOn = () => localStorage.setItem('unplugged-desk-goes-on', 'on')
-
 test.each(['list', 'application'])(
-  'with “Go on after a decision”, keys in Shortlisted go on to the next row, and each decides or is answered: %s',
+  'with “Go on”, keys in Shortlisted go on to the next row, and each decides or is answered: %s',
   async (screenName) => {
     const count = 8
     const stored = await desk.store(people(count))
     await desk.setStatus(stored, 'shortlisted')
-    goOn()
-    const { user, announced, network } = await desk.open('/?status=shortlisted')
+    const { user, announced, network } = await desk.open('/?status=shortlisted', { goesOn: true })
     await link('Person 1')
     await user.keyboard('j')
     await focused('Person 1')
@@ -205,8 +201,9 @@ test.each(['list', 'application'])(
 test('a decision that puts an application back into its list stays on it, and in All the next row follows', async () => {
   const stored = await desk.store(people(4))
   await desk.setStatus(stored.slice(1, 3), 'shortlisted')
-  goOn()
-  const { user, goTo, announced } = await desk.open(`/applications/${stored[1]?.id}?status=shortlisted`)
+  const { user, goTo, announced } = await desk.open(`/applications/${stored[1]?.id}?status=shortlisted`, {
+    goesOn: true,
+  })
   await heading('Person 2')
   await user.keyboard('r')
   await heading('Person 3')
@@ -218,6 +215,28 @@ test('a decision that puts an application back into its list stays on it, and in
   await heading('Person 1')
   await user.keyboard('d')
   await heading('Person 2')
+})
+
+test('with “Go on”, each application takes one key to mark, and the end of the list says so', async () => {
+  const count = 6
+  const stored = await desk.store(people(count))
+  const { user, announced, network } = await desk.open(`/applications/${stored[0]?.id}`, { goesOn: true })
+  for (const number of Array.from({ length: count }, (_, index) => index + 1)) {
+    await heading(`Person ${number}`)
+    await waitFor(() => expect(screen.getByRole('button', { name: 'Yes' })).toBeTruthy())
+    await user.keyboard(`${(number % 3) + 1}`)
+  }
+  await screen.findByText(/^This was the last one of this list\./)
+  await announced(`Person ${count}: your mark is Yes`)
+  await network.settled()
+  expect(await desk.sql`select count(*)::int from private.marks`).toEqual([{ count }])
+  // Without it, a mark stays on its application.
+  await user.click(screen.getByRole('checkbox', { name: 'Go on' }))
+  await user.keyboard('k')
+  await heading(`Person ${count - 1}`)
+  await user.keyboard('1')
+  await announced(`Person ${count - 1}: your mark is Yes`)
+  await heading(`Person ${count - 1}`)
 })
 
 test('a decision key without an application, and Undo without a decision, are answered', async () => {

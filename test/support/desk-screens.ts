@@ -79,7 +79,14 @@ interface DeskScreens extends Applicants {
   readonly ada: Organiser
   readonly bob: Organiser
   /** Opens the desk, by default as Ada and at the list. Testing Library's `screen` finds its parts. */
-  open(path?: string, options?: { as?: Organiser | null } & DocumentOptions): Promise<OpenedDesk>
+  open(path?: string, options?: OpenOptions): Promise<OpenedDesk>
+}
+
+interface OpenOptions extends DocumentOptions {
+  /** Who is signed in; null for nobody. */
+  as?: Organiser | null
+  /** Whether the next application opens after a decision or a mark. Most tests are about one application. */
+  goesOn?: boolean
 }
 
 /** What the desk's document says. */
@@ -136,7 +143,7 @@ export function deskScreensForTestFile(settings: Parameters<typeof startSignIn>[
     get bob() {
       return running().bob
     },
-    async open(path = '/', { as = running().ada, ...options } = {}) {
+    async open(path = '/', { as = running().ada, goesOn = false, ...options } = {}) {
       const { origin } = running().server
       if (as) {
         const { data } = await as.client.auth.getSession()
@@ -144,6 +151,7 @@ export function deskScreensForTestFile(settings: Parameters<typeof startSignIn>[
       }
       // As for a returning organiser, the hints for the first visit are closed.
       localStorage.setItem('unplugged-desk-welcome', 'off')
+      localStorage.setItem('unplugged-desk-goes-on', goesOn ? 'on' : 'off')
       dom.happyDOM.setURL(`${origin}/desk#${path}`)
       // Back returns to this address.
       history.replaceState(null, '', location.href)

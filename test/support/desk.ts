@@ -105,6 +105,8 @@ export function signPageIn(client: SupabaseClient): (page: Page) => Promise<void
         localStorage.setItem(key, session)
         // As for a returning organiser, the hints for the first visit are closed.
         localStorage.setItem('unplugged-desk-welcome', 'off')
+        // Most tests are about one application.
+        localStorage.setItem('unplugged-desk-goes-on', 'off')
       },
       [storageKey, JSON.stringify(data.session)] as const,
     )

@@ -1,5 +1,5 @@
-import { autoAdvance, singleKeys, type Switch } from './kit/switches.ts'
-import { useSwitch } from './kit/useSwitch.ts'
+import { SwitchField } from './kit/SwitchField.tsx'
+import { singleKeys } from './kit/switches.ts'
 
 const meanings = [
   ['j, k', 'next, previous'],
@@ -20,7 +20,7 @@ const meanings = [
   ['?', 'this list'],
 ] as const
 
-/** The keyboard shortcuts, with a switch for single keys and one for opening the next application. */
+/** The keyboard shortcuts, with a switch for single keys. */
 export function KeyList() {
   return (
     <>
@@ -35,20 +35,6 @@ export function KeyList() {
         ))}
       </dl>
       <SwitchField option={singleKeys} label="Use single-key shortcuts" />
-      <SwitchField option={autoAdvance} label="Go on after a decision" />
     </>
-  )
-}
-
-function SwitchField({ option, label }: { option: Switch; label: string }) {
-  return (
-    <label className="control-switch">
-      <input
-        type="checkbox"
-        checked={useSwitch(option)}
-        onChange={({ target }) => option.turn(target.checked)}
-      />
-      {label}
-    </label>
   )
 }

@@ -164,18 +164,17 @@ test('keys decide on the ticked rows, which the bar counts, and without ticks on
 })
 
 test.for([wide, { width: 1100, height: 700 }, { width: 390, height: 844 }])(
-  'with “Go on after a decision”, a decision opens the next application of the list, and Undo goes back (%s)',
+  'with “Go on”, a decision opens the next application of the list, and Undo goes back (%s)',
   async (viewport, { visitor }) => {
     const stored = await desk.store(people(5))
     const page = await desk.open(visitor, '', { viewport })
-    const { heading, link, dialog, status, position } = getDesk(page)
+    const { heading, link, status, position } = getDesk(page)
     const { keyboard } = page
     await link('Person 1').waitFor()
-    await keyboard.press('?')
-    await dialog.getByLabel('Go on after a decision').check()
-    await keyboard.press('Escape')
     await link('Person 1').click()
     await heading('Person 1').waitFor()
+    await page.getByLabel('Go on').check()
+    await heading('Person 1').focus()
     await expect.poll(() => position.textContent()).toBe('1 of 5, 5 to read')
     await pressTo(page, 'd', 'Person 2')
     await expect.poll(() => position.textContent()).toBe('2 of 5, 4 to read')

@@ -1,4 +1,4 @@
-import { useDeferredValue, useEffect, useRef } from 'react'
+import { useDeferredValue, useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 
 import { statuses, type Status } from '../../../application/statuses.ts'
@@ -17,6 +17,7 @@ import { focusHeading } from '../kit/focus.ts'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
 import type { SeenApplication } from '../data/decision-state.ts'
 import { go, hrefOf, type Route } from '../data/route.ts'
+import { SwitchField } from '../kit/SwitchField.tsx'
 import { autoAdvance } from '../kit/switches.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
@@ -62,6 +63,8 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const note = useRef<HTMLTextAreaElement>(null)
   const { previous, next, nextInList, position } = useNeighbours(filter, id)
   const isAutoAdvancing = useSwitch(autoAdvance)
+  /** Whether the last application of the list was decided or marked. */
+  const [isAtEnd, setIsAtEnd] = useState(false)
   const { data, error, refetch, isErased, newKeys, changedBy } = useApplicationUpdates(id, filter)
   usePrefetch(data && next, filters)
   usePrefetch(data && previous, filters)
@@ -86,9 +89,9 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const isAccepted = details !== undefined && queue.currentOf(details.application).status === 'accepted'
   const isBlind = data?.application.email === undefined
   const marks = data?.marks
-  const markDraft = useMark(id, name, marks?.own ?? null)
+  const markDraft = useMark(id, name, marks?.own ?? null, () => advanceTo(nextInList()))
   const list: Route = { screen: 'list', filters }
-  const listeners = { onDecided, onUndone: advanceTo }
+  const listeners = { onDecided, onUndone: returnTo }
   const routeTo = (otherId: string | undefined): Route | undefined =>
     otherId === undefined ? undefined : { screen: 'application', id: otherId, filters }
   const [toPrevious, toNext] = [routeTo(previous), routeTo(next)]
@@ -113,6 +116,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
       <ClockNotice />
       <Back label="In the list" to={list}>
         <span className="layout-quiet">{position}</span>
+        <SwitchField option={autoAdvance} label="Go on" />
         <NeighbourLink route={toPrevious} label="Previous" />
         <NeighbourLink route={toNext} label="Next" />
       </Back>
@@ -130,6 +134,11 @@ export function ApplicationShow(props: ApplicationShowProps) {
             <span className="application-changed">Changed by {changedBy} since you opened it</span>
           )}
         </header>
+      )}
+      {isAtEnd && (
+        <p className="layout-notice" role="status">
+          This was the last one of this list. <a href={hrefOf(list)}>Back to the list</a>
+        </p>
       )}
       <DecisionProblems />
       {details && <UndoSend letters={details.letters} />}
@@ -194,9 +203,17 @@ export function ApplicationShow(props: ApplicationShowProps) {
     if (goesOnAfter(status, filter)) advanceTo(nextInList())
   }
 
-  function advanceTo(otherId: string | undefined) {
+  function returnTo(otherId: string) {
     const route = routeTo(otherId)
     if (isAutoAdvancing && route) go(route, { replace: true })
+    setIsAtEnd(false)
+  }
+
+  function advanceTo(otherId: string | undefined) {
+    if (!isAutoAdvancing) return
+    const route = routeTo(otherId)
+    if (route) go(route, { replace: true })
+    else setIsAtEnd(true)
   }
 }
 

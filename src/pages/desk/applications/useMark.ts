@@ -15,8 +15,10 @@ export type MarkDraft = ReturnType<typeof useMark>
  * @returns `current`, the mark, which is the new one while it is being saved; `why`, the line; `mark`, which saves a mark with
  *   the line, or takes the mark back (null); `keys`, which call `mark`. The keys work as soon as the form answers are
  *   shown, which is before `MarkEdit` is shown.
+ *
+ * @param onMarked Called at once when a mark was given or changed, before it is saved.
  */
-export function useMark(application: string, name: string, own: Mark | null) {
+export function useMark(application: string, name: string, own: Mark | null, onMarked: () => void) {
   const [typed, setTyped] = useUnsentText<string>(`mark ${application}`)
   const save = useDeskAct('desk_mark', {
     success: (_marks, { mark: saved }) =>
@@ -31,7 +33,9 @@ export function useMark(application: string, name: string, own: Mark | null) {
   const isWhyChanged = why !== stored
   const current = (save.isPending ? save.args?.mark : own?.mark) ?? null
   const mark = (value: MarkValue | null) => {
-    if (value !== current || (value !== null && isWhyChanged)) save.press({ application, mark: value, why })
+    if (value === current && (value === null || !isWhyChanged)) return
+    save.press({ application, mark: value, why })
+    if (value !== null && value !== current) onMarked()
   }
   const keys: Keys = {
     1: () => mark('yes'),

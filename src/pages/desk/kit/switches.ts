@@ -29,8 +29,8 @@ export function createSwitch(name: string, byDefault: boolean) {
 /** Whether single-key shortcuts are on. People who dictate or press keys by accident can turn them off (WCAG 2.1.4). */
 export const singleKeys = createSwitch('keys', true)
 
-/** Whether the next undecided application opens after a decision. */
-export const autoAdvance = createSwitch('goes-on', false)
+/** Whether the next application of the list opens after a decision or a mark. */
+export const autoAdvance = createSwitch('goes-on', true)
 
 /** Whether the first steps are below the list until they are done. */
 export const welcome = createSwitch('welcome', true)
