@@ -91,10 +91,10 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
     <div className="list-screen" data-tab={filters.status}>
       <div className="list-top">
         {isAlone ? <h1 tabIndex={-1}>Applications</h1> : <h2>Applications</h2>}
-        {isAlone && deferred && (
+        {isAlone && deferred && overview && (
           <deferred.ListExtras
             filters={filters}
-            editions={overview?.editions}
+            editions={overview.editions}
             onChange={changeFilters}
             onRefresh={refetch}
           />
@@ -135,7 +135,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
         {/* Without a list, the bar still offers to undo earlier decisions. */}
         {!list && isAlone && deferred && <deferred.DecisionBar applications={[]} about="" />}
       </div>
-      {isAlone && list && deferred && (
+      {isAlone && list && deferred && overview && (
         <deferred.BelowList
           isEmpty={list.next === null && matchCounts?.all.count === 0 && !isNarrowed(filters)}
         />
