@@ -6,6 +6,7 @@ import { Announcement } from './kit/announce.tsx'
 import { useIsOffline } from './kit/connection.ts'
 import { Dialog, DialogContent } from './kit/Dialog.tsx'
 import { countOf } from './kit/format.ts'
+import { draftCountOf } from './data/draft-count.ts'
 import { listenTo } from './kit/listen.ts'
 import { hrefOf, roomOf, useRoute, unfilteredList, type Route } from './data/route.ts'
 import { Boundary, lazyScreen, PartNotLoaded } from './kit/lazy-screen.tsx'
@@ -82,16 +83,13 @@ function mountKeyOf(route: Route) {
   return route.screen === 'application' ? hrefOf(unfilteredList) : hrefOf(route).split('?')[0]
 }
 
-/**
- * The numbers of drafts and refused letters, as attributes of a link. `!` shows refused letters if there are no drafts. The
- * link's accessible name does not change.
- */
-function letterAttributesOf({ templates, personal, states }: LettersOverview) {
-  const drafts = templates.reduce((sum, template) => sum + template.drafts.count, personal.count)
-  const refused = states.refused.count
+/** The numbers of drafts and refused letters, as attributes of a link. Its accessible name does not change. */
+function letterAttributesOf(overview: LettersOverview) {
+  const drafts = draftCountOf(overview)
+  const refused = overview.states.refused.count
   if (drafts + refused === 0) return {}
   const title = `${countOf(drafts, 'draft')}, ${refused} refused`
-  return { title, 'data-drafts': drafts || '!', 'data-refused': refused || undefined }
+  return { title, 'data-drafts': drafts || undefined, 'data-refused': refused || undefined }
 }
 
 /** Skips by script, because the fragment of the address contains the route. */

@@ -34,6 +34,7 @@ import { UndoSend } from '../letters/UndoSend.tsx'
 import { GuestAnswers } from '../questions/GuestAnswers.tsx'
 import { HoldEdit } from '../retention/HoldEdit.tsx'
 import { ClockNotice } from '../session/ClockNotice.tsx'
+import { ListEnd } from './ListEnd.tsx'
 import { MarkEdit } from './MarkEdit.tsx'
 import { FormAnswers, ContactFacts } from './ApplicationAnswers.tsx'
 import { ApplicationErase } from './ApplicationErase.tsx'
@@ -135,11 +136,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
           )}
         </header>
       )}
-      {isAtEnd && (
-        <p className="layout-notice" role="status">
-          This was the last one of this list. <a href={hrefOf(list)}>Back to the list</a>
-        </p>
-      )}
+      {isAtEnd && <ListEnd list={list} />}
       <DecisionProblems />
       {details && <UndoSend letters={details.letters} />}
       {details ? (
