@@ -98,8 +98,15 @@ function pageBuild(page: string, isFirst: boolean) {
       license: { fileName: packageListOf(page) },
       rolldownOptions: {
         input: { [page]: entryOf(page) },
-        // One file for the page's first script: several would be requested one after the other.
-        output: { codeSplitting: { groups: [{ name: page, tags: ['$initial'] }] } },
+        // One file for the page's first script, and one for the sign-in: several would be requested one after the other.
+        output: {
+          codeSplitting: {
+            groups: [
+              { name: page, tags: ['$initial'] },
+              { name: 'sign-in', test: /desk\/(session|kit\/Field)|desk\/sign-in/ },
+            ],
+          },
+        },
       },
     },
   }

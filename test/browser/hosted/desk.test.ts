@@ -100,9 +100,12 @@ test.for([
     const { page, requests } = await open(visitor, `${address}#/?status=all`)
     await page.getByLabel('Email', { exact: true }).waitFor()
     const root = origin + (address.startsWith('/retreat') ? '/retreat' : '')
+    const files = await readdir(join(site, 'assets'))
+    await expect.poll(() => page.evaluate(() => window.heldPress)).toBeNull()
     expect(requests()).toEqual([
       `document ${origin}${address}`,
       `script ${root}/${await scriptOf('desk/index.html')}`,
+      `script ${root}/assets/${files.find((name) => /^sign-in-.*\.js$/.test(name))}`,
     ])
     const policy =
       (await page.locator('meta[http-equiv="content-security-policy"]').getAttribute('content')) ?? ''

@@ -9,7 +9,7 @@ import { formatNumber } from '../kit/format.ts'
 export function ListEnd({ list }: { list: Route }) {
   const { data: drafts = 0 } = useQuery({ ...useDesk().letters(), enabled: false, select: draftCountOf })
   return (
-    <p className="layout-notice" role="status">
+    <p className="layout-notice" aria-live="polite">
       This was the last one of this list.{' '}
       {drafts > 0 ? (
         <a href={hrefOf({ screen: 'letters' })}>
