@@ -91,14 +91,15 @@ test('bodies that arrive in chunks of one byte cost little memory', async () => 
   const head = `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: ${form}\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n`
   const request = `${head}${'1\r\nx\r\n'.repeat(maxBodyBytes)}0\r\n\r\n`
   const before = memory()
-  const statuses = Array.from({ length: 16 }, async () => {
+  // A slow machine needs seconds for each of them, and the server ends what takes too long.
+  const statuses = Array.from({ length: 4 }, async () => {
     const socket = connect(Number(port), hostname)
     socket.write(request)
     return (await readText(socket)).split(' ')[1]
   })
   expect(new Set(await Promise.all(statuses))).toEqual(new Set(['400']))
   // Fastify's own reader takes 100 MB for each.
-  expect(memory('VmHWM') - before).toBeLessThan(200)
+  expect(memory('VmHWM') - before).toBeLessThan(150)
 })
 
 test.each(['text/plain', 'application/json', 'multipart/form-data; boundary=x'])(
