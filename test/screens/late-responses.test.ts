@@ -190,6 +190,26 @@ test('a retreat whose response was lost is begun once, and one that a colleague 
   expect(focusedWords()).toBe('Next retreat')
 })
 
+test('an act whose response was lost is the same act after a reload', async () => {
+  const [ada] = await desk.store([{ first_name: 'Ada', last_name: 'N' }])
+  await desk.setStatus([{ id: ada?.id ?? '' }], 'accepted')
+  const { network, press, reload, announced } = await desk.open(`/applications/${ada?.id}`)
+  const end = network.route('desk_write', async ({ send }) => {
+    await send()
+    return disconnect()
+  })
+  await press('Draft from template')
+  await screen.findByText(/^Not confirmed\./)
+  end()
+  reload()
+  await press('Draft from template')
+  // Another act would find the draft of the first one, and make none.
+  await announced('Draft made')
+  expect(await desk.sql`select count(*)::int from private.acts where call = 'desk_write'`).toEqual([
+    { count: 1 },
+  ])
+})
+
 test('questions that are being written stay with their retreat when the next one begins', async () => {
   const { fill, goTo, press, activateWindow } = await desk.open('/questions')
   await press('Add question')
