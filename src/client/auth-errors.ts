@@ -4,7 +4,7 @@ import type { AuthError } from '@supabase/auth-js'
 
 /** Whether the call did not reach the sign-in server, so that it can be retried. */
 export function isRetryable(error: unknown): error is AuthError & { name: 'AuthRetryableFetchError' } {
-  return error instanceof Error && error.name === 'AuthRetryableFetchError'
+  return (error as Partial<Error> | null)?.name === 'AuthRetryableFetchError'
 }
 
 /** Whether a program other than the sign-in server responded, such as a proxy. */

@@ -21,28 +21,24 @@ test('if an update removed the script of a screen, the screen says so, and works
   await heading('Account').waitFor()
 })
 
-test('if an update removed the script for drafting letters, the dialog says so, and the rest of the screen stays', async ({
+test('if an update removed the script for a dialog, the dialog says so, and the rest of the screen stays', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(/Failed to load resource|dynamically imported module/)
-  await desk.store(people(1))
   const page = await desk.open(visitor, '', {
-    prepare: (opened) => opened.route('**/assets/LetterWrite-*', (route) => route.fulfill({ status: 404 })),
+    prepare: (opened) => opened.route('**/assets/other-screens-*', (route) => route.fulfill({ status: 404 })),
   })
-  const { select, button, bar, dialog } = getDesk(page)
-  await select('Person 1').check()
-  await bar.waitFor()
-  await button('Draft letters…').click()
+  const { button, dialog } = getDesk(page)
+  await button('Keys').click()
   await dialog.getByText('the desk was updated meanwhile').waitFor()
   expect(await page.getByRole('heading', { level: 1 }).allTextContents()).toEqual(['Applications'])
-  await page.unroute('**/assets/LetterWrite-*')
+  await page.unroute('**/assets/other-screens-*')
   await button('Reload').click()
-  await select('Person 1').check()
-  await button('Draft letters…').click()
-  await button('Draft 1 letter').waitFor()
+  await button('Keys').click()
+  await dialog.getByText('shortlist').waitFor()
 })
 
-test('if an update removed the script for CSV files, nothing is downloaded, and the page asks for a reload', async ({
+test('if an update removed the script that follows the list, the list is shown, and the page asks for a reload', async ({
   visitor,
 }) => {
   visitor.allowConsoleError(/Failed to load resource|dynamically imported module/)
@@ -50,9 +46,9 @@ test('if an update removed the script for CSV files, nothing is downloaded, and 
   const page = await desk.open(visitor, '', {
     prepare: (opened) => opened.route('**/assets/deferred-*', (route) => route.fulfill({ status: 404 })),
   })
-  const { button } = getDesk(page)
-  await button('Download CSV').click()
-  await page.getByText(/^Nothing was downloaded\..* the desk was updated meanwhile/).waitFor()
+  const { button, link } = getDesk(page)
+  await page.getByText(/the desk was updated meanwhile/).waitFor()
+  await link('Person 1').waitFor()
   await page.unroute('**/assets/deferred-*')
   await button('Reload').click()
   const download = page.waitForEvent('download')

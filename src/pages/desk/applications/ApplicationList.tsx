@@ -4,7 +4,6 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { statuses } from '../../../application/statuses.ts'
 import { Button } from '../kit/Button.tsx'
 import { filterOf, isNarrowed, type Filters } from '../data/filters.ts'
-import { afterFrame } from '../kit/after-frame.ts'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
 import { countOf, formatNumber, formatCount } from '../kit/format.ts'
 import type { List } from '../data/list.ts'
@@ -19,7 +18,7 @@ import { useKeys } from '../kit/useKeys.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
 import { ApplicationFilters, ApplicationTabs } from './ApplicationFilters.tsx'
 import { ApplicationRows } from './ApplicationRows.tsx'
-import type { DeferredParts } from './deferred-parts.ts'
+import { useDeferredParts } from './deferred-parts.ts'
 import { useList, type Counts } from './useList.ts'
 
 const ApplicationPlots = lazyScreen(
@@ -78,13 +77,8 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
   useEffect(() => {
     if (hasFirstRows) onFirstRows()
   }, [hasFirstRows])
-  // Loaded after the list. If it cannot be loaded, the list works without it.
-  const [deferred, setDeferred] = useState<DeferredParts>()
   const isLoaded = list !== undefined || error !== null
-  useEffect(() => {
-    if (isLoaded) return afterFrame(() => void import('./deferred.ts').then(setDeferred, reportError))
-    return undefined
-  }, [isLoaded])
+  const { parts: deferred, isMissing } = useDeferredParts(isLoaded)
   useScreenLoaded(isLoaded)
   const ErrorNotice = list ? StaleProblem : Problem
   return (
@@ -131,6 +125,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
           />
         )}
         <ErrorNotice error={error} onTryAgain={refetch} />
+        {isMissing && <PartNotLoaded />}
         {!list && !error && <Loading />}
         {/* Without a list, the bar still offers to undo earlier decisions. */}
         {!list && isAlone && deferred && <deferred.DecisionBar applications={[]} about="" />}

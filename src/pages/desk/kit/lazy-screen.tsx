@@ -102,11 +102,11 @@ export async function loadScreens(): Promise<void> {
 }
 
 /** Loads something. If that fails offline, waits for the connection and tries again. */
-function whenConnected(load: () => Promise<void>): Promise<void> {
+export function whenConnected<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
   return load().catch(async (error: unknown) => {
     if (navigator.onLine) throw error
     await new Promise((resolve) => addEventListener('online', resolve, { once: true }))
-    await whenConnected(load)
+    return whenConnected(load)
   })
 }
 
