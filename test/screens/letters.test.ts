@@ -87,6 +87,27 @@ test('two decisions make drafts, one draft is changed, and both letters are rele
   expect(await desk.statusOf(stored[0]?.id ?? '')).toBe('accepted')
 })
 
+test('one letter of several that were sent together is stopped at its person', async () => {
+  const stored = await desk.store([zoe, alan])
+  const { user, press, follow, goTo, announced } = await desk.open('/?status=all')
+  await user.click(await screen.findByRole('checkbox', { name: 'Select Zoë Zola' }))
+  await user.click(screen.getByRole('checkbox', { name: 'Select Alan Turing' }))
+  await press('Accept')
+  await announced('2 applications: Accepted')
+  await follow('Letters')
+  await follow('Review 2 drafts: Accepted')
+  await press('Send 2 letters')
+  await user.click(within(await screen.findByRole('dialog')).getByRole('button', { name: 'Send 2 letters' }))
+  await bar()
+  goTo(`/applications/${stored[0]?.id}`)
+  await screen.findByRole('heading', { name: 'Zoë Zola', level: 1 })
+  expect((await bar()).querySelector('p')?.textContent).toMatch(/^1 letter will be sent in (1:00|0:\d\d)\.$/)
+  await press('Stop 1 letter')
+  await announced('1 letter stopped.')
+  await barIsGone()
+  expect((await letterStates(desk.sql)).toSorted()).toEqual(['draft', 'waiting'])
+})
+
 test('letters that others stopped have no countdown any more, even if stopping them failed here', async () => {
   const [zola, turing] = await desk.store([zoe, alan])
   await storeLetter(desk.sql, zola?.id ?? '', { template: 'Travel', dueIn: 55 })

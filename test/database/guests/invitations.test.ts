@@ -178,7 +178,8 @@ test("a placeholder in an applicant's text is not filled in; without a site the 
     }),
   ).toMatchObject({
     has_no_site: true,
-    body: expect.stringMatching(/^a\n\nc \d+ \w+ \d{4}$/) as string,
+    body: 'a\n\nc {{reply_by}}',
+    reply_by: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) as string,
   })
   expect(
     await ask('preview', {

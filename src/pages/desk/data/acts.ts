@@ -187,7 +187,15 @@ export const acts: { readonly [Name in DeskActName]: Act<Name> } = {
     change(data, { withdrawn }, args) {
       if ('act' in args)
         changeOverview(data, ({ leaving }) => ({ leaving: leaving.filter(({ act }) => act !== args.act) }))
-      else if (withdrawn > 0) changePages(data.change, ['letters', 'outbox'], without(args.letters))
+      else if (withdrawn > 0) {
+        changePages(data.change, ['letters', 'outbox'], without(args.letters))
+        data.change<OpenedApplication>(['application'], (former) => ({
+          ...former,
+          letters: former.letters.map((each) =>
+            args.letters.includes(each.id) ? { ...each, state: 'withdrawn' } : each,
+          ),
+        }))
+      }
     },
     stale: withLetters,
     failure: 'Not stopped.',

@@ -14,6 +14,8 @@ import { clockOf } from './letters.ts'
 /** The letters that one act released. */
 interface ReleasedLetters {
   act: string
+  /** The only one of them that the bar is about; undefined for all. */
+  letter?: string | undefined
   count: number
   /** Seconds from the read of the overview until they are sent. */
   seconds: number
@@ -24,7 +26,7 @@ interface ReleasedLetters {
 /**
  * A bar for each act, by any organiser, whose letters are not sent yet.
  *
- * @param letters The letters of one application. Then an act has a bar only if it released a single letter, one of these.
+ * @param letters The letters of one application. Then an act has a bar only for one of these, and stops only that one.
  */
 export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
   const { data: overview, dataUpdatedAt } = useQuery(useDesk().letters())
@@ -34,7 +36,11 @@ export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
   // A read that overlaps the release can report a longer wait than the setting.
   const maxSeconds = overview.settings.hold_seconds
   const leaving = overview.leaving
-    .filter(({ act, count }) => !letters || (count === 1 && letters.some((letter) => letter.act === act)))
+    .flatMap((each): Omit<ReleasedLetters, 'until'>[] => {
+      if (!letters) return [each]
+      const letter = letters.find(({ act, state }) => act === each.act && state === 'waiting')
+      return letter ? [{ ...each, count: 1, letter: letter.id }] : []
+    })
     .map((each) => ({ ...each, seconds: Math.min(each.seconds, maxSeconds) }))
     .map((each) => ({ ...each, until: dataUpdatedAt + each.seconds * 1000 }))
   const isOtherThan = (one: ReleasedLetters) => (other: ReleasedLetters) => other.act !== one.act
@@ -63,7 +69,8 @@ interface ReleasedBarProps extends ReleasedLetters {
   onStopped: () => void
 }
 
-function ReleasedBar({ act, count, seconds, until, isStopped, onStop, onStopped }: ReleasedBarProps) {
+function ReleasedBar(props: ReleasedBarProps) {
+  const { act, letter, count, seconds, until, isStopped, onStop, onStopped } = props
   const [now, setNow] = useState(() => Date.now())
   // `now` may be up to a second older than the read.
   const secondsLeft = Math.max(0, Math.min(Math.ceil(seconds), Math.ceil((until - now) / 1000)))
@@ -100,7 +107,7 @@ function ReleasedBar({ act, count, seconds, until, isStopped, onStop, onStopped 
         isPending={stop.isPending}
         onPress={() => {
           onStop()
-          stop.press({ act })
+          stop.press(letter === undefined ? { act } : { letters: [letter] })
         }}
       >
         {`Stop ${countOf(count, 'letter')}`}
