@@ -90,6 +90,7 @@ test('over http from another machine, where browsers have fewer features, the de
   expect(await page.evaluate(() => isSecureContext)).toBe(false)
   await button('Sign in').click()
   await link('Person 1').click()
+  await page.getByLabel('Go on').uncheck()
   await note.fill('A strong one.')
   await button('Add note').click()
   await expect.poll(() => status.textContent()).toBe('Note added')
@@ -175,11 +176,10 @@ test('typed text survives Back and a reload, and is gone after its author signs 
   await getDesk(other).button('Sign out').click()
   await page.getByText('Your session has ended. Please sign in again.').waitFor()
   for (const each of [page, other])
-    // Only one setting of this browser remains: the first hints were dismissed.
-    expect(await each.evaluate(() => [Object.keys(sessionStorage), Object.keys(localStorage)])).toEqual([
-      [],
-      ['unplugged-desk-welcome'],
-    ])
+    // Only settings of this browser remain: the first hints were dismissed, and “Go on” was switched off.
+    expect(
+      await each.evaluate(() => [Object.keys(sessionStorage), Object.keys(localStorage).toSorted()]),
+    ).toEqual([[], ['unplugged-desk-goes-on', 'unplugged-desk-welcome']])
 })
 
 test('a desk that a browser translates shows what is true through decisions and Undo', async ({
