@@ -426,6 +426,8 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
     await browser.open(`${gate.origin}/desk#/applications/${String(row?.['id'])}`)
     await browser.waitFor('.application-marks')
     deepStrictEqual(await browser.evaluate(`${text('.application-marks')}.includes('grace')`), false)
+    // Without “Go on”, a mark stays on its application.
+    await browser.click('.layout-back input')
     await browser.press('1')
     await waitUntilTrue(browser, `${text('.application-marks li')} === 'No grace@example.org: Too early'`)
     deepStrictEqual(await browser.evaluate(text('.application-marks [aria-pressed=true]')), 'Yes')
