@@ -106,13 +106,11 @@ export async function benchPage(): Promise<void> {
     { name: 'the page', url: `${server.origin}/` },
     { name: 'a hand-written page (the floor)', url: floor.url },
   ]
+  await compareVisits(sides)
   await benchWithFacts(floorDocument)
 
-  const executablePath = ensureChromium()
-  await compareVisits(sides)
-
   const chromium = await launch({
-    chromePath: executablePath,
+    chromePath: ensureChromium(),
     chromeFlags: ['--headless', ...chromiumArguments()],
   })
   const fullAudits: Audit[] = []

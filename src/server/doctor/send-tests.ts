@@ -5,7 +5,7 @@ import { lookOf } from '../../pages/look.ts'
 import type { Settings } from '../../settings/server-settings.ts'
 import { hostAndPort } from '../../settings/mail-settings.ts'
 import { runCheck, notSet, ok, oneLine, wrong, type Finding } from '../finding.ts'
-import { withFullStop } from '../mail/paragraphs.ts'
+import { withFullStop } from '../../design/look.ts'
 import { send } from '../mail/send.ts'
 import { deliver } from '../deliveries/webhook.ts'
 

@@ -43,5 +43,3 @@ function withButton(text: string, link: string, button: string): Paragraph[] {
   const [before, after] = [text.slice(0, at).trim(), rest.slice(lineEnd.length)]
   return [{ text: before, link, button }, ...(after === '' ? [] : [{ text: after }])]
 }
-
-export { withFullStop } from '../../design/look.ts'

@@ -12,11 +12,10 @@ export type MarkDraft = ReturnType<typeof useMark>
 /**
  * The organiser's own mark of an application, stored or being saved, with the typed line about it.
  *
+ * @param onMarked Called at once when a mark was given or changed, before it is saved.
  * @returns `current`, the mark, which is the new one while it is being saved; `why`, the line; `mark`, which saves a mark with
  *   the line, or takes the mark back (null); `keys`, which call `mark`. The keys work as soon as the form answers are
  *   shown, which is before `MarkEdit` is shown.
- *
- * @param onMarked Called at once when a mark was given or changed, before it is saved.
  */
 export function useMark(application: string, name: string, own: Mark | null, onMarked: () => void) {
   const [typed, setTyped] = useUnsentText<string>(`mark ${application}`)

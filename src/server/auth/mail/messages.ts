@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
 import type { Message } from '../../mail/compose.ts'
-import { plainText, withFullStop, type Paragraph } from '../../mail/paragraphs.ts'
+import { withFullStop } from '../../../design/look.ts'
+import { plainText, type Paragraph } from '../../mail/paragraphs.ts'
 
 /** The reason for an email. */
 export type Occasion = 'magiclink' | 'recovery' | 'email_change' | 'reauthentication'
