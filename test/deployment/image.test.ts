@@ -102,7 +102,9 @@ test('the image updates the volumes of 1.0.0 after a backup, and 1.0.0 runs agai
   expect(await send(origin, after)).toBe(201)
   expect(await newer.stop(60)).toBe(0)
 
-  const [, backup = ''] = /"folder":"\/backups\/([^"]+)".*"msg":"backup made"/.exec(newer.output()) ?? []
+  const backupMade = /"folder":"\/backups\/([^"]+)".*"msg":"backup made"/
+  expect(newer.output()).toMatch(backupMade)
+  const [, backup = ''] = backupMade.exec(newer.output()) ?? []
   const [, goBack = '', remove = ''] = await readCommands('docs/operate.md', 'In a container', {
     'unplugged-2026-11-25T02-00-00Z': backup,
   })
