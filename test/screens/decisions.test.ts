@@ -1,12 +1,15 @@
-import { screen, waitFor } from '@testing-library/dom'
+import { fireEvent, screen, waitFor, within } from '@testing-library/dom'
 import { expect, test } from 'vitest'
 
 import { people } from '../support/applicants.ts'
-import { box, button, pill, problems, rowStatus, tabs } from '../support/desk-parts.ts'
+import { box, button, heading, pill, problems, rowStatus, tabs } from '../support/desk-parts.ts'
 import { deskScreensForTestFile } from '../support/desk-screens.ts'
 import { disconnect, refusal } from '../support/network.ts'
 
 const desk = deskScreensForTestFile()
+
+/** The words of the buttons that undo. */
+const undoOffers = () => screen.queryAllByRole('button', { name: /^Undo/ }).map((each) => each.textContent)
 
 /** Waits for the button that undoes the last decisions, whose text names them. */
 const undo = (text: string) => screen.findByRole('button', { name: text })
@@ -86,7 +89,7 @@ test('a decision that the server refuses is shown as not saved, and the former s
   await announced('Person 1: not saved')
   expect(rowStatus('Person 1')).toBe('Shortlisted')
   expect(problems()).toEqual(['Person 1: “Accepted” was not saved. The disk is full.'])
-  expect((await undo('Undo')).getAttribute('aria-disabled')).toBe('true')
+  expect(undoOffers()).toEqual([])
   end()
   await press('Try again')
   await announced('Person 1: Accepted')
@@ -188,4 +191,60 @@ test('fifty decisions that one call could not save show one message, and are ret
     { status: 'declined', count: 30 },
     { status: 'waitlisted', count: 20 },
   ])
+})
+
+test('the offer to undo ends, and the decision can then be undone where the history says it', async () => {
+  const stored = await desk.store(people(3))
+  const { user, press, announced, follow } = await desk.open('/?status=all')
+  for (const name of ['Person 1', 'Person 2']) await user.click(await box(name))
+  await press('Accept')
+  fireEvent.animationEnd(await undo('Undo: 2 accepted'))
+  expect(screen.queryByRole('region', { name: 'Last act' })).toBeNull()
+  await announced('2 applications: Accepted')
+  await follow('Person 2')
+  await press('Undo all 2')
+  await announced('Undone: 2 applications are New again')
+  await press('Decline')
+  fireEvent.animationEnd(await undo('Undo: Person 2, declined'))
+  const timeline = within(await screen.findByRole('region', { name: 'What happened' }))
+  await user.click(await timeline.findByRole('button', { name: 'Undo' }))
+  await announced('Undone: Person 2 is New again')
+  expect(undoOffers()).toEqual([])
+  expect(await Promise.all(stored.map(({ id }) => desk.statusOf(id)))).toEqual(['new', 'new', 'new'])
+})
+
+test('what was announced leaves with its screen, and stays while one goes through a list', async () => {
+  const stored = await desk.store(people(2))
+  const { press, user, announced, goTo } = await desk.open(`/applications/${stored[0]?.id}?status=all`)
+  await press('Accept')
+  await press(/^Undo: /)
+  await announced('Undone: Person 1 is New again')
+  await user.keyboard('j')
+  await heading('Person 2')
+  await announced('Undone: Person 1 is New again')
+  goTo('/letters')
+  await heading('Letters')
+  await announced('')
+})
+
+test('the bar says how many places are taken, and warns at the last two and beyond', async () => {
+  const stored = await desk.store(people(5))
+  const { user, press } = await desk.open(`/applications/${stored[0]?.id}?status=all`, { goesOn: true })
+  const bar = () => within(screen.getByRole('region', { name: /^Decide: / }))
+  await heading('Person 1')
+  expect(screen.queryByText(/ accepted/)).toBeNull()
+  await desk.sql`update private.places set places = 3`
+  for (const [name, words] of [
+    ['Person 2', '1 of 3 accepted, 2 left'],
+    ['Person 3', '2 of 3 accepted, 1 left'],
+    ['Person 4', '3 of 3 accepted, 0 left'],
+    ['Person 5', '4 of 3 accepted, 1 too many'],
+  ] as const) {
+    await press('Accept')
+    await heading(name)
+    await waitFor(() => bar().getByText(words))
+  }
+  await user.keyboard('{Escape}')
+  await user.click(await box('Person 5'))
+  await waitFor(() => bar().getByText('4 of 3 accepted, 1 too many'))
 })

@@ -143,6 +143,7 @@ export interface ListChanges {
 export interface Overview extends Count {
   /** Counts of each status, regardless of the filter's status. */
   counts: Record<Status | 'all', Count>
+  acceptances: Acceptances
   /** All retreats, the newest first. Undefined if the server is older than the desk. */
   editions?: Edition[]
   /** The number of applications by day, as `2026-12-31`. */
@@ -207,12 +208,23 @@ export interface ListPosition extends Count {
   next: string | null
 }
 
+/** The acceptances of a retreat. */
+export interface Acceptances {
+  accepted: number
+  /** The number of places; null if it is not set. */
+  places: number | null
+}
+
 /** The data that is shown when an application is opened. */
 export interface OpenedApplication extends ApplicationDetails {
   /** Released letters, the oldest first, and then the drafts. */
   letters: Letter[]
   /** Null if there is only one organiser. */
   marks: Marks | null
+  /** Whether anybody has marked an application to the same retreat. */
+  is_marking: boolean
+  /** How many are accepted to the same retreat. */
+  acceptances: Acceptances
   /** The overview of all letters: settings, mail sender, templates and counts. */
   overview: LettersOverview
   /** Changes whenever anything about the application changes, except its position in the list. */

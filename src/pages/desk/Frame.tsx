@@ -62,7 +62,7 @@ export function Frame({ session, version, children }: FrameProps) {
         </Boundary>
       </div>
       <footer className="layout-quiet">Unplugged. {version}</footer>
-      <Announcement />
+      <Announcement screen={mountKeyOf(route)} />
     </div>
   )
 }

@@ -156,7 +156,7 @@ begin
       from public.retreat_applications where id = any (sample.ids)
     )
     select jsonb_build_object(
-      'counts', counts, 'editions', private.editions_shown(),
+      'counts', counts, 'editions', private.editions_shown(), 'acceptances', private.acceptances(shown),
       'count', cardinality(sample.ids),
       'more', sample.next is not null,
       'days', (select coalesce(jsonb_object_agg(day, count), '{}')

@@ -14,6 +14,19 @@ as $$
   where marks.mark is not null and (own.mark is not null or decided.status is not null)
 $$;
 
+-- Whether anybody has marked an application of an edition. Marks from before the edition began are not looked up, since there may
+-- be many.
+create function private.is_marked(edition integer) returns boolean
+  language sql stable set search_path = ''
+as $$
+  select exists (
+    select from private.editions
+      join private.marks on marks.at >= editions.began_at
+      join public.retreat_applications as application on application.id = marks.application_id
+    where editions.id = is_marked.edition and mark is not null and application.edition = is_marked.edition
+  )
+$$;
+
 -- A decision shows the marks of its application to everybody.
 create function private.show_marks() returns trigger
   language plpgsql set search_path = ''

@@ -22,6 +22,23 @@ as $$
   from private.editions
 $$;
 
+-- The number of places of an edition; null if it is not set.
+create function private.places_of(edition integer) returns integer
+  language sql stable set search_path = ''
+as $$
+  select case when edition = max(id)
+    then (select places from private.places) else max(places) filter (where id = edition) end
+  from private.editions
+$$;
+
+-- What a decision depends on besides the application: the number of accepted applications of an edition, and of its places.
+create function private.acceptances(edition integer) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_build_object(
+    'accepted', private.count_with_status('accepted', edition, null), 'places', private.places_of(edition))
+$$;
+
 -- Refuses days on which there can be no retreat.
 create function private.check_days(starts_on date, ends_on date) returns void
   language plpgsql immutable set search_path = ''

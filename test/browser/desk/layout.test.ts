@@ -7,8 +7,8 @@ import { people } from '../../support/applicants.ts'
 import { deskForTestFile, focused, getDesk } from '../../support/desk-page.ts'
 import { anApplication } from '../../support/form.ts'
 import { test } from '../../support/visitor.ts'
+import { refresh, settle } from '../../support/refresh.ts'
 import { resize } from '../../support/resize.ts'
-import { refresh } from '../../support/refresh.ts'
 
 const desk = deskForTestFile()
 
@@ -262,7 +262,8 @@ test('the decision buttons keep their position when Undo changes its text, so a 
   for (const [index, width] of [1920, 1280, 1024, 800, 390].entries()) {
     await resize(page, { width, height: 720 })
     await page.reload()
-    await button('Undo').waitFor()
+    await button('Shortlist').waitFor()
+    await settle(page)
     const before = await buttonPositions()
     const [label, status] = index % 2 === 0 ? ['Waitlist', 'Waitlisted'] : ['Shortlist', 'Shortlisted']
     await button(label).dblclick()

@@ -2,6 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { askDesk } from '../../support/desk-replies.ts'
+import { beginEdition } from '../../support/editions.ts'
 import { seedsOf } from '../../support/extent.ts'
 import { anApplication } from '../../support/form.ts'
 import { resetDatabase } from '../../support/reset.ts'
@@ -377,4 +378,26 @@ test('organisers who only read do not count as missing, and the marks of a remov
     missing: ['grace@example.org'],
   })
   await askDesk(tim, 'set_reads_only', { reads_only: false })
+})
+
+test('an application says whether anybody has marked in its retreat, and how many are accepted to it', async () => {
+  const [first = '', second = '', third = ''] = await store(3)
+  const facts = async (application: string) => {
+    const opened = await askDesk<OpenedApplication>(tim, 'application', { application, filter: null })
+    return [opened.is_marking, opened.acceptances]
+  }
+  expect(await facts(first)).toEqual([false, { accepted: 0, places: null }])
+  await mark(ada, second, 'yes')
+  await decide(ada, first, 'accepted', 0)
+  await server.database.owner`update private.places set places = 40`
+  expect(await facts(third)).toEqual([true, { accepted: 1, places: 40 }])
+  await mark(ada, second, null)
+  expect((await facts(third))[0]).toBe(false)
+
+  // Another retreat has its own.
+  await mark(ada, second, 'no')
+  await beginEdition(server.database.owner, 'Autumn')
+  const [fourth = ''] = await store(1)
+  expect(await facts(fourth)).toEqual([false, { accepted: 0, places: 40 }])
+  expect(await facts(first)).toEqual([true, { accepted: 1, places: 40 }])
 })

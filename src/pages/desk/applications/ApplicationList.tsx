@@ -121,6 +121,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
           <ApplicationRows
             key={key}
             {...{ list, isStale, filters, changes, openId, deferred, onTicking, onEnter }}
+            acceptances={overview?.acceptances}
             matching={matchCounts?.[list.filter.status ?? 'all']}
           />
         )}

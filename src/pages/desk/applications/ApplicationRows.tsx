@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 
 import { statuses, type Status } from '../../../application/statuses.ts'
-import type { SelectedApplication } from '../../../client/desk/applications.ts'
+import type { Acceptances, SelectedApplication } from '../../../client/desk/applications.ts'
 import type { Count } from '../../../client/desk/count.ts'
 import { decisionKeys, goesOnAfter } from '../decisions/decide.ts'
 import { useAnnounced } from '../kit/announce.tsx'
@@ -36,6 +36,7 @@ interface ApplicationRowsProps {
   changes: Changes
   /** Number of applications that match the filter, once known. */
   matching: Count | undefined
+  acceptances: Acceptances | undefined
   /** The id of the application beside the list; null without one. */
   openId: string | null
   /** The parts that load after the list. */
@@ -48,7 +49,8 @@ interface ApplicationRowsProps {
 
 /** The rows of a list, with selection and decisions. */
 export function ApplicationRows(props: ApplicationRowsProps) {
-  const { list, isStale, filters, changes, matching, openId, deferred, onTicking, onEnter } = props
+  const { list, isStale, filters, changes, matching, acceptances, openId, deferred, onTicking, onEnter } =
+    props
   const desk = useDesk()
   const queries = useQueryClient()
   const { queue } = useDecisionQueue()
@@ -142,7 +144,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
         <deferred.DecisionBar
           applications={recipients.length > 0 ? recipients : isBarHidden ? [] : toDecide}
           about={barText(toDecide)}
-          {...{ onDecided, onUndone }}
+          {...{ acceptances, onDecided, onUndone }}
         >
           <deferred.LetterWriteMany
             recipients={recipients}

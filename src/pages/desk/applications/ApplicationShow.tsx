@@ -5,6 +5,7 @@ import { statuses, type Status } from '../../../application/statuses.ts'
 import type { ApplicationDetails } from '../../../client/desk/applications.ts'
 import { RsvpEdit, RsvpSentence } from '../places/RsvpEdit.tsx'
 import { StatusPill } from '../decisions/StatusPill.tsx'
+import { UndoEarlier } from '../decisions/UndoEarlier.tsx'
 import { decisionKeys, goesOnAfter } from '../decisions/decide.ts'
 import { DecisionBar } from '../decisions/DecisionBar.tsx'
 import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
@@ -13,12 +14,12 @@ import { nameOfEdition } from '../editions/editions.ts'
 import { usePlaces } from '../data/usePlaces.ts'
 import { Back } from '../data/links.tsx'
 import { filterOf, type Filters } from '../data/filters.ts'
-import { focusHeading } from '../kit/focus.ts'
+import { focusHeading, focusHeadingOnRemoval } from '../kit/focus.ts'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
 import type { SeenApplication } from '../data/decision-state.ts'
 import { go, hrefOf, type Route } from '../data/route.ts'
 import { SwitchField } from '../kit/SwitchField.tsx'
-import { autoAdvance } from '../kit/switches.ts'
+import { autoAdvance, decidesFirst } from '../kit/switches.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Problem, StaleProblem } from '../kit/Problem.tsx'
@@ -29,13 +30,14 @@ import { useTitle } from '../kit/site-title.tsx'
 import { useDecisionQueue } from '../data/useDesk.tsx'
 import { useDeskAct } from '../data/useDeskAct.ts'
 import { useKeys } from '../kit/useKeys.ts'
+import { useMedia } from '../kit/useMedia.ts'
 import { LetterWrite } from '../letters/LetterWrite.tsx'
 import { UndoSend } from '../letters/UndoSend.tsx'
 import { GuestAnswers } from '../questions/GuestAnswers.tsx'
 import { HoldEdit } from '../retention/HoldEdit.tsx'
 import { ClockNotice } from '../session/ClockNotice.tsx'
 import { ListEnd } from './ListEnd.tsx'
-import { MarkEdit } from './MarkEdit.tsx'
+import { MarkButtons, MarkEdit } from './MarkEdit.tsx'
 import { FormAnswers, ContactFacts } from './ApplicationAnswers.tsx'
 import { ApplicationErase } from './ApplicationErase.tsx'
 import { ApplicationTimeline, NoteCreate } from './ApplicationTimeline.tsx'
@@ -43,6 +45,9 @@ import { useApplicationUpdates } from './useApplicationUpdates.ts'
 import { useMark } from './useMark.ts'
 import { useNeighbours } from './useNeighbours.ts'
 import { usePrefetch } from './usePrefetch.ts'
+
+/** The windows in which Next is in the bar, near the thumb. Keep the width equal to decisions.css. */
+const phones = '(max-width: 44rem)'
 
 interface ApplicationShowProps {
   id: string
@@ -62,8 +67,9 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const { queue } = useDecisionQueue()
   const filter = filterOf(filters)
   const note = useRef<HTMLTextAreaElement>(null)
-  const { previous, next, nextInList, position } = useNeighbours(filter, id)
+  const { previous, next, nextInList, position, read } = useNeighbours(filter, id)
   const isAutoAdvancing = useSwitch(autoAdvance)
+  const isDeciding = useSwitch(decidesFirst)
   /** Whether the last application of the list was decided or marked. */
   const [isAtEnd, setIsAtEnd] = useState(false)
   const { data, error, refetch, isErased, newKeys, changedBy } = useApplicationUpdates(id, filter)
@@ -87,9 +93,15 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const name = details ? nameOf(details.application) : 'Application'
   useTitle(name)
   const toDecide: SeenApplication[] = details ? [{ ...details.application, name }] : []
-  const isAccepted = details !== undefined && queue.currentOf(details.application).status === 'accepted'
   const isBlind = data?.application.email === undefined
+  const isPhone = useMedia(phones)
   const marks = data?.marks
+  const current = details && queue.currentOf(details.application).status
+  const isAccepted = current === 'accepted'
+  // Where people mark, a mark comes before the decision.
+  const isMarking =
+    data?.is_marking && marks?.own === null && (current === 'new' || current === 'shortlisted')
+  const isInBar = isMarking === true && takesDecisions && !isDeciding
   const markDraft = useMark(id, name, marks?.own ?? null, () => advanceTo(nextInList()))
   const list: Route = { screen: 'list', filters }
   const listeners = { onDecided, onUndone: returnTo }
@@ -119,7 +131,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
         <span className="layout-quiet">{position}</span>
         <SwitchField option={autoAdvance} label="Go on" />
         <NeighbourLink route={toPrevious} label="Previous" />
-        <NeighbourLink route={toNext} label="Next" />
+        {!isPhone && <NeighbourLink route={toNext} label="Next" />}
       </Back>
       {!details && (error ? <Heading {...{ takesFocus }}>Application</Heading> : <Loading />)}
       {details && (
@@ -136,7 +148,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
           )}
         </header>
       )}
-      {isAtEnd && <ListEnd list={list} />}
+      {isAtEnd && <ListEnd {...{ list, read }} />}
       <DecisionProblems />
       {details && <UndoSend letters={details.letters} />}
       {details ? (
@@ -157,10 +169,13 @@ export function ApplicationShow(props: ApplicationShowProps) {
           {isRestShown && (
             <>
               <div>
-                {marks && <MarkEdit draft={markDraft} marks={marks} />}
+                {marks && <MarkEdit draft={markDraft} {...{ marks, isInBar }} />}
                 <Sheet title="What happened">
                   <NoteCreate application={id} field={note} history={details.history} />
-                  <ApplicationTimeline details={details} newKeys={newKeys} />
+                  <ApplicationTimeline
+                    {...{ details, newKeys }}
+                    undo={<UndoEarlier application={id} {...listeners} />}
+                  />
                 </Sheet>
                 <Sheet title="Letters" className="application-letters">
                   <LetterWrite
@@ -192,7 +207,23 @@ export function ApplicationShow(props: ApplicationShowProps) {
           )}
         </div>
       )}
-      {takesDecisions && <DecisionBar applications={toDecide} about={name} {...listeners} />}
+      {takesDecisions && (
+        <DecisionBar
+          applications={toDecide}
+          about={name}
+          acceptances={data?.acceptances}
+          marking={
+            isMarking && (
+              <div ref={focusHeadingOnRemoval}>
+                <MarkButtons draft={markDraft} />
+              </div>
+            )
+          }
+          {...listeners}
+        >
+          {isPhone && <NeighbourLink route={toNext} label="Next" />}
+        </DecisionBar>
+      )}
     </div>
   )
 

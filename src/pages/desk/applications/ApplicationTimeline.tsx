@@ -49,11 +49,14 @@ interface ApplicationTimelineProps {
   details: OpenedApplication
   /** The keys of events that happened since the screen opened. */
   newKeys: ReadonlySet<string>
+  /** What stands below the last decision. */
+  undo: ReactNode
 }
 
 /** The timeline of an application, and the state of letters and webhooks that have not arrived. */
-export function ApplicationTimeline({ details, newKeys }: ApplicationTimelineProps) {
-  const { delivery, letters } = details
+export function ApplicationTimeline({ details, newKeys, undo }: ApplicationTimelineProps) {
+  const { delivery, history, letters } = details
+  const lastDecision = history.findLast(({ kind }) => kind === 'status')
   return (
     <>
       <ol className="application-timeline">
@@ -65,6 +68,7 @@ export function ApplicationTimeline({ details, newKeys }: ApplicationTimelinePro
               {newKeys.has(key) && ', new since you opened it'}
             </p>
             {text}
+            {key === lastDecision?.act && undo}
           </li>
         ))}
       </ol>

@@ -10,29 +10,44 @@ import { markWords, type MarkDraft } from './useMark.ts'
 const shortcuts: Record<MarkValue, string> = { yes: '1', maybe: '2', no: '3' }
 const values = Object.keys(markWords) as MarkValue[]
 
+/** The buttons of the three marks. A pressed one takes the mark back. */
+export function MarkButtons({ draft: { current, mark, save } }: { draft: MarkDraft }) {
+  return values.map((value) => (
+    <ActButton
+      key={value}
+      data-mark={value}
+      isPending={save.isPending && save.args?.mark === value}
+      aria-pressed={value === current}
+      aria-keyshortcuts={shortcuts[value]}
+      onPress={() => mark(value === current ? null : value)}
+    >
+      {markWords[value]}
+    </ActButton>
+  ))
+}
+
+interface MarkEditProps {
+  draft: MarkDraft
+  marks: Marks
+  /** Whether the bar at the bottom has the buttons. */
+  isInBar: boolean
+}
+
 /** The organiser's own mark of an application, and the marks of others once they may be seen. */
-export function MarkEdit({ draft, marks }: { draft: MarkDraft; marks: Marks }) {
+export function MarkEdit({ draft, marks, isInBar }: MarkEditProps) {
   const { current, why, setWhy, isWhyChanged, mark, save } = draft
   const { own, others, missing } = marks
   return (
     <Sheet title="Your mark" className="application-marks">
       <Form onSend={() => mark(current)}>
-        <fieldset>
-          <legend className="visually-hidden">Your mark</legend>
-          <div className="layout-row">
-            {values.map((value) => (
-              <ActButton
-                key={value}
-                isPending={save.isPending && save.args?.mark === value}
-                aria-pressed={value === current}
-                aria-keyshortcuts={shortcuts[value]}
-                onPress={() => mark(value === current ? null : value)}
-              >
-                {markWords[value]}
-              </ActButton>
-            ))}
-          </div>
-        </fieldset>
+        {!isInBar && (
+          <fieldset>
+            <legend className="visually-hidden">Your mark</legend>
+            <div className="layout-row">
+              <MarkButtons draft={draft} />
+            </div>
+          </fieldset>
+        )}
         <Field
           label="Reason (one line)"
           autoComplete="off"

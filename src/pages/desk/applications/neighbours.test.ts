@@ -133,3 +133,11 @@ test('decided applications count until the list is read again', () => {
 test('without a list there is no application to go on to', () => {
   expect(idsOf(undefined)).toEqual([])
 })
+
+test('once all new applications are read, their number is known', () => {
+  const opened = withOpened(undefined, page(['a', 'b'], true), 'b', position({ number: 2, count: 2 }))
+  expect(neighboursIn(opened, 'b', 1).read).toBeUndefined()
+  expect(neighboursIn(opened, 'b', 2).read).toBe(2)
+  const more = withOpened(undefined, page(['a', 'b'], false), 'b', position({ count: 1000, more: true }))
+  expect(neighboursIn(more, 'b', 2000).read).toBeUndefined()
+})

@@ -2,7 +2,7 @@ import { formatNumber } from '../kit/format.ts'
 import type { OpenedList } from '../data/opened-list.ts'
 
 /**
- * The ids before and after an application, and its position in words; blank if unknown.
+ * The ids before and after an application, and its position in words; blank if unknown. `read`: once all are read, how many.
  *
  * @param decided Number of the ids whose applications have been decided; null unless the list is of new applications.
  */
@@ -12,13 +12,14 @@ export function neighboursIn(
   decided: number | null = null,
 ) {
   const index = ids.indexOf(id)
-  if (index === -1) return { previous: undefined, next: undefined, position: '' }
+  if (index === -1) return { previous: undefined, next: undefined, position: '', read: undefined }
   const number = first === null ? null : first + index
   const total = Math.max(count, number ?? 0)
   const toRead = decided === null || more ? '' : `, ${formatNumber(total - decided)} to read`
   return {
     previous: ids[index - 1],
     next: ids[index + 1],
+    read: decided !== null && !more && decided >= total ? total : undefined,
     position:
       number === null
         ? ''

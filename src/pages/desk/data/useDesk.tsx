@@ -1,11 +1,11 @@
-import { useQueryClient, type QueryClient } from '@tanstack/react-query'
+import { useQueryClient, type Query, type QueryClient } from '@tanstack/react-query'
 import { createContext, useContext, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
 
 import type { CallDesk } from '../../../client/desk.ts'
 import { announce } from '../kit/announce.tsx'
 import { createDecisionQueue, type DecisionQueue } from './decision-queue.ts'
 import { outcomeOf } from './decision-sentences.ts'
-import type { QueueState } from './decision-state.ts'
+import type { DecisionAct, QueueState } from './decision-state.ts'
 import { listenTo } from '../kit/listen.ts'
 import { queriesOf, refetchedByDecisions, type KeyPrefix } from './queries.ts'
 import { pendingActs } from '../kit/pending-acts.ts'
@@ -21,11 +21,26 @@ export interface Me {
   callDesk: CallDesk
 }
 
+/** Whether the offer to undo an act says all that it did. */
+function isSaidByUndo(act: DecisionAct) {
+  const decisions = [...act.values()]
+  const former = new Set(decisions.map(({ application }) => application.status))
+  return former.size === 1 && decisions.every(({ state, isUndo }) => state === 'saved' && !isUndo)
+}
+
 function deskOf({ account, email, callDesk: call }: Me, queries: QueryClient) {
   const refetch = (prefixes: readonly KeyPrefix[]) =>
-    Promise.all(prefixes.map((prefix) => queries.invalidateQueries({ queryKey: [prefix] })))
+    Promise.all(
+      prefixes.map(async (prefix) => {
+        const queryKey = [prefix]
+        // A first read may have begun before the act. The library begins only later reads again.
+        const isFirst = ({ state }: Query) => state.data === undefined
+        await queries.cancelQueries({ queryKey, type: 'active', predicate: isFirst })
+        await queries.invalidateQueries({ queryKey })
+      }),
+    )
   const queue = createDecisionQueue(call, (act) => {
-    announce(outcomeOf(act))
+    announce(outcomeOf(act), !isSaidByUndo(act))
     void refetch(refetchedByDecisions)
   })
   /** Whether changes are being saved, which closing the page or signing out would lose. */

@@ -1,52 +1,61 @@
-import type { ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 
 import type { Status } from '../../../application/statuses.ts'
+import type { Acceptances } from '../../../client/desk/applications.ts'
 import { Button } from '../kit/Button.tsx'
 import { focusHeading, focusHeadingOnRemoval } from '../kit/focus.ts'
-import { progressIn, undoableDecisions, type Decision, type SeenApplication } from '../data/decision-state.ts'
+import { progressIn, type Decision, type SeenApplication } from '../data/decision-state.ts'
 import { formatNumber, outOf } from '../kit/format.ts'
-import { singleKeys } from '../kit/switches.ts'
+import { decidesFirst, singleKeys } from '../kit/switches.ts'
 import { useDecisionQueue } from '../data/useDesk.tsx'
 import { useSwitch } from '../kit/useSwitch.ts'
-import { progressOf, undoneWord } from './sentences.ts'
+import { placesWords, progressOf, undoneWord } from './sentences.ts'
 import { decide, decisionButtons, undo, type DecisionListeners } from './decide.ts'
+import { useUndo } from './useUndo.ts'
 
 interface DecisionBarProps extends DecisionListeners {
   /** The applications to decide on. */
   applications: readonly SeenApplication[]
   /** The words for these applications: a name, or a number. */
   about: string
+  /** How many are accepted to the retreat of these applications. */
+  acceptances?: Acceptances | undefined
+  /** The buttons that mark the application, if that comes before a decision. */
+  marking?: ReactNode
   /** Further buttons for these applications. */
   children?: ReactNode
 }
 
-/** The decision bar at the bottom of the window. */
-export function DecisionBar({ applications, about, children, ...listeners }: DecisionBarProps) {
+/** The bar at the bottom of the window: what one does now, and for ten seconds the offer to undo what one did. */
+export function DecisionBar(props: DecisionBarProps) {
+  const { applications, about, acceptances, marking, children, ...listeners } = props
   const { queue, state } = useDecisionQueue()
-  const undoable = undoableDecisions(state)
+  const { undoable, offeredAt } = useUndo()
+  const isUndoOffered = undoable.length > 0 && offeredAt !== null
   const progress = progressIn(state)
-  const keysAreOn = useSwitch(singleKeys)
   const isEmpty = applications.length === 0
-  if (isEmpty && undoable.length === 0 && progress === null) return null
-  const allHave = (status: Status) => applications.every((each) => queue.currentOf(each).status === status)
+  const isDeciding = useSwitch(decidesFirst)
+  if (isEmpty && !isUndoOffered && progress === null) return null
   return (
-    <section className="decisions-bar" aria-label={isEmpty ? 'Last act' : `Decide: ${about}`}>
-      <p className="decisions-about">{!isEmpty && <bdi>{about}</bdi>}</p>
-      {!isEmpty &&
-        decisionButtons.map(({ status, label, key }) => (
-          <Button
-            key={status}
-            data-status={status}
-            // "Reset to New" only takes a decision back, so its button is disabled instead of pressed.
-            aria-pressed={status === 'new' ? undefined : allHave(status)}
-            aria-disabled={status === 'new' ? allHave(status) : undefined}
-            aria-keyshortcuts={keysAreOn ? key : undefined}
-            onPress={() => decide(queue, applications, status, listeners)}
-          >
-            {label}
-          </Button>
-        ))}
-      {!isEmpty && children}
+    <section
+      className={isEmpty ? 'decisions-bar decisions-toast' : 'decisions-bar'}
+      aria-label={isEmpty ? 'Last act' : `${marking && !isDeciding ? 'Mark' : 'Decide'}: ${about}`}
+    >
+      {!isEmpty && (
+        <>
+          <p className="decisions-about">
+            <bdi>{about}</bdi>
+          </p>
+          {acceptances && <PlacesLeft {...acceptances} />}
+          {marking && !isDeciding ? marking : <DecisionButtons {...{ applications, listeners }} />}
+          {marking && (
+            <Button className="control-quiet decisions-mode" onPress={() => decidesFirst.turn(!isDeciding)}>
+              {isDeciding ? 'Mark' : 'Decide'}
+            </Button>
+          )}
+          {children}
+        </>
+      )}
       {progress && <span>{outOf(progress.done, progress.count)}</span>}
       {progress && (
         <Button ref={focusHeadingOnRemoval} onPress={queue.stop}>
@@ -56,19 +65,73 @@ export function DecisionBar({ applications, about, children, ...listeners }: Dec
       <span className="visually-hidden" aria-live="polite">
         {progress && progressOf(progress)}
       </span>
-      <Button
-        className="control-quiet decisions-undo"
-        aria-keyshortcuts="z"
-        aria-disabled={undoable.length === 0}
-        onPress={() => {
-          undo(queue, listeners)
-          // The bar disappears, and the pressed button with it.
-          if (isEmpty) focusHeading()
-        }}
-      >
-        <UndoLabel decisions={undoable} />
-      </Button>
+      {isUndoOffered && <UndoOffer key={offeredAt} {...{ offeredAt, undoable, isEmpty, listeners }} />}
     </section>
+  )
+}
+
+interface UndoOfferProps {
+  offeredAt: number
+  undoable: readonly Decision[]
+  /** Whether the bar has nothing else, and disappears with the button. */
+  isEmpty: boolean
+  listeners: DecisionListeners
+}
+
+/** The button that undoes the last act. It leaves after ten seconds, which decisions.css counts. */
+function UndoOffer({ offeredAt, undoable, isEmpty, listeners }: UndoOfferProps) {
+  const { queue } = useDecisionQueue()
+  // The offer ends at the same time on every screen.
+  const [delay] = useState(() => offeredAt - performance.now())
+  return (
+    <Button
+      ref={focusHeadingOnRemoval}
+      className="control-quiet decisions-undo"
+      aria-keyshortcuts="z"
+      style={{ animationDelay: `${delay}ms` }}
+      onAnimationEnd={() => queue.endOffer()}
+      onPress={() => {
+        undo(queue, listeners)
+        if (isEmpty) focusHeading()
+      }}
+    >
+      <UndoLabel decisions={undoable} />
+    </Button>
+  )
+}
+
+interface DecisionButtonsProps {
+  applications: readonly SeenApplication[]
+  listeners: DecisionListeners
+}
+
+function DecisionButtons({ applications, listeners }: DecisionButtonsProps) {
+  const { queue } = useDecisionQueue()
+  const keysAreOn = useSwitch(singleKeys)
+  const allHave = (status: Status) => applications.every((each) => queue.currentOf(each).status === status)
+  return decisionButtons.map(({ status, label, key }) => (
+    <Button
+      key={status}
+      data-status={status}
+      // "Reset to New" only takes a decision back, so its button is disabled instead of pressed.
+      aria-pressed={status === 'new' ? undefined : allHave(status)}
+      aria-disabled={status === 'new' ? allHave(status) : undefined}
+      aria-keyshortcuts={keysAreOn ? key : undefined}
+      onPress={() => decide(queue, applications, status, listeners)}
+    >
+      {label}
+    </Button>
+  ))
+}
+
+function PlacesLeft(acceptances: Acceptances) {
+  const words = placesWords(acceptances)
+  return (
+    words && (
+      <span className={words.isFew ? 'decisions-places decisions-few' : 'decisions-places'}>
+        {words.text}
+      </span>
+    )
   )
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Status } from '../../../application/statuses.ts'
 import type { DecisionAct, Decision, Refusal } from '../data/decision-state.ts'
 import { groupAlike, sentenceOfRefusal } from './refusals.ts'
-import { progressOf, undoneWord } from './sentences.ts'
+import { placesWords, progressOf, undoneWord } from './sentences.ts'
 import { countsOf, outcomeOf } from '../data/decision-sentences.ts'
 
 const application = (id: string, status: Status = 'new') => ({ id, name: `Person ${id}`, status, version: 1 })
@@ -180,4 +180,13 @@ test('a conflict names the other organiser and the moment', () => {
     /^Person 1: “Accepted” was not saved\. bob@example\.org set it to Declined meanwhile \(.*22.*\)\.$/
   expect(sentenceOfRefusal(refusal('1', bob), 0)).toMatch(pattern)
   expect(sentenceOfRefusal(refusal('1', bob), 1)).toContain('bob@example.org set them to Declined meanwhile')
+})
+
+test('places are counted in words, with a warning from the last two on', () => {
+  expect(placesWords({ accepted: 12, places: null })).toBeNull()
+  const words = (accepted: number) => Object.values(placesWords({ accepted, places: 1040 }) ?? {})
+  expect(words(1037)).toEqual(['1,037 of 1,040 accepted', false])
+  expect(words(1038)).toEqual(['1,038 of 1,040 accepted, 2 left', true])
+  expect(words(1040)).toEqual(['1,040 of 1,040 accepted, 0 left', true])
+  expect(words(1043)).toEqual(['1,043 of 1,040 accepted, 3 too many', true])
 })

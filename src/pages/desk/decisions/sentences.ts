@@ -1,7 +1,8 @@
 import { stepSize } from '../../../application/limits.ts'
 import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Progress } from '../data/decision-state.ts'
-import { outOf } from '../kit/format.ts'
+import type { Acceptances } from '../../../client/desk/applications.ts'
+import { formatNumber, outOf } from '../kit/format.ts'
 
 /** The words for an undone status, in lower case: `declined`. */
 export function undoneWord(status: Status): string {
@@ -14,4 +15,20 @@ export function progressOf(progress: Progress): string {
   if (quarters === 0) return ''
   const steps = Math.ceil((quarters * progress.count) / 4 / stepSize)
   return `${outOf(steps * stepSize, progress.count)} saved`
+}
+
+/** The number of places that are left, or fewer, at which the bar warns. */
+const few = 2
+
+/**
+ * The number of acceptances and places, in words; null if there is no limit.
+ *
+ * @returns `isFew`: whether at most two places are left, or none.
+ */
+export function placesWords({ accepted, places }: Acceptances): { text: string; isFew: boolean } | null {
+  if (places === null) return null
+  const left = places - accepted
+  const rest =
+    left > few ? '' : left >= 0 ? `, ${formatNumber(left)} left` : `, ${formatNumber(-left)} too many`
+  return { text: `${outOf(accepted, places)} accepted${rest}`, isFew: left <= few }
 }

@@ -5,11 +5,14 @@ create function public.desk_application(application uuid, filter jsonb default n
 as $$
 declare
   me record := private.caller();
+  shown integer := (select edition from public.retreat_applications where id = application);
 begin
   return private.application_details(application, me.blind) || jsonb_build_object(
     'letters', private.letters_of(array[application], me.blind),
     'overview', private.letters_overview(),
     'marks', private.marks_shown(application, me.id),
+    'is_marking', private.is_marked(shown),
+    'acceptances', private.acceptances(shown),
     'stamp', private.stamp(application, me.id),
     'place', case when filter is not null then private.list_position(application, filter, me.blind, me.id) end
   );

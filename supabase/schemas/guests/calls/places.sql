@@ -79,10 +79,7 @@ begin
           join private.summaries(array(select application_id from waiting), me.blind) as summaries
             on summaries.application_id = id
       ))
-    from private.places as settings, counted, open_questions, lateral (
-      select case when shown = max(id) then settings.places else max(editions.places) filter (where id = shown) end as seats
-      from private.editions
-    ) as known
+    from private.places as settings, counted, open_questions, lateral (select private.places_of(shown) as seats) as known
   );
 end
 $$;

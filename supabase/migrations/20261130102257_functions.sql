@@ -370,7 +370,7 @@ begin
       from public.retreat_applications where id = any (sample.ids)
     )
     select jsonb_build_object(
-      'counts', counts, 'editions', private.editions_shown(),
+      'counts', counts, 'editions', private.editions_shown(), 'acceptances', private.acceptances(shown),
       'count', cardinality(sample.ids),
       'more', sample.next is not null,
       'days', (select coalesce(jsonb_object_agg(day, count), '{}')
@@ -383,6 +383,21 @@ begin
   );
 end
 $$;
+
+-- Whether anybody has marked an application of an edition. Marks from before the edition began are not looked up, since there may
+-- be many.
+create or replace function private.is_marked(edition integer) returns boolean
+  language sql stable set search_path = ''
+as $$
+  select exists (
+    select from private.editions
+      join private.marks on marks.at >= editions.began_at
+      join public.retreat_applications as application on application.id = marks.application_id
+    where editions.id = is_marked.edition and mark is not null and application.edition = is_marked.edition
+  )
+$$;
+
+revoke all on function private.is_marked(integer) from public, anon, authenticated;
 
 -- Announces private answers that will be erased within six days, and erases those that were announced on seven days. Servers call
 -- this regularly. The result is the number of erased answers.
@@ -1426,6 +1441,27 @@ $$;
 
 revoke all on function private.know_title(text) from public, anon, authenticated;
 
+-- The number of places of an edition; null if it is not set.
+create or replace function private.places_of(edition integer) returns integer
+  language sql stable set search_path = ''
+as $$
+  select case when edition = max(id)
+    then (select places from private.places) else max(places) filter (where id = edition) end
+  from private.editions
+$$;
+
+revoke all on function private.places_of(integer) from public, anon, authenticated;
+
+-- What a decision depends on besides the application: the number of accepted applications of an edition, and of its places.
+create or replace function private.acceptances(edition integer) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_build_object(
+    'accepted', private.count_with_status('accepted', edition, null), 'places', private.places_of(edition))
+$$;
+
+revoke all on function private.acceptances(integer) from public, anon, authenticated;
+
 -- Adds a server's counts to those of today: `counts` has the visits and starts of each source. A day has at most 200 different
 -- names, of all servers together.
 create or replace function private.count_visits(counts jsonb) returns void
@@ -1451,6 +1487,27 @@ begin
     group by 2
   on conflict (day, source) do update
     set visits = stored.visits + excluded.visits, starts = stored.starts + excluded.starts;
+end
+$$;
+
+-- One application with everything that is known about it, its letters, and the state of all letters. `place` is its position in
+-- the list of a filter, null without a filter. The name `place` stays for desks that were opened before an update.
+create or replace function public.desk_application(application uuid, filter jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  shown integer := (select edition from public.retreat_applications where id = application);
+begin
+  return private.application_details(application, me.blind) || jsonb_build_object(
+    'letters', private.letters_of(array[application], me.blind),
+    'overview', private.letters_overview(),
+    'marks', private.marks_shown(application, me.id),
+    'is_marking', private.is_marked(shown),
+    'acceptances', private.acceptances(shown),
+    'stamp', private.stamp(application, me.id),
+    'place', case when filter is not null then private.list_position(application, filter, me.blind, me.id) end
+  );
 end
 $$;
 
@@ -1695,10 +1752,7 @@ begin
           join private.summaries(array(select application_id from waiting), me.blind) as summaries
             on summaries.application_id = id
       ))
-    from private.places as settings, counted, open_questions, lateral (
-      select case when shown = max(id) then settings.places else max(editions.places) filter (where id = shown) end as seats
-      from private.editions
-    ) as known
+    from private.places as settings, counted, open_questions, lateral (select private.places_of(shown) as seats) as known
   );
 end
 $$;
