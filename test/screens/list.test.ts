@@ -267,3 +267,16 @@ test('a decided row keeps its position in the open tab, and is also in the tab o
   await user.click(tab('Declined'))
   await shown(['Person 2'])
 })
+
+test('an empty list says what to do next', async () => {
+  await desk.store(people(2))
+  const { user, follow } = await desk.open('/?status=accepted')
+  await screen.findByText(/^Nothing in Accepted\./)
+  await follow('Read the 2 new')
+  await waitFor(() => expect(names()).toEqual(['Person 1', 'Person 2']))
+  await user.type(screen.getByLabelText('Search'), 'nobody{Enter}')
+  await screen.findByText('No application matches.')
+  expect(screen.queryByRole('link', { name: /^Show all/ })).toBeNull()
+  await follow('Clear all filters')
+  await waitFor(() => expect(names()).toEqual(['Person 1', 'Person 2']))
+})

@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react'
 
 import { statuses } from '../../../application/statuses.ts'
 import { Button } from '../kit/Button.tsx'
-import { filterOf, isNarrowed, type Filters } from '../data/filters.ts'
+import { filterOf, filtersFrom, isNarrowed, type Filters } from '../data/filters.ts'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
 import { countOf, formatNumber, formatCount } from '../kit/format.ts'
 import type { List } from '../data/list.ts'
@@ -165,26 +165,35 @@ function ResultCount({ list: { applications, next }, filters, counts }: ResultCo
     return counts && <p className="visually-hidden">{words}</p>
   }
   if (next !== null) return null
-  if (!isNarrowed(filters))
-    return <p>{counts?.all.count === 0 ? 'Nobody has applied yet.' : 'No applications here.'}</p>
-  const elsewhere = counts?.all
-  if (filters.status === 'all' || elsewhere?.count === 0) return <p>No application matches.</p>
+  const { status } = filters
+  const all = counts?.all
+  const hasOthers = status !== 'all' && all !== undefined && all.count > 0
+  const matchesNothing = status === 'all' || all?.count === 0
+  if (!isNarrowed(filters) && all?.count === 0) return <p>Nobody has applied yet.</p>
+  const toRead = isNarrowed(filters) || status === 'new' ? undefined : counts?.new
   return (
     <p className="layout-row">
-      Nothing in {statuses[filters.status]}.
-      {elsewhere && (
-        <>
-          {` ${formatCount(elsewhere)} elsewhere. `}
-          <a
-            className="control-link"
-            href={hrefOf({ screen: 'list', filters: { ...filters, status: 'all' } })}
-            // The pressed link disappears.
-            onClick={focusHeading}
-          >
-            Show all {formatCount(elsewhere)}
-          </a>
-        </>
+      {matchesNothing ? 'No application matches.' : `Nothing in ${statuses[status]}. `}
+      {isNarrowed(filters) && (
+        <ListLink filters={{ ...filtersFrom(''), status, edition: filters.edition }}>
+          Clear all filters
+        </ListLink>
+      )}
+      {toRead !== undefined && toRead.count > 0 && (
+        <ListLink filters={{ ...filters, status: 'new' }}>{`Read the ${formatCount(toRead)} new`}</ListLink>
+      )}
+      {hasOthers && (
+        <ListLink filters={{ ...filters, status: 'all' }}>{`Show all ${formatCount(all)}`}</ListLink>
       )}
     </p>
+  )
+}
+
+/** A link to another list. The pressed link disappears. */
+function ListLink({ filters, children }: { filters: Filters; children: string }) {
+  return (
+    <a className="control-link" href={hrefOf({ screen: 'list', filters })} onClick={focusHeading}>
+      {children}
+    </a>
   )
 }

@@ -169,7 +169,15 @@ function Waitlist({ places, edition }: EditionProps & { places: Places }) {
       {formatNumber(waitingCount)} {waitingCount === 1 ? 'waits' : 'wait'} for a place.
     </p>
   )
-  if (waitlist.length === 0) return <p className="layout-quiet">Nobody is waitlisted.</p>
+  if (waitlist.length === 0)
+    return (
+      <p className="layout-quiet">
+        Nobody is waitlisted.{' '}
+        <a href={hrefOf({ screen: 'list', filters: { ...filtersFrom('status=shortlisted'), edition } })}>
+          Read those shortlisted
+        </a>
+      </p>
+    )
   if (seatsLeft <= 0 && acceptedHere === 0)
     return (
       <>
