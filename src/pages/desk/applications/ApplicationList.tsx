@@ -85,9 +85,9 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
     <div className="list-screen" data-tab={filters.status}>
       <div className="list-top">
         {isAlone ? <h1 tabIndex={-1}>Applications</h1> : <h2>Applications</h2>}
-        {isAlone && deferred && overview && (
+        {deferred && overview && (
           <deferred.ListExtras
-            filters={filters}
+            {...{ filters, isAlone }}
             editions={overview.editions}
             onChange={changeFilters}
             onRefresh={refetch}
