@@ -26,7 +26,7 @@ import type { Changes } from './useList.ts'
 import { useRowFocus } from './useRowFocus.ts'
 
 /** The window sizes in which the decision bar covers much of the list. Keep them the same as in decisions.css. */
-const smallWindow = '(max-width: 44rem), (max-height: 28rem)'
+const smallWindow = '(width <= 44rem), (height <= 28rem)'
 
 interface ApplicationRowsProps {
   list: List
