@@ -153,7 +153,7 @@ test('very long texts show their beginning, and everything on request; the lengt
   const reasons = {
     word: 'xع'.repeat(50_000),
     lines: 'To think.\n'.repeat(10_000),
-    ends: '\n'.repeat(100_000),
+    ends: `Begin.${'\n'.repeat(99_994)}`,
     marks: marks.repeat(10),
     turned: '\u202ex'.repeat(50_000),
   }
