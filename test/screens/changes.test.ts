@@ -155,7 +155,7 @@ test('during a search the list, the bar and Undo stay, and then the number of re
   )
   const { user, fill, press, announced, network } = await desk.open()
   const results = () => document.querySelector('#list > [aria-live]')?.textContent
-  await waitFor(() => expect(results()).toBe('50 applications or more'))
+  await waitFor(() => expect(results()).toBe('60 applications'))
   await user.click(await box('Person 2'))
   await press('Decline')
   await announced('Person 2: Declined')

@@ -98,6 +98,22 @@ test('a search of one Chinese character finds the beginnings of names, without t
   expect(screen.queryByText(/^Short words must match exactly/)).toBeNull()
 })
 
+test('the words that a search found are highlighted in the rows and in the application, and a blank reason says so', async () => {
+  await desk.store([
+    { first_name: 'José', last_name: 'Clark', company: 'Clarkson', reason: ' ' },
+    { first_name: 'Ada', reason: 'Mr Clark told me.' },
+  ])
+  const { user } = await desk.open('/?search=clar')
+  const marked = (part: Element) => [...part.querySelectorAll('mark')].map(({ textContent }) => textContent)
+  await waitFor(() => expect(marked(document.body)).toEqual(['Clark', 'Clarkson', 'Clark']))
+  expect((await row('José Clark')).textContent).toContain('No answer')
+  await user.click(await link('José Clark'))
+  await heading('José Clark')
+  const answers = await screen.findByRole('region', { name: 'Answers' })
+  expect(marked(answers)).toEqual(['Clark', 'Clarkson'])
+  expect(answers.textContent).toContain('No answer')
+})
+
 test('a search and filters are combined, counted in the tabs, and shown again when the desk is opened again', async () => {
   const on = (day: string) => new Date(`${day}T12:00:00Z`)
   await desk.store([

@@ -37,8 +37,8 @@ export function RoomParts({ route }: { route: Route }) {
   const links = parts[room]
   if (links === undefined) return null
   return (
-    <div className="desk-room">
-      <nav aria-label={`In ${room}`}>
+    <>
+      <nav className="desk-room" aria-label={`In ${room}`}>
         {links.map(([screen, words]) => (
           <a
             key={screen}
@@ -50,7 +50,7 @@ export function RoomParts({ route }: { route: Route }) {
         ))}
       </nav>
       {ofOneRetreat.includes(route.screen) && <RetreatChoice route={route as PlainRoute} />}
-    </div>
+    </>
   )
 }
 
@@ -59,12 +59,12 @@ function RetreatChoice({ route: { screen, edition } }: { route: PlainRoute }) {
   const { data } = usePlaces()
   const editions = data?.editions ?? []
   return (
-    <div className="edition-row">
+    <>
+      <EarlierNotice {...{ editions, edition }} to={{ screen }} />
       <EditionSelect
         {...{ editions, edition }}
         onChoose={(chosen) => go({ screen, edition: chosen }, { replace: true })}
       />
-      <EarlierNotice {...{ editions, edition }} to={{ screen }} />
-    </div>
+    </>
   )
 }

@@ -49,6 +49,33 @@ test('margins, gaps and text sizes use the custom properties of the scale, not r
   expect(offScale.map(([line]) => line.trim())).toEqual([])
 })
 
+/** The breakpoints of the desk, as desk.css names them. */
+const breakpoints = ['44rem', '52rem', '75rem', '28rem']
+
+/** Where one part needs a breakpoint of its own. */
+const ownBreakpoints: Record<string, string[]> = {
+  // The smallest phones have no room for the position.
+  'kit/layout.css': ['23rem'],
+  // A third column.
+  'applications/beside.css': ['100rem'],
+  // The bar has room for so many buttons, and problems stay in view in high windows.
+  'decisions/decisions.css': ['23rem', '84rem', '36rem'],
+}
+
+test('the desk has four breakpoints, except where one part needs its own', () => {
+  const files = readdirSync(desk, { recursive: true }).map(String)
+  const others = files
+    .filter((name) => /(?<!\.test)\.(css|tsx?)$/.test(name))
+    .flatMap((name) => {
+      const code = withoutComments(readFileSync(join(desk, name), 'utf8'))
+      const queries = code.match(/@media[^{]+|'\([^']*(?:width|height)[^']*\)'/g) ?? []
+      const lengths = queries.flatMap((query) => query.match(/[\d.]+(?:rem|px|em)/g) ?? [])
+      const allowed = [...breakpoints, ...(ownBreakpoints[name] ?? [])]
+      return lengths.filter((length) => !allowed.includes(length)).map((length) => `${name}: ${length}`)
+    })
+  expect(others).toEqual([])
+})
+
 test('no component focuses an element that it finds by its class, which only styles depend on', () => {
   const components = withoutComments(readFiles(/\.tsx$/, desk))
   expect(components.match(/querySelector(?:<\w+>)?\('[^']*\.[a-z][^']*'/g) ?? []).toEqual([])

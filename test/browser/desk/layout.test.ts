@@ -153,7 +153,7 @@ test('very long texts show their beginning, and everything on request; the lengt
   const reasons = {
     word: 'xع'.repeat(50_000),
     lines: 'To think.\n'.repeat(10_000),
-    ends: '\n'.repeat(100_000),
+    ends: `Begin.${'\n'.repeat(99_994)}`,
     marks: marks.repeat(10),
     turned: '\u202ex'.repeat(50_000),
   }
@@ -344,6 +344,43 @@ test('the words of a disabled button can be read, light and dark', async ({ visi
     for (const point of [() => draft.hover(), () => page.mouse.move(0, 0)]) {
       await point()
       await expect.poll(() => unreadableDisabled(page)).toEqual([])
+    }
+  }
+})
+
+test('each screen has the edges of the header, whatever the width of the window', async ({ visitor }) => {
+  const [{ id } = { id: '' }] = await desk.store(people(3))
+  // The history of the desk begins with something.
+  for (const blind of [true, false]) await desk.ada.client.rpc('desk_set_blind', { blind }).throwOnError()
+  const screens = ['', `/applications/${id}`, '/coming', '/retreat', '/page', '/questions', '/door']
+  const others = [
+    '/retention',
+    '/retreats',
+    '/history',
+    '/first-steps',
+    '/letters',
+    '/letters/templates/accepted',
+  ]
+  const page = await desk.open(visitor)
+  for (const path of [...screens, ...others, '/account']) {
+    await page.goto(`${desk.origin}/desk#${path}`)
+    await page.locator('#content .layout-sheet').first().waitFor()
+    for (const width of [390, 768, 1366, 1920, 2560]) {
+      await resize(page, { width, height: 900 })
+      const edgesOf = (selector: string) =>
+        page.locator(selector).evaluateAll((all) => {
+          const boxes = all.map((each) => each.getBoundingClientRect()).filter((box) => box.width > 0)
+          const edges = [
+            Math.min(...boxes.map((box) => box.left)),
+            Math.max(...boxes.map((box) => box.right)),
+          ]
+          return [...edges.map(Math.round), document.documentElement.scrollWidth <= innerWidth]
+        })
+      const header = await edgesOf('.desk-top')
+      // Between one column and two, an application appears again.
+      await expect
+        .poll(() => edgesOf('#content .layout-sheet'), { message: `${path} at ${width} px` })
+        .toEqual(header)
     }
   }
 })

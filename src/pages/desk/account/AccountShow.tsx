@@ -33,7 +33,7 @@ export function AccountShow({ auth, session }: { auth: LoadAuth; session: Watche
   const asMe = asAccount(account, auth, session.recheck)
   useTitle('Account')
   return (
-    <div className="account-screen">
+    <div className="account-screen layout-settings">
       <Heading>Account</Heading>
       <p>
         You are signed in as <b>{email}</b>.

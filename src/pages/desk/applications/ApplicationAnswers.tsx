@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { useMemo, type ReactNode } from 'react'
 
 import { paidSolutions, teamSizes, type Application } from '../../../application/application.ts'
 import { isBlank, trimmed } from '../../../application/blank.ts'
@@ -6,9 +6,10 @@ import { questions, textFields } from '../../../application/fields.ts'
 import type { FullApplication } from '../../../client/desk/applications.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { linkedInLink, mailLink, phoneLink } from '../letters/contact-links.ts'
-import { momentOf, shortOf } from '../kit/format.ts'
+import { momentOf } from '../kit/format.ts'
 import { LongText, pieceLength } from '../kit/LongText.tsx'
 import { meantEmail } from '../letters/mistyped.ts'
+import { highlighterOf } from './highlight.tsx'
 
 const links: Partial<Record<keyof Application, (value: string) => string | undefined>> = {
   email: mailLink,
@@ -16,41 +17,19 @@ const links: Partial<Record<keyof Application, (value: string) => string | undef
   linkedin: linkedInLink,
 }
 
-/** The applicant's company, team size and contact links in one line; nothing while names are hidden. */
-export function ContactFacts({ application }: { application: FullApplication }) {
-  const { company, team_size, email } = application
-  if (email === undefined) return null
-  const contacts = [
-    ['LinkedIn', links.linkedin?.(application.linkedin ?? '')],
-    ['email', links.email?.(email)],
-    ['phone', links.phone?.(application.phone ?? '')],
-  ] as const
-  return (
-    <p className="application-facts">
-      <bdi>{shortOf(company ?? '')}</bdi>
-      {team_size !== '' && <span>{teamSizes[team_size]}</span>}
-      {contacts.map(
-        ([word, address]) =>
-          address !== undefined && (
-            <ContactLink key={word} {...{ address }}>
-              {word}
-            </ContactLink>
-          ),
-      )}
-    </p>
-  )
-}
-
 interface FormAnswersProps {
   application: FullApplication
+  /** The search that found it; blank without any. */
+  search: string
   isRevealing: boolean
   onReveal: () => void
 }
 
 /** All form answers, unchanged. Hidden ones appear when the organiser reveals them. */
-export function FormAnswers({ application, isRevealing, onReveal }: FormAnswersProps) {
+export function FormAnswers({ application, search, isRevealing, onReveal }: FormAnswersProps) {
   const { paid_solution, custom_solution, team_size, reason, consent, created_at } = application
   const isHidden = application.email === undefined
+  const highlight = useMemo(() => highlighterOf(search), [search])
   return (
     <>
       {isHidden && (
@@ -66,16 +45,14 @@ export function FormAnswers({ application, isRevealing, onReveal }: FormAnswersP
       <dl className="application-answers">
         <div className="application-long">
           <dt className="visually-hidden">{questions.reason}</dt>
-          <dd>
-            <LongText text={reason} />
-          </dd>
+          <dd>{isBlank(reason) ? <NoAnswer /> : <LongText text={reason} highlight={highlight} />}</dd>
         </div>
         <FormAnswer label="Paid for a solution">
           {paid_solution === '' ? null : paidSolutions[paid_solution]}
         </FormAnswer>
         {!isBlank(custom_solution) && (
           <FormAnswer label="Custom answer">
-            <LongText text={custom_solution} />
+            <LongText text={custom_solution} highlight={highlight} />
           </FormAnswer>
         )}
         <FormAnswer label="Team size">{team_size === '' ? null : teamSizes[team_size]}</FormAnswer>
@@ -85,6 +62,7 @@ export function FormAnswers({ application, isRevealing, onReveal }: FormAnswersP
               {isBlank(application[name] ?? '') ? null : (
                 <>
                   <Contact
+                    highlight={highlight}
                     value={(name === 'email' && application.shown_email) || (application[name] ?? '')}
                     address={links[name]?.(application[name] ?? '')}
                   />
@@ -104,16 +82,27 @@ function FormAnswer({ label, children }: { label: string; children: ReactNode })
   return (
     <div>
       <dt>{label}</dt>
-      <dd>{children ?? <span className="layout-quiet">No answer</span>}</dd>
+      <dd>{children ?? <NoAnswer />}</dd>
     </div>
   )
 }
 
-function Contact({ value, address }: { value: string; address: string | undefined }) {
-  if (address === undefined || value.length > pieceLength) return <LongText text={value} />
+function NoAnswer() {
+  return <span className="layout-quiet">No answer</span>
+}
+
+interface ContactProps {
+  value: string
+  address: string | undefined
+  highlight: ReturnType<typeof highlighterOf>
+}
+
+function Contact({ value, address, highlight }: ContactProps) {
+  if (address === undefined || value.length > pieceLength)
+    return <LongText text={value} highlight={highlight} />
   return (
     <ContactLink address={address}>
-      <bdi>{value}</bdi>
+      <bdi>{highlight?.(value) ?? value}</bdi>
     </ContactLink>
   )
 }

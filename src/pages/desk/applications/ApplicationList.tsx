@@ -5,7 +5,7 @@ import { statuses } from '../../../application/statuses.ts'
 import { Button } from '../kit/Button.tsx'
 import { filterOf, filtersFrom, isNarrowed, type Filters } from '../data/filters.ts'
 import { focusApplication, focusHeading } from '../kit/focus.ts'
-import { countOf, formatNumber, formatCount } from '../kit/format.ts'
+import { formatCount } from '../kit/format.ts'
 import type { List } from '../data/list.ts'
 import { Problem, StaleProblem } from '../kit/Problem.tsx'
 import { previousRoute, go, hrefOf, routeOf } from '../data/route.ts'
@@ -85,9 +85,9 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
     <div className="list-screen" data-tab={filters.status}>
       <div className="list-top">
         {isAlone ? <h1 tabIndex={-1}>Applications</h1> : <h2>Applications</h2>}
-        {isAlone && deferred && overview && (
+        {deferred && overview && (
           <deferred.ListExtras
-            filters={filters}
+            {...{ filters, isAlone }}
             editions={overview.editions}
             onChange={changeFilters}
             onRefresh={refetch}
@@ -114,7 +114,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
           {isAlone && plotsAreOpen && hasCounts && overview && <ApplicationPlots overview={overview} />}
         </div>
         <div aria-live="polite">
-          {list && !isStale && <ResultCount {...{ list, filters }} counts={matchCounts} />}
+          {list && !isStale && <ResultCount key={key} {...{ list, filters }} counts={matchCounts} />}
         </div>
         {isAlone && state.refusals.size > 0 && <DecisionProblems />}
         {list && (
@@ -157,12 +157,17 @@ interface ResultCountProps {
 
 /** The number of applications found. It is visible if none were found, and otherwise only announced. */
 function ResultCount({ list: { applications, next }, filters, counts }: ResultCountProps) {
-  const { length } = applications
-  if (length > 0) {
-    const words =
-      next === null ? countOf(length, 'application') : `${formatNumber(length)} applications or more`
-    // Waits for the counts, since the prerendered document has a single placeholder row.
-    return counts && <p className="visually-hidden">{words}</p>
+  // The first counts, since each decision changes them, and the number is announced once.
+  const [firstCounts, setFirstCounts] = useState(counts)
+  if (counts && !firstCounts) setFirstCounts(counts)
+  if (applications.length > 0) {
+    const count = firstCounts?.[filters.status]
+    const isOne = count?.count === 1 && !count.more
+    return (
+      count && (
+        <p className="visually-hidden">{`${formatCount(count)} ${isOne ? 'application' : 'applications'}`}</p>
+      )
+    )
   }
   if (next !== null) return null
   const { status } = filters

@@ -15,6 +15,8 @@ interface ApplicationRowProps {
   isCurrent: boolean
   /** The marks of organisers, in words. */
   marks?: string
+  /** Highlights what a search found. */
+  highlight?: ((text: string) => ReactNode) | undefined
   onSelect: (event: ChangeEvent<HTMLInputElement>) => void
   onFocus?: () => void
   onOpen?: (event: MouseEvent) => void
@@ -32,6 +34,7 @@ export const checkboxId = (id: string): string => `select-${id}`
 export function ApplicationRow(props: ApplicationRowProps): ReactNode {
   const { row, href, when, isSelected, isErased, isCurrent, marks, onSelect, onFocus, onOpen, children } =
     props
+  const { highlight = (text) => text } = props
   const name = nameOf(row)
   return (
     <tr aria-current={isCurrent || undefined} onFocus={onFocus} onClick={openRow}>
@@ -49,18 +52,18 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
       </td>
       <th scope="row" className="rows-name">
         <a id={row.id} href={href} onClick={onOpen}>
-          <bdi>{name}</bdi>
+          <bdi>{highlight(name)}</bdi>
         </a>
         {row.same_email && <span className="rows-applied-again">applied more than once</span>}
         {row.applied_before && <span className="rows-applied-again">applied before</span>}
         {marks && <span className="rows-marks">{marks}</span>}
       </th>
       <td className="rows-company">
-        <bdi>{row.company === undefined ? 'hidden' : shortOf(row.company)}</bdi>
+        <bdi>{row.company === undefined ? 'hidden' : highlight(shortOf(row.company))}</bdi>
       </td>
       <td className="rows-team">{row.team_size === '' ? '' : teamSizes[row.team_size]}</td>
       <td className="rows-reason">
-        <p>{row.reason}</p>
+        <p>{row.reason.trim() === '' ? 'No answer' : highlight(row.reason)}</p>
       </td>
       <td className="rows-when">
         <time dateTime={row.created_at} title={momentOf(row.created_at)}>

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 
 import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Acceptances, SelectedApplication } from '../../../client/desk/applications.ts'
@@ -26,7 +26,7 @@ import type { Changes } from './useList.ts'
 import { useRowFocus } from './useRowFocus.ts'
 
 /** The window sizes in which the decision bar covers much of the list. Keep them the same as in decisions.css. */
-const smallWindow = '(max-width: 44rem), (max-height: 28rem)'
+const smallWindow = '(width <= 44rem), (height <= 28rem)'
 
 interface ApplicationRowsProps {
   list: List
@@ -57,6 +57,8 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   const { applications: rows, filter } = list
   const { erased, letters, rsvps, marks } = changes
   const [selection, setSelection] = useState(emptySelection)
+  const highlighterOf = deferred?.highlighterOf
+  const highlight = useMemo(() => highlighterOf?.(filter.search ?? ''), [highlighterOf, filter.search])
   const { current, setCurrent, move, rowFrom, goBack, onMore } = useRowFocus(rows, openId)
   // The recipients in the letter dialog. The bar stays visible for them while the list changes.
   const [recipients, setRecipients] = useState<readonly SeenApplication[]>([])
@@ -133,7 +135,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
       />
       {rows.length > 0 && (
         <ApplicationTable
-          {...{ rows, isStale, letters, rsvps, marks, filters, selected, current, erased }}
+          {...{ rows, isStale, letters, rsvps, marks, filters, selected, current, erased, highlight }}
           onSelect={(id, isOn, isRange) => choose(isRange ? rangeTo(selection, versions, id) : [id], isOn)}
           {...{ onEnter }}
           onCurrent={setCurrent}

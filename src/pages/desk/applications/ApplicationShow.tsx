@@ -38,7 +38,7 @@ import { HoldEdit } from '../retention/HoldEdit.tsx'
 import { ClockNotice } from '../session/ClockNotice.tsx'
 import { ListEnd } from './ListEnd.tsx'
 import { MarkButtons, MarkEdit } from './MarkEdit.tsx'
-import { FormAnswers, ContactFacts } from './ApplicationAnswers.tsx'
+import { FormAnswers } from './ApplicationAnswers.tsx'
 import { ApplicationErase } from './ApplicationErase.tsx'
 import { ApplicationTimeline, NoteCreate } from './ApplicationTimeline.tsx'
 import { useApplicationUpdates } from './useApplicationUpdates.ts'
@@ -142,7 +142,6 @@ export function ApplicationShow(props: ApplicationShowProps) {
           <StatusPill application={details.application} />
           {isAccepted && <RsvpSentence rsvp={details.application} />}
           {details.application.applied_before && <span className="layout-quiet">Applied before</span>}
-          <ContactFacts application={details.application} />
           {changedBy && (
             <span className="application-changed">Changed by {changedBy} since you opened it</span>
           )}
@@ -161,6 +160,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
           <section className="layout-sheet" aria-label="Answers">
             <FormAnswers
               application={details.application}
+              search={filters.search}
               isRevealing={reveal.isPending}
               onReveal={() => reveal.press({ application: id })}
             />

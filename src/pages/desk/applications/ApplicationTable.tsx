@@ -1,4 +1,4 @@
-import { memo, useLayoutEffect, useMemo, useRef, type RefObject } from 'react'
+import { memo, useLayoutEffect, useMemo, useRef, type ReactNode, type RefObject } from 'react'
 
 import { rsvpStates, type Status } from '../../../application/statuses.ts'
 import type { RsvpDetails, ListedApplication } from '../../../client/desk/applications.ts'
@@ -38,6 +38,8 @@ interface ApplicationTableProps extends RowListeners {
   current: string | null
   /** Ids of applications that were erased meanwhile. */
   erased: ReadonlySet<string>
+  /** Highlights what the search found. */
+  highlight: ((text: string) => ReactNode) | undefined
 }
 
 const columns = ['Name', 'Company', 'Team', 'Reason', 'When', 'Status']
@@ -56,7 +58,7 @@ function letterOf(letters: readonly LetterState[] | undefined, status: Status) {
 
 /** The table of rows. On a phone each row is a card. */
 export function ApplicationTable(props: ApplicationTableProps) {
-  const { rows, isStale, letters, rsvps, marks, filters, selected, current, erased } = props
+  const { rows, isStale, letters, rsvps, marks, filters, selected, current, erased, highlight } = props
   const { queue } = useDecisionQueue()
   const latest = useRef<RowListeners>(props)
   useLayoutEffect(() => void (latest.current = props))
@@ -65,7 +67,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
   const day = today()
   const lettersByApplication = useMemo(() => byApplication(letters), [letters])
   return (
-    <table className="rows-table" aria-busy={isStale || undefined}>
+    <table className="rows-table layout-cards" aria-busy={isStale || undefined}>
       <caption className="visually-hidden">
         Applications, {filters.order} first.
         {keysAreOn && ' Keys: j and k move between rows, others act on the current row, ? lists all.'}
@@ -88,7 +90,8 @@ export function ApplicationTable(props: ApplicationTableProps) {
           return (
             <Row
               key={row.id}
-              {...{ row, status, isPending, latest }}
+              {...{ row, status, isPending, latest, highlight }}
+              tab={filters.status}
               day={day}
               isChanged={queue.isChanged(row)}
               letter={letterOf(lettersByApplication.get(row.id), status)}
@@ -121,6 +124,8 @@ interface RowProps {
   isCurrent: boolean
   isSelected: boolean
   isErased: boolean
+  highlight: ApplicationTableProps['highlight']
+  tab: Filters['status']
   /** Today. Applications received today show the time instead of the day. */
   day: string
   /** The listeners, in a ref, so that new ones do not render all rows again. */

@@ -2,12 +2,15 @@ import { useEffect, useEffectEvent, useRef } from 'react'
 
 import type { Edition } from '../../../client/desk/editions.ts'
 import { EarlierNotice, EditionSelect } from '../editions/EditionSelect.tsx'
+import { findEarlierEdition, nameOfEdition } from '../editions/editions.ts'
 import type { Filters } from '../data/filters.ts'
 import { ClockNotice } from '../session/ClockNotice.tsx'
 import { JunkSuggestions } from './JunkSuggestions.tsx'
 
 interface ListExtrasProps {
   filters: Filters
+  /** Whether no application is beside the list. Otherwise only the name of the retreat is shown. */
+  isAlone: boolean
   /** All retreats, the newest first. */
   editions: readonly Edition[] | undefined
   onChange: (change: Partial<Filters>) => void
@@ -18,10 +21,20 @@ interface ListExtrasProps {
  * The parts of the list's head that are often absent: the notice about the clock, the choice among several retreats, and the
  * suggestions of junk.
  */
-export function ListExtras({ filters, editions = [], onChange, onRefresh }: ListExtrasProps) {
+export function ListExtras({ filters, isAlone, editions = [], onChange, onRefresh }: ListExtrasProps) {
   const { edition, status } = filters
   const isEarlier = edition !== undefined && edition !== editions[0]?.id
   useOnNewRetreat(editions[0]?.id, onRefresh)
+  if (!isAlone) {
+    const shown = editions.length > 1 && (findEarlierEdition(editions, edition) ?? editions[0])
+    return (
+      shown && (
+        <p className="list-extras layout-quiet">
+          <bdi>{nameOfEdition(shown)}</bdi>
+        </p>
+      )
+    )
+  }
   return (
     <>
       <ClockNotice />

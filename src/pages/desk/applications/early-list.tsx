@@ -92,7 +92,7 @@ function createRow(row: ListedApplication, { ticked }: EarlyInput) {
       isCurrent={false}
       onSelect={({ target }) => (target.checked ? ticked.add(id) : ticked.delete(id))}
     >
-      <Pill status={status} />
+      <Pill status={status} tab="new" />
     </ApplicationRow>
   )
   // In inline scripts, JSX creates DOM elements (`dom-elements.ts`).

@@ -8,14 +8,17 @@ interface PillProps {
   isPending?: boolean
   /** Whether somebody else has changed the status. */
   isChanged?: boolean
+  /** The tab of the list, if it is in one. The tab says the status already, so only screen readers are told again. */
+  tab?: Status | 'all'
 }
 
 /** The word of a status. It uses no React features, since the inline script draws it too (`early-list.tsx`). */
-export function Pill({ status, isPending = false, isChanged = false }: PillProps): ReactNode {
+export function Pill({ status, isPending = false, isChanged = false, tab }: PillProps): ReactNode {
+  const isRepeated = status === tab && !isChanged && !isPending
   return (
     <>
       <span
-        className={isChanged ? 'decisions-pill decisions-changed' : 'decisions-pill'}
+        className={`decisions-pill${isChanged ? ' decisions-changed' : ''}${isRepeated ? ' visually-hidden' : ''}`}
         data-status={status}
         aria-busy={isPending}
       >

@@ -18,7 +18,7 @@ export function DoorEdit() {
   return (
     <Screen title="Door" query={query}>
       {(door) => (
-        <div className="door-screen">
+        <div className="door-screen layout-settings">
           <section className="layout-sheet" aria-label="Current state">
             <p className={`layout-notice door-status ${door.is_open ? 'success' : 'door-closed'}`}>
               {doorSentence(door)}

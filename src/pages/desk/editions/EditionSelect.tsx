@@ -21,7 +21,9 @@ export function EditionSelect({ editions, edition, onChoose }: EditionSelectProp
   if (!newest || editions.length < 2) return null
   return (
     <p className="edition-select">
-      <label htmlFor={id}>Retreat</label>
+      <label className="visually-hidden" htmlFor={id}>
+        Retreat
+      </label>
       <select
         id={id}
         value={edition ?? newest.id}

@@ -1,19 +1,31 @@
-import { useMemo, useState } from 'react'
+import { useMemo, useState, type ReactNode } from 'react'
 
 import { Button } from './Button.tsx'
 import { formatNumber } from './format.ts'
 import { useMedia } from './useMedia.ts'
 
+interface LongTextProps {
+  text: string
+  /** Highlights words of the text. */
+  highlight?: ((part: string) => ReactNode) | undefined
+}
+
 /**
  * A text by an applicant, unchanged, with its own writing direction. An unusually long text is cut off, with a button that
  * shows the whole text.
  */
-export function LongText({ text }: { text: string }) {
+export function LongText({ text, highlight = (part) => part }: LongTextProps) {
   const pieces = useMemo(() => piecesOf(text), [text])
-  return pieces.length === 1 ? <bdi>{text}</bdi> : <Pieces {...{ text, pieces }} />
+  return pieces.length === 1 ? <bdi>{highlight(text)}</bdi> : <Pieces {...{ text, pieces, highlight }} />
 }
 
-function Pieces({ text, pieces }: { text: string; pieces: readonly string[] }) {
+interface PiecesProps {
+  text: string
+  highlight: (part: string) => ReactNode
+  pieces: readonly string[]
+}
+
+function Pieces({ text, pieces, highlight }: PiecesProps) {
   const [isExpanded, setIsExpanded] = useState(false)
   // On paper, the whole text is shown, since nobody can press the button.
   const isPrinting = useMedia('print')
@@ -23,7 +35,7 @@ function Pieces({ text, pieces }: { text: string; pieces: readonly string[] }) {
         {(isExpanded || isPrinting ? pieces : pieces.slice(0, 1)).map((piece, index) => (
           // The pieces change only when the whole text does.
           // oxlint-disable-next-line react/no-array-index-key
-          <span key={index}>{piece}</span>
+          <span key={index}>{highlight(piece)}</span>
         ))}
         {!isExpanded && !isPrinting && '…'}
       </bdi>

@@ -9,7 +9,11 @@ import { useTitle } from './site-title.tsx'
 
 /** The placeholder for content that is loading. */
 export function Loading() {
-  return <p aria-busy="true">Loading…</p>
+  return (
+    <p className="layout-loading" aria-busy="true">
+      Loading…
+    </p>
+  )
 }
 
 interface BoundaryProps {

@@ -132,7 +132,7 @@ function PageForm({ page, operator, isBuild }: PageFormProps) {
               hint="Plain text. A blank line begins a new paragraph. Web and email addresses become links."
             />
           </Sheet>
-          <div className="page-save">
+          <div className="layout-save">
             <SaveButtons
               draft={draft}
               conflictNotice={`${last ? `${last.author} changed the page meanwhile, ${momentOf(last.at)}.` : 'Somebody else changed the page meanwhile.'} Your changes are not saved. Saving now replaces theirs.`}

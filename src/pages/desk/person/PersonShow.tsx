@@ -42,10 +42,10 @@ export function PersonShow({ id, filters }: PersonShowProps) {
       nav={<Back label="In the application" to={{ screen: 'application', id, filters }} />}
     >
       {({ by_address: byAddress, ...about }) => (
-        <>
+        <div className="layout-settings">
           <Person about={about} />
           <PersonByAddress applications={byAddress} filters={filters} />
-        </>
+        </div>
       )}
     </Screen>
   )

@@ -181,7 +181,7 @@ interface GuestTableProps extends Pick<GuestsProps, 'edition'> {
 
 function GuestTable({ guests, questions, columns, isBlind, edition }: GuestTableProps) {
   return (
-    <table className="guests-table" data-size={columns.length > 6 ? 'many' : undefined}>
+    <table className="guests-table layout-cards" data-size={columns.length > 6 ? 'many' : undefined}>
       <thead>
         <tr>
           <th scope="col">Name</th>

@@ -91,38 +91,38 @@ function QuestionsForm({ places, stored }: QuestionsFormProps) {
   const isFull = questions.length >= maxQuestions
   const erasure = erasureSentence(value, stored.questions)
   return (
-    <form className="layout-columns" onSubmit={draft.onSubmit}>
-      <Sheet title="What guests are asked">
-        <p className="layout-quiet">
-          People who are coming are asked this on their page, and can change their answers there. Nobody is
-          told of a new question until you send a reminder. A saved question keeps its kind, since people may
-          have answered it.
-        </p>
-        {questions.length === 0 && <p>There are no questions yet.</p>}
-        <ol className="questions-list">
-          {questions.map((question, index) => (
-            <li key={question.id}>
-              <QuestionEdit
-                question={question}
-                number={index + 1}
-                stored={stored.questions.find(({ id }) => id === question.id)}
-                isFirst={index === 0}
-                isLast={index === questions.length - 1}
-                onChange={(changed) => change(questions.with(index, { ...question, ...changed }))}
-                onMove={(by) => move(index, by)}
-                onRemove={() => remove(index)}
-              />
-            </li>
-          ))}
-        </ol>
-        <Button ref={addButton} isOff={isFull} onPress={add}>
-          Add question
-        </Button>
-        {isFull && <p className="control-hint">There are at most {maxQuestions} questions.</p>}
-      </Sheet>
-      <div className="questions-side">
+    <form onSubmit={draft.onSubmit}>
+      <div className="layout-columns">
+        <Sheet title="What guests are asked">
+          <p className="layout-quiet">
+            People who are coming are asked this on their page, and can change their answers there. Nobody is
+            told of a new question until you send a reminder. A saved question keeps its kind, since people
+            may have answered it.
+          </p>
+          {questions.length === 0 && <p>There are no questions yet.</p>}
+          <ol className="questions-list">
+            {questions.map((question, index) => (
+              <li key={question.id}>
+                <QuestionEdit
+                  question={question}
+                  number={index + 1}
+                  stored={stored.questions.find(({ id }) => id === question.id)}
+                  isFirst={index === 0}
+                  isLast={index === questions.length - 1}
+                  onChange={(changed) => change(questions.with(index, { ...question, ...changed }))}
+                  onMove={(by) => move(index, by)}
+                  onRemove={() => remove(index)}
+                />
+              </li>
+            ))}
+          </ol>
+          <Button ref={addButton} isOff={isFull} onPress={add}>
+            Add question
+          </Button>
+          {isFull && <p className="control-hint">There are at most {maxQuestions} questions.</p>}
+        </Sheet>
         {questions.length > 0 && (
-          <Sheet title="Days">
+          <Sheet title="Days" className="questions-side">
             <Field
               label="Last day for answers"
               hint="Guests can change their answers until then. Leave blank for the first day of the retreat."
@@ -142,14 +142,16 @@ function QuestionsForm({ places, stored }: QuestionsFormProps) {
             )}
           </Sheet>
         )}
-        {erasure !== '' && <p className="layout-notice error">{erasure}</p>}
-        {(questions.length > 0 || stored.questions.length > 0) && (
+      </div>
+      {(questions.length > 0 || stored.questions.length > 0) && (
+        <div className="layout-save">
+          {erasure !== '' && <p className="layout-notice error">{erasure}</p>}
           <SaveButtons
             draft={draft}
             conflictNotice={`Somebody else changed the questions meanwhile. There are ${countOf(stored.questions.length, 'question')} now. Your changes are not saved. Saving now replaces theirs.`}
           />
-        )}
-      </div>
+        </div>
+      )}
     </form>
   )
 }

@@ -31,12 +31,10 @@ export function RetentionEdit() {
       {(retention) => (
         <>
           <DueApplications retention={retention} />
-          <div className="layout-columns">
+          <div className="layout-settings">
             <MonthsEdit retention={retention} />
-            <div>
-              <EditionDays retention={retention} />
-              <Holds retention={retention} />
-            </div>
+            <EditionDays retention={retention} />
+            <Holds retention={retention} />
           </div>
         </>
       )}
