@@ -151,7 +151,7 @@ export interface Overview extends Count {
   paid_solution: Partial<Record<Application['paid_solution'], number>>
 }
 
-/** Something that an organiser did to an application. */
+/** Something that an organiser did to an application. `author`: their name, or their email. */
 export type HistoryEntry = { act: string; at: string; author: string } & (
   | { kind: 'status'; detail: { status: Status; former: Status } }
   | { kind: 'note'; detail: { note: string } }
@@ -209,6 +209,8 @@ export interface ListPosition extends Count {
 
 /** The data that is shown when an application is opened. */
 export interface OpenedApplication extends ApplicationDetails {
+  /** The caller as an author of events. An older schema omits it. */
+  me?: string
   /** Released letters, the oldest first, and then the drafts. */
   letters: Letter[]
   /** Null if there is only one organiser. */
