@@ -145,6 +145,8 @@ export interface Overview extends Count {
   counts: Record<Status | 'all', Count>
   /** All retreats, the newest first. Undefined if the server is older than the desk. */
   editions?: Edition[]
+  /** What came since `day`, yesterday, began: applications, and applicants who gave an RSVP. An older schema omits it. */
+  since_yesterday?: { day: string; new: Count; replied: Count }
   /** The number of applications by day, as `2026-12-31`. */
   days: Record<string, number>
   team_size: Partial<Record<Application['team_size'], number>>
