@@ -6,9 +6,9 @@ import { sqlOf, type Sql } from '../src/server/database/connection/sql.ts'
 
 /** The organisers who decide about the applications. The visitor of the demonstration signs in as the first of them. */
 export const organisers = [
-  'ines@unplugged.example',
-  'tomasz@unplugged.example',
-  'mara@unplugged.example',
+  { email: 'ines@unplugged.example', name: 'Ines' },
+  { email: 'tomasz@unplugged.example', name: 'Tomasz' },
+  { email: 'mara@unplugged.example', name: 'Mara' },
 ] as const
 
 /**
@@ -19,8 +19,8 @@ export async function openDesks(sql: Sql) {
   const functions = await readDeskFunctions(sql)
   const sessions: string[] = []
   const calls: CallDesk[] = []
-  for (const email of organisers) {
-    await addOrganiser(sql, email)
+  for (const { email, name } of organisers) {
+    await addOrganiser(sql, email, name)
     const claims = await sql.begin(async (transaction) => {
       const [account] = await transaction<[{ id: string }]>`select id from auth.users where email = ${email}`
       const { session } = await openSession(transaction, account.id, 'magiclink')
@@ -36,9 +36,9 @@ export async function openDesks(sql: Sql) {
       begin: (mode, work) => sql.begin(mode, work),
     })
     calls.push(
-      createDesk(async (name, parameters) => {
-        const deskFunction = functions.get(name)
-        if (deskFunction === undefined) throw new Error(`there is no ${name}`)
+      createDesk(async (call, parameters) => {
+        const deskFunction = functions.get(call)
+        if (deskFunction === undefined) throw new Error(`there is no ${call}`)
         return JSON.parse(
           await callFunction(caller, deskFunction, JSON.stringify(parameters), Object.keys(parameters)),
         ) as unknown

@@ -73,7 +73,7 @@ async function start({ signal, stopped, atEnd }: Run) {
     }
     const server = siteOfParent === undefined ? await serve(environment, atEnd) : { ended: stopped }
     signal.throwIfAborted()
-    const [email] = organisers
+    const [{ email }] = organisers
     const link = deskLink(new URL(site), { secret: await operatorSecret(sql, email), type: 'magiclink' })
     console.log(`
 This is a demonstration: all people are invented, and nothing leaves this machine.

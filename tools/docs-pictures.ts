@@ -17,7 +17,7 @@ import { anApplication, getForm } from '../test/support/form.ts'
 import { dataDirectory, startServer } from '../test/support/server.ts'
 
 const folder = join('docs', 'images')
-const [email] = organisers
+const [{ email }] = organisers
 
 const laptop = { viewport: { width: 1366, height: 650 } }
 const tallLaptop = { viewport: { width: 1440, height: 900 } }

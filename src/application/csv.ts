@@ -42,13 +42,13 @@ export interface OrganiserWork {
   answer: Rsvp | null
   answered_at: string | null
   /**
-   * The marks that the reader may see, in the order of their authors' emails. `after_seeing`: the author could see marks of
+   * The marks that the reader may see, in the order of their authors. `after_seeing`: the author could see marks of
    * others before giving or last changing this one.
    */
   marks: { author: string; mark: 'yes' | 'maybe' | 'no'; why: string; after_seeing: boolean }[]
   /** The answers to questions that are not private, in the order of the questions. */
   questions: { question: string; answer: string }[]
-  /** Who last set the application's status, and when; null if nobody has set it. */
+  /** The name or the email of the organiser who last set the application's status, and when; null if nobody has set it. */
   decided_by: string | null
   decided_at: string | null
   /** The oldest first. */

@@ -18,6 +18,8 @@ export const maxCharacters = {
   venue: 200,
   /** The name of a retreat. */
   edition: 100,
+  /** The name of an organiser. */
+  organiser: 60,
   /** The reason for keeping an application. */
   hold: 500,
   /** A question to guests, and one of its options. */

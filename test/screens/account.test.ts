@@ -12,6 +12,7 @@ import {
   link,
   setClockBehind,
   settingSwitch,
+  timeline,
 } from '../support/desk-parts.ts'
 import { deskScreensForTestFile, type OpenedDesk } from '../support/desk-screens.ts'
 import { codeOf, otherCodeThan } from '../support/sign-in.ts'
@@ -217,4 +218,33 @@ test('switching blind reading keeps the rest of the account page and the focus',
   await announced('Blind reading is on.')
   expect(document.activeElement).toBe(setUp)
   expect(setUp.isConnected).toBe(true)
+})
+
+test('a name that is set at the desk stands in place of the email, and an own act is not announced as another’s', async () => {
+  const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'Babbage' }])
+  await desk.bob.client
+    .rpc('desk_note', { act: crypto.randomUUID(), application: id, note: 'By Bob.' })
+    .throwOnError()
+  await desk.bob.client.rpc('desk_set_name', { name: 'Bob' }).throwOnError()
+  const { press, fill, goTo, announced, user } = await desk.open('/account')
+  await fill(await screen.findByLabelText('Your name'), 'bob')
+  await press('Save name')
+  await findAlert(/^Not saved\. Another author has this name\./)
+  await fill(await screen.findByLabelText('Your name'), ' Ada L. ')
+  await press('Save name')
+  await announced('Name saved.')
+  await waitFor(() => expect(screen.getByLabelText('Your name')).toHaveProperty('value', 'Ada L.'))
+
+  goTo(`/applications/${id}`)
+  await heading('Ada Babbage')
+  await user.type(await screen.findByLabelText('Note'), 'By Ada.')
+  await press('Add note')
+  await waitFor(() =>
+    expect(timeline().slice(1)).toEqual([
+      expect.stringMatching(/, BobBy Bob\.$/),
+      expect.stringMatching(/, Ada L\.By Ada\.$/),
+    ]),
+  )
+  // Only what others did is new.
+  expect(document.querySelectorAll('.application-timeline .application-fresh')).toHaveLength(0)
 })

@@ -296,3 +296,25 @@ test('an empty list says what to do next', async () => {
   await follow('Clear all filters')
   await waitFor(() => expect(names()).toEqual(['Person 1', 'Person 2']))
 })
+
+test('a line in the head of the list counts what came since yesterday, and leads to these applications', async () => {
+  const longAgo = new Date('2024-03-05T12:00:00Z')
+  const [old] = await desk.store([{ first_name: 'Old', last_name: 'K', created_at: longAgo }])
+  const { refresh, user } = await desk.open()
+  await link('New 1')
+  expect(screen.queryByText(/Since yesterday/)).toBeNull()
+  await desk.store([
+    { first_name: 'Ada', last_name: 'L' },
+    { first_name: 'Bob', last_name: 'R' },
+  ])
+  await desk.sql`
+    insert into private.history (application_id, author, kind, detail)
+    values (${old?.id ?? ''}, 'applicant', 'answer', '{"answer": "coming"}')`
+  await refresh()
+  // The button about new applications takes its place.
+  await user.click(await button('2 new'))
+  const line = await screen.findByText(/^Since yesterday:/)
+  expect(line.textContent).toBe('Since yesterday: 2 new, 1 replied')
+  await user.click(within(line).getByRole('link', { name: '2 new' }))
+  await shown(['Ada L', 'Bob R'])
+})

@@ -3,11 +3,16 @@ import { expect, test } from 'vitest'
 
 import { people } from '../support/applicants.ts'
 import { atTestEnd } from '../support/cleanup.ts'
-import { button, heading, link, names, settingSwitch, tab } from '../support/desk-parts.ts'
+import { button, heading, link, names, row, settingSwitch, tab } from '../support/desk-parts.ts'
 import { deskScreensForTestFile } from '../support/desk-screens.ts'
 
 const desk = deskScreensForTestFile()
 
+/** The marks in a row of the list: in words, and as initials with the value that gives each its sign. */
+const marksShown = async (name: string) =>
+  [...(await row(name)).querySelectorAll<HTMLElement>('.rows-when > .visually-hidden, [data-mark]')].map(
+    ({ textContent, dataset }) => [textContent, dataset['mark']].filter(Boolean).join(' '),
+  )
 const markAs = (application: string, mark: string, why = '') =>
   desk.bob.client.rpc('desk_mark', { act: crypto.randomUUID(), application, mark, why })
 
@@ -46,7 +51,32 @@ test('keys mark an application, which then shows the marks of others, and Enter 
   ).toEqual([])
 
   await user.keyboard('{Escape}')
-  await screen.findByText('1 maybe, 1 no')
+  await waitFor(async () =>
+    expect(await marksShown('Person 1')).toEqual([
+      'Marks: ada@example.org: Maybe, bob@example.org: No',
+      'AD maybe',
+      'BO no',
+    ]),
+  )
+  expect(await marksShown('Person 2')).toEqual([])
+})
+
+test('the list shows initials of the names of those whose marks one may see, and none before one’s own mark', async () => {
+  const [{ id } = { id: '' }, { id: other } = { id: '' }] = await desk.store(people(2))
+  await desk.bob.client.rpc('desk_set_name', { name: 'Bob Ross' }).throwOnError()
+  await desk.ada.client.rpc('desk_set_name', { name: 'Ada' }).throwOnError()
+  for (const each of [id, other]) await markAs(each, 'yes')
+  await desk.ada.client.rpc('desk_mark', {
+    act: crypto.randomUUID(),
+    application: other,
+    mark: 'no',
+    why: '',
+  })
+  await desk.open()
+  await waitFor(async () =>
+    expect(await marksShown('Person 2')).toEqual(['Marks: Ada: No, Bob Ross: Yes', 'AD no', 'BR yes']),
+  )
+  expect(await marksShown('Person 1')).toEqual([])
 })
 
 test('of keys that are pressed while a mark is being saved, the last one counts', async () => {

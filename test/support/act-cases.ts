@@ -109,6 +109,14 @@ export const actCases: Record<ActName, ActCase> = {
     failure: 'Not switched.',
     query: eventsOf('blind'),
   },
+  desk_set_name: {
+    path: '/account',
+    input: ['Your name', 'Grace'],
+    press: 'Save name',
+    announcement: 'Name saved.',
+    failure: 'Not saved.',
+    query: `select from private.organisers where name = 'Grace'`,
+  },
   desk_set_reads_only: {
     path: '/account',
     press: { role: 'switch', name: 'I don’t mark applications' },

@@ -58,6 +58,7 @@ interface Count {
 /** The counts of the list. */
 export interface Overview {
   counts: Record<string, Count>
+  since_yesterday: { day: string; new: Count; replied: Count }
   count: number
   more: boolean
   days: Record<string, number>

@@ -26,6 +26,8 @@ const usage = `Usage: ${commandLine('organisers', '[option]')}
 
   (none)                   lists who may sign in
   --add <email>            adds an account; prints a link that signs in once, within an hour
+  --add <email> --name <name>
+                           also sets the name that stands in place of the email at the desk
   --link <email>           prints another link of this kind
   --remove <email>         deletes the account, its sessions and its rights at once
   --reset-factor <email>   removes a lost second factor
@@ -38,6 +40,7 @@ export async function run(): Promise<void> {
   const options = readOptions(
     {
       add: { type: 'string', multiple: true },
+      name: { type: 'string' },
       link: { type: 'string', multiple: true },
       remove: { type: 'string', multiple: true },
       'reset-factor': { type: 'string', multiple: true },
@@ -46,7 +49,9 @@ export async function run(): Promise<void> {
     usage,
   )
   if (options === undefined) return
-  const [[option, value] = ['list', ''], second] = Object.entries(options)
+  const { name, ...others } = options
+  const [[option, value] = ['list', ''], second] = Object.entries(others)
+  if (name !== undefined && option !== 'add') throw new OperatorError('Use --name together with --add.')
   if (second !== undefined) throw new OperatorError(`Use either --${option} or --${second[0]}.`)
   if (Array.isArray(value) && value.length > 1)
     throw new OperatorError(`--${option} takes one email address.`)
@@ -54,14 +59,14 @@ export async function run(): Promise<void> {
   await withDatabase(async ({ owner, ownerOfAuth }) => {
     const isHostedProject = ownerOfAuth === 'supabase'
     const runOption = isHostedProject ? changeProjectAccounts : changeOwnAccounts
-    await runOption(owner, option, email)
+    await runOption(owner, option, email, name)
   })
 }
 
-async function changeOwnAccounts(sql: Sql, option: string, email: string) {
+async function changeOwnAccounts(sql: Sql, option: string, email: string, name?: string) {
   if (option === 'list') return list(sql)
   if (option === 'add') {
-    const isNew = await addOrganiser(sql, email)
+    const isNew = await addOrganiser(sql, email, name)
     console.error(
       isNew ? `${readable(email)} is an organiser now.` : `${readable(email)} is an organiser already.`,
     )
@@ -84,10 +89,10 @@ async function changeOwnAccounts(sql: Sql, option: string, email: string) {
   }
 }
 
-async function changeProjectAccounts(sql: Sql, option: string, email: string) {
+async function changeProjectAccounts(sql: Sql, option: string, email: string, name?: string) {
   if (option === 'list') return list(sql)
   if (option === 'add') {
-    const isNew = await addProjectOrganiser(sql, email)
+    const isNew = await addProjectOrganiser(sql, email, name)
     console.log(
       isNew ? `${readable(email)} is an organiser now.` : `${readable(email)} is an organiser already.`,
     )
@@ -108,10 +113,11 @@ async function changeProjectAccounts(sql: Sql, option: string, email: string) {
 async function list(sql: Sql) {
   const organisers = await listOrganisers(sql)
   if (organisers.length === 0) console.error('There are no organisers yet: --add <email> makes one.')
-  for (const { email, last_sign_in_at: last, has_second_factor: hasFactor } of organisers) {
+  for (const { email, name, last_sign_in_at: last, has_second_factor: hasFactor } of organisers) {
     const signedIn =
       last === null ? 'never signed in' : `signed in last on ${last.toISOString().slice(0, 10)}`
-    console.log(`${onOneLine(readable(email))}  ${signedIn}${hasFactor ? ', with a second factor' : ''}`)
+    const who = onOneLine(readable(email)) + (name === null ? '' : ` (${name})`)
+    console.log(`${who}  ${signedIn}${hasFactor ? ', with a second factor' : ''}`)
   }
 }
 

@@ -146,13 +146,15 @@ export interface Overview extends Count {
   acceptances: Acceptances
   /** All retreats, the newest first. Undefined if the server is older than the desk. */
   editions?: Edition[]
+  /** What came since `day`, yesterday, began: applications, and applicants who gave an RSVP. An older schema omits it. */
+  since_yesterday?: { day: string; new: Count; replied: Count }
   /** The number of applications by day, as `2026-12-31`. */
   days: Record<string, number>
   team_size: Partial<Record<Application['team_size'], number>>
   paid_solution: Partial<Record<Application['paid_solution'], number>>
 }
 
-/** Something that an organiser did to an application. */
+/** Something that an organiser did to an application. `author`: their name, or their email. */
 export type HistoryEntry = { act: string; at: string; author: string } & (
   | { kind: 'status'; detail: { status: Status; former: Status } }
   | { kind: 'note'; detail: { note: string } }
@@ -217,6 +219,8 @@ export interface Acceptances {
 
 /** The data that is shown when an application is opened. */
 export interface OpenedApplication extends ApplicationDetails {
+  /** The caller as an author of events. An older schema omits it. */
+  me?: string
   /** Released letters, the oldest first, and then the drafts. */
   letters: Letter[]
   /** Null if there is only one organiser. */

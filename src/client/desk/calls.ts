@@ -31,7 +31,7 @@ import type {
   Template,
   WriteOutcome,
 } from './letters.ts'
-import type { Marks, MarkValue, Reading } from './marks.ts'
+import type { Marks, MarkValue, Organiser, Reading } from './marks.ts'
 import type { Question } from '../../application/questions.ts'
 import type { AllAbout } from './person.ts'
 import type { PageSettings } from './page.ts'
@@ -60,7 +60,7 @@ interface EditionArgument {
  * `edition` is the number of a retreat. `occasion` is the name of a template. `most` is the maximum number of rows.
  */
 interface Reads {
-  desk_me: [object, { email: string }]
+  desk_me: [object, Organiser]
   desk_list: [{ filter: Filter; after?: Cursor | null; most?: number }, ListPage]
   /** `oldest` is the position of the last shown row, in any order. (The field has its name from 1.0.0.) */
   desk_refresh: [
@@ -103,6 +103,7 @@ interface Acts {
   desk_reveal: [{ act: string; application: string }, ApplicationDetails]
   desk_set_blind: [Pick<Reading, 'blind'>, Reading]
   desk_set_reads_only: [Pick<Reading, 'reads_only'>, Reading]
+  desk_set_name: [{ name: string }, Organiser]
   /** Saves the organiser's mark of an application: yes, maybe or no. Null takes it back. */
   desk_mark: [{ act: string; application: string; mark: MarkValue | null; why: string }, Marks | null]
   desk_decide: [{ act: string; decisions: Decision[] }, DecisionOutcome[]]

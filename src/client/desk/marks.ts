@@ -3,7 +3,7 @@ export type MarkValue = 'yes' | 'maybe' | 'no'
 
 /** A mark that an organiser may see. */
 export interface Mark {
-  /** The author's email. */
+  /** The name of its author, or their email. */
   author: string
   mark: MarkValue
   /** One line about it; may be blank. */
@@ -18,12 +18,22 @@ export interface Marks {
   own: Mark | null
   /** Null while they are hidden: until the organiser's own mark, or a decision. */
   others: Mark[] | null
-  /** The emails of the organisers who have not marked it; null while marks are hidden. */
+  /** The organisers who have not marked it; null while marks are hidden. */
   missing: string[] | null
 }
 
-/** The visible marks of an application in a list. */
-export type MarkCounts = Record<MarkValue, number> & { own: MarkValue | null }
+/** The visible marks of an application in a list. `by`: the author of each, and the mark. An older schema omits it. */
+export type MarkCounts = Record<MarkValue, number> & {
+  own: MarkValue | null
+  by?: [author: string, mark: MarkValue][]
+}
+
+/** The organiser who is signed in. */
+export interface Organiser {
+  email: string
+  /** Stands in place of the email wherever the desk names an author. An older schema omits it. */
+  name?: string | null
+}
 
 /** How an organiser reads applications. */
 export interface Reading {

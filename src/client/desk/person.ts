@@ -125,10 +125,12 @@ export interface AllAbout {
   }[]
   /**
    * The person's own account; null if they have none. `history` and `marks` count what they did as an organiser. Of another's account
-   * an organiser gets only `email` and `organiser_since`.
+   * an organiser gets only `email`, `name` and `organiser_since`.
    */
   account: {
     email: string
+    /** The name that stands in place of the email at the desk. */
+    name: string | null
     organiser_since: string | null
     created_at: string | null
     last_sign_in_at: string | null

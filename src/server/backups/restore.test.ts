@@ -112,6 +112,24 @@ test('an organiser whom an older version stored with an international domain sig
   expect(await emails()).toEqual([ada])
 })
 
+test('a restore keeps the names of organisers, and a backup from before they had names is restored without', async () => {
+  const [from, to, older] = await Promise.all([openTestDatabase(), openTestDatabase(), openTestDatabase()])
+  const folder = join((await temporaryDirectory()).path, 'backup')
+  await addOrganiser(from.owner, 'ada@example.org', 'Ada')
+  const stored = await from.owner<{ name: string }[]>`select * from private.organisers`
+  const nameless = stored.map((row) => {
+    const { name: _, ...others } = row
+    return others
+  })
+  const names = async ({ owner }: Database) => (await listOrganisers(owner)).map(({ name }) => name)
+  await backUp(from.owner, folder)
+  await restore(to.owner, await checkBackup(folder))
+  expect(await names(to)).toEqual(['Ada'])
+  await replaceRows(folder, 'private.organisers', nameless)
+  await restore(older.owner, await checkBackup(folder))
+  expect(await names(older)).toEqual([null])
+})
+
 test('a restored retreat is the same event in calendars, and a template named like the confirmation keeps its text', async () => {
   const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
   const folder = join((await temporaryDirectory()).path, 'backup')

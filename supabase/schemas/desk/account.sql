@@ -39,6 +39,39 @@ begin
 end
 $$;
 
+-- An author as organisers read it: the organiser's name, otherwise `author`, which is the email at the time of the act. Tables without
+-- the author's account find the organiser by that email. Names are read with the acts, so that a new name is shown everywhere.
+create function private.author_shown(author text, account uuid default null) returns text
+  language sql stable set search_path = ''
+as $$
+  select coalesce((
+    select name from private.organisers join auth.users on users.id = account_id
+    where name is not null and account_id = coalesce(account, account_id)
+      and (account is not null or private.unicode_email(email) = author)
+    limit 1
+  ), author)
+$$;
+
+-- Sets an organiser's name; a blank one removes it. Nobody gets the name of another organiser, an address, or a word that the history
+-- uses for other authors.
+create function private.set_organiser_name(account uuid, name text) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  new_name text := nullif(private.trimmed(coalesce(name, '')), '');
+begin
+  if char_length(new_name) > 60 or new_name ~ '[[:cntrl:]@]' then
+    raise exception 'A name has at most 60 characters, and no “@”.' using errcode = '22023';
+  elsif lower(new_name) in ('applicant', 'operator', 'server') or exists (
+    select from private.organisers
+    where account_id <> set_organiser_name.account and lower(organisers.name) = lower(new_name)
+  ) then
+    raise exception 'Another author has this name. Add a surname or an initial.' using errcode = '22023';
+  end if;
+  update private.organisers set name = new_name where account_id = set_organiser_name.account;
+end
+$$;
+
 -- Whether there are several organisers. A single one needs no marks.
 create function private.is_shared() returns boolean
   language sql stable set search_path = ''

@@ -20,7 +20,7 @@ begin
     ),
     'history', (
       select coalesce(jsonb_agg(jsonb_build_object(
-        'act', act, 'at', at, 'author', author, 'kind', kind,
+        'act', act, 'at', at, 'author', private.author_shown(author, author_id), 'kind', kind,
         'detail', case
           when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'questions', 'kept', 'link')
             -- A hold that ended has no reason to hide.
@@ -36,7 +36,7 @@ begin
     'edition', application_row.edition,
     'erased_on', private.erased_on(application_row),
     'hold', (
-      select jsonb_build_object('reason', case when not blind then reason end, 'held_by', held_by, 'held_at', held_at)
+      select jsonb_build_object('reason', case when not blind then reason end, 'held_by', private.author_shown(held_by), 'held_at', held_at)
       from private.holds where application_id = application
     ),
     'questions', case

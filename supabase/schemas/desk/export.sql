@@ -10,11 +10,11 @@ begin
   return query
     with happened as (
       select history.application_id as id,
-        (array_agg(author order by history.id desc) filter (where kind = 'status'))[1] as author,
+        (array_agg(coalesce(name, author) order by history.id desc) filter (where kind = 'status'))[1] as author,
         max(at) filter (where kind = 'status') as decided_at,
-        jsonb_agg(jsonb_build_object('at', at, 'author', author, 'note', detail ->> 'note') order by history.id)
+        jsonb_agg(jsonb_build_object('at', at, 'author', coalesce(name, author), 'note', detail ->> 'note') order by history.id)
           filter (where kind = 'note') as notes
-      from private.history
+      from private.history left join private.organisers on account_id = author_id
       where history.application_id = any (applications) and kind in ('status', 'note') group by 1
     ), written as (
       select delivery.application_id as id, jsonb_agg(jsonb_build_object(

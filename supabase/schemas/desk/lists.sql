@@ -86,6 +86,36 @@ as $$
   ) as having_it
 $$;
 
+-- What came to an edition since the day before today began in a time zone: {day, new, replied}. `new` are its applications without those
+-- that were put aside, and `replied` counts the applicants who gave an RSVP. Counts go up to a thousand.
+create function private.since_yesterday(edition integer, zone text) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  day constant date := (now() at time zone zone)::date - 1;
+  start constant timestamptz := day::timestamp at time zone zone;
+begin
+  return jsonb_build_object(
+    'day', day,
+    'new', (
+      select private.up_to_thousand(count(*)) from (
+        select from public.retreat_applications as application left join private.statuses on application_id = id
+        where application.edition = since_yesterday.edition and application.created_at >= start
+          and status is distinct from 'aside' limit 1001
+      ) as received
+    ),
+    'replied', (
+      select private.up_to_thousand(count(*)) from (
+        select distinct application_id
+        from private.history join public.retreat_applications as application on application.id = application_id
+        where kind = 'answer' and author = 'applicant' and at >= start
+          and application.edition = since_yesterday.edition limit 1001
+      ) as answered
+    )
+  );
+end
+$$;
+
 -- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day in
 -- the given time zone, by team size and by paid solution. `more`: there are more than were counted. A filter by RSVP applies only
 -- to `accepted` and `all`: no other list of the desk has this filter.
@@ -157,6 +187,7 @@ begin
     )
     select jsonb_build_object(
       'counts', counts, 'editions', private.editions_shown(), 'acceptances', private.acceptances(shown),
+      'since_yesterday', private.since_yesterday(shown, zone),
       'count', cardinality(sample.ids),
       'more', sample.next is not null,
       'days', (select coalesce(jsonb_object_agg(day, count), '{}')

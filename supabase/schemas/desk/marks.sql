@@ -7,7 +7,10 @@
 create function private.visible_marks(account uuid) returns setof private.marks
   language sql stable
 as $$
-  select marks.* from private.marks
+  select marks.application_id, marks.account_id, coalesce(organisers.name, marks.author), marks.mark, marks.why, marks.at,
+    marks.is_after_seeing, marks.has_seen, marks.was_shown
+  from private.marks
+    left join private.organisers using (account_id)
     left join private.marks as own on own.application_id = marks.application_id and own.account_id = account
     left join private.statuses as decided
       on decided.application_id = marks.application_id and private.is_decision(decided.status)
@@ -41,20 +44,20 @@ $$;
 create trigger show_marks after insert or update on private.statuses
   for each row when (private.is_decision(new.status)) execute function private.show_marks();
 
--- For each application with visible marks: the organiser's own mark, and the numbers of yes, maybe and no.
+-- For each application with visible marks: the organiser's own mark, the numbers of yes, maybe and no, and `by`: the author and the
+-- mark of each.
 create function private.mark_counts(applications uuid[], account uuid) returns jsonb
   language sql stable set search_path = ''
 as $$
   select coalesce(jsonb_object_agg(application_id, counts), '{}') from (
     select application_id, jsonb_build_object('own', max(mark) filter (where account_id = account),
       'yes', count(*) filter (where mark = 'yes'), 'maybe', count(*) filter (where mark = 'maybe'),
-      'no', count(*) filter (where mark = 'no')) as counts
+      'no', count(*) filter (where mark = 'no'), 'by', jsonb_agg(jsonb_build_array(author, mark) order by author, account_id)) as counts
     from private.visible_marks(account) where application_id = any (applications) group by application_id
   ) as of_application
 $$;
 
--- An organiser's own mark of an application, those of others, and the emails of those who have not marked it (without those who
--- only read). `others` and `missing` are null while they are hidden. The whole result is null if there is only one organiser.
+-- An organiser's own mark of an application, those of others, and who has not marked it (without those who only read). `others` and `missing` are null while they are hidden. The whole result is null if there is only one organiser.
 create function private.marks_shown(application uuid, account uuid) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -74,7 +77,7 @@ as $$
       select coalesce(jsonb_agg(shown order by author, account_id) filter (where account_id <> account), '[]') from visible
     ) end,
     'missing', case when is_allowed then (
-      select coalesce(jsonb_agg(email order by email), '[]')
+      select coalesce(jsonb_agg(coalesce(name, email) order by coalesce(name, email)), '[]')
       from private.organisers join auth.users on users.id = account_id
       where not reads_only and not exists (select from visible where visible.account_id = organisers.account_id)
     ) end

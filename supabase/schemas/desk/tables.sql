@@ -12,7 +12,9 @@ create table private.organisers (
   told_until timestamptz not null default now(),
   day_due_at timestamptz,
   -- Whether they read without marking, so that nobody waits for their marks.
-  reads_only boolean not null default false
+  reads_only boolean not null default false,
+  -- Stands in place of the email wherever the desk names an author. Null: they have none.
+  name text constraint organisers_name check (name <> '' and char_length(name) <= 60 and name !~ '[[:cntrl:]]')
 );
 create index organisers_day_due on private.organisers (day_due_at) where notices <> 'off';
 alter table private.organisers enable row level security;

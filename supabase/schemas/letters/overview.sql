@@ -51,9 +51,9 @@ as $$
         select count(*) from private.deliveries as earlier
         where earlier.letter_id = delivery.letter_id and earlier.queued_at < delivery.queued_at and private.has_told(earlier)
           and earlier.act is distinct from delivery.act
-      ), 'way', way, 'state', state, 'author', author, 'act', act, 'released_at', queued_at, 'due_at', due_at,
+      ), 'way', way, 'state', state, 'author', private.author_shown(author), 'act', act, 'released_at', queued_at, 'due_at', due_at,
       'attempts', attempts, 'uncertain', may_have_arrived, 'sent_at', done_at, 'withdrawn_at', recalled_at,
-      'withdrawn_by', recalled_by, 'answer', case when not blind then reply else '' end, 'otherwise', otherwise
+      'withdrawn_by', private.author_shown(recalled_by), 'answer', case when not blind then reply else '' end, 'otherwise', otherwise
     ) order by position), '[]')
   from unnest(ids) with ordinality as shown (id, position)
     join private.letter_deliveries as delivery using (id)

@@ -193,8 +193,8 @@ begin
 end
 $$;
 
--- The account with an email; null if there is none. `reader`: the organiser who reads it. Of another's account they get `email`
--- and `organiser_since`, and the rest is null: it would tell what a colleague has marked. Null for an operator, who gets all, and
+-- The account with an email; null if there is none. `reader`: the organiser who reads it. Of another's account they get `email`,
+-- `name` and `organiser_since`, and the rest is null: it would tell what a colleague has marked. Null for an operator, who gets all, and
 -- what is stored under the email of a removed account, which reads whole tables. `organiser_since` is null unless it is an
 -- organiser's.
 create function private.account_of(email text, reader uuid) returns jsonb
@@ -202,7 +202,7 @@ create function private.account_of(email text, reader uuid) returns jsonb
 as $$
 begin
   return (
-    select jsonb_build_object('email', asked.email, 'organiser_since', organiser.created_at) || case
+    select jsonb_build_object('email', asked.email, 'name', name, 'organiser_since', organiser.created_at) || case
       when reader <> users.id then
         '{"created_at": null, "last_sign_in_at": null, "blind": null, "reads_only": null, "notices": null, "history": null, "marks": null}'
       else jsonb_build_object(

@@ -68,6 +68,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     desk_mark: [{ act: newId(), application: id, mark: 'yes', why: 'Warm.' }],
     desk_set_blind: [{ blind: true }],
     desk_set_reads_only: [{ reads_only: true }],
+    desk_set_name: [{ name: 'Grace' }],
     desk_decide: [
       { act: newId(), decisions: [{ id, status: 'accepted', version: 0 }] },
       { act: newId(), decisions: [{ id, status: 'declined', version: 0 }] },

@@ -112,6 +112,7 @@ const write: Record<keyof typeof maxCharacters, (length: number) => Promise<unkn
     })
   },
   edition: (length) => ask('name_edition', { edition: 1, name: '🌲'.repeat(length) }),
+  organiser: (length) => ask('set_name', { name: '🌲'.repeat(length) }),
   venue: async (length) => {
     const [row] = await server.database.owner<[{ version: number }]>`
       select calendar_sequence as version from private.editions`

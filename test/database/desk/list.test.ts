@@ -165,13 +165,50 @@ test('an export has complete applications with their status, however large they 
   expect(new Set(read.flatMap(idsOf)).size).toBe(17)
 })
 
+test('the overview counts applications and RSVPs since yesterday began in the time zone, whatever the filter', async () => {
+  // In this zone it is about noon, so that no day begins during the test.
+  const offset = 12 - new Date().getUTCHours()
+  const zone = `Etc/GMT${offset > 0 ? '-' : '+'}${Math.abs(offset)}`
+  const since = async (args: object = {}) =>
+    (await askDesk<Overview>(desk.client, 'overview', { zone, ...args })).since_yesterday
+  const { day } = await since()
+  const midnight = Date.parse(`${day}T00:00:00Z`) - offset * 3_600_000
+  expect(Date.now() - midnight).toBeGreaterThan(35 * 3_600_000)
+  expect(Date.now() - midnight).toBeLessThan(38 * 3_600_000)
+  const at = (milliseconds: number) => new Date(midnight + milliseconds).toISOString()
+  const [before, , junk] = [
+    await store({}, at(-1)),
+    await store({ team_size: '10+' }, at(0)),
+    await store({}, at(1)),
+  ]
+  await decide([{ id: junk, status: 'aside', version: 0 }])
+  const addRsvp = (id: string | undefined, author: string, time: string) => desk.server.database.owner`
+    insert into private.history (application_id, author, kind, detail, at)
+    values (${id ?? ''}, ${author}, 'answer', '{"answer": "coming"}', ${time})`
+  await addRsvp(before, 'applicant', at(-1))
+  const count = (one: number, other: number) => ({
+    day,
+    new: { count: one, more: false },
+    replied: { count: other, more: false },
+  })
+  expect(await since()).toEqual(count(1, 0))
+  // Somebody who changed their mind replied once. What an organiser entered is no reply.
+  await addRsvp(before, 'applicant', at(0))
+  await addRsvp(before, 'applicant', at(1))
+  await addRsvp(junk, 'ada@example.org', at(1))
+  expect(await since()).toEqual(count(1, 1))
+  expect(await since({ filter: { status: 'accepted', team_size: '1-3' } })).toEqual(count(1, 1))
+})
+
 test('the overview counts results by status, team size, paid solution, and day in the given time zone', async () => {
   const overview = (args: object = {}) => askDesk<Overview>(desk.client, 'overview', args)
   const none = { count: 0, more: false }
   const exactly = (count: number) => ({ count, more: false })
   const editions = [{ id: 1, name: '', began_at: null, starts_on: null, ends_on: null }]
+  const sinceYesterday = { day: expect.any(String) as string, new: none, replied: none }
   expect(await overview()).toEqual({
     editions,
+    since_yesterday: sinceYesterday,
     counts: {
       new: none,
       shortlisted: none,
@@ -212,6 +249,7 @@ test('the overview counts results by status, team size, paid solution, and day i
   }
   expect(await overview()).toEqual({
     editions,
+    since_yesterday: sinceYesterday,
     counts,
     count: 4,
     more: false,

@@ -142,8 +142,26 @@ test('lists filter and sort by the marks that an organiser may see', async () =>
   expect(await listed(grace, { order: 'most yes' })).toEqual([three, two, one, four])
   const { marks } = await askDesk<ListPage>(ada, 'list', { filter: {} })
   expect(marks).toEqual({
-    [one]: { own: 'yes', yes: 1, maybe: 0, no: 1 },
-    [three]: { own: 'yes', yes: 2, maybe: 0, no: 0 },
+    [one]: {
+      own: 'yes',
+      yes: 1,
+      maybe: 0,
+      no: 1,
+      by: [
+        ['ada@example.org', 'yes'],
+        ['grace@example.org', 'no'],
+      ],
+    },
+    [three]: {
+      own: 'yes',
+      yes: 2,
+      maybe: 0,
+      no: 0,
+      by: [
+        ['ada@example.org', 'yes'],
+        ['grace@example.org', 'yes'],
+      ],
+    },
   })
 })
 

@@ -57,6 +57,7 @@ const validArguments: Record<string, Record<string, unknown>> = {
   desk_mark: { act: someId, application: someId, mark: 'yes', why: '' },
   desk_set_blind: { blind: true },
   desk_set_reads_only: { reads_only: true },
+  desk_set_name: { name: 'Ada' },
   desk_decide: { act: someId, decisions: [{ id: someId, status: 'accepted', version: 0 }] },
   desk_note: { act: someId, application: someId, note: 'A note.' },
   desk_erase: { applications: [someId], email: 'ada@example.com', act: someId },

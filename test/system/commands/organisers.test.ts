@@ -38,8 +38,17 @@ test('an added organiser signs in once with the printed link, and loses access a
   expect(await signInByLink(server.origin, added.stdout)).toMatchObject({ refused: 'otp_expired' })
   expect((await organisers()).stdout).toMatch(/^ada@example\.org {2}signed in last on \d{4}-\d\d-\d\d\n$/)
 
-  const addedAgain = await organisers('--add', 'ada@example.org')
+  const addedAgain = await organisers('--add', 'ada@example.org', '--name', ' Ada ')
   expect(addedAgain.stderr).toContain('ada@example.org is an organiser already.')
+  expect((await organisers()).stdout).toMatch(/^ada@example\.org \(Ada\) {2}signed in/)
+  expect(await client.rpc('desk_me')).toMatchObject({ data: { name: 'Ada' } })
+  // A refused name adds nobody.
+  expect(await organisers('--add', 'grace@example.org', '--name', 'ADA')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('Another author has this name.') as string,
+  })
+  expect((await organisers()).stdout).not.toContain('grace')
+  expect(await organisers('--link', 'ada@example.org', '--name', 'Ada')).toMatchObject({ code: 1 })
   expect(await organisers('--remove', 'ada@example.org')).toMatchObject({ code: 0 })
   expect(await client.rpc('desk_me')).toMatchObject({ status: 403, error: { code: '42501' } })
   expect((await client.auth.getUser()).error).toMatchObject({ code: 'user_not_found' })
@@ -264,7 +273,7 @@ test("for a hosted project, the command changes only who is an organiser, and no
   await server.stop()
 
   const organisers = (...args: string[]) => runCommand(['organisers', ...args], settings)
-  const add = () => organisers('--add', 'ada@example.org')
+  const add = () => organisers('--add', 'ada@example.org', '--name', 'Ada')
   expect(await add()).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
@@ -278,7 +287,7 @@ test("for a hosted project, the command changes only who is an organiser, and no
   })
   await project.asSupabase`update auth.users set email_confirmed_at = now()`
   expect(await add()).toMatchObject({ code: 0, stdout: 'ada@example.org is an organiser now.\n' })
-  expect((await organisers()).stdout).toBe('Ada@example.org  never signed in\n')
+  expect((await organisers()).stdout).toBe('Ada@example.org (Ada)  never signed in\n')
   expect(await organisers('--link', 'ada@example.org')).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/Supabase project's, which sends the links/) as string,
@@ -295,7 +304,7 @@ test("for a hosted project, the command changes only who is an organiser, and no
       await transaction`set local role authenticated`
       return transaction`select public.desk_me() as me`
     })
-  expect(await me()).toEqual([{ me: { email: 'Ada@example.org' } }])
+  expect(await me()).toEqual([{ me: { email: 'Ada@example.org', name: 'Ada' } }])
   await project.asSupabase`insert into auth.mfa_factors values (gen_random_uuid(), ${account?.id ?? ''}, 'verified')`
   await expect(me()).rejects.toMatchObject({ code: '42501' })
   await project.asSupabase`delete from auth.mfa_factors`

@@ -328,6 +328,7 @@ const calls: Record<string, (choices: Choices) => object> = {
     receipts: pick([true, false]),
     confirmations: false,
   }),
+  desk_set_name: ({ pick }) => ({ name: pick(['Ada', 'Ben', '']) }),
   desk_set_notices: ({ pick }) => ({ notices: pick(['off', 'daily', 'each']) }),
   desk_set_places: ({ pick }) => ({ version: 0, places: pick([1, 9]), days: 5, zone: 'Europe/Berlin' }),
   desk_set_questions: ({ some, pick }) => ({

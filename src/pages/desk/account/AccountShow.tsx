@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
+import { maxCharacters } from '../../../application/limits.ts'
 import type { Notices } from '../../../client/desk/letters.ts'
 import type { LoadAuth } from '../../../client/session.ts'
 import { ActButton } from '../kit/ActButton.tsx'
@@ -18,6 +19,8 @@ import { useTitle } from '../kit/site-title.tsx'
 import { useDesk } from '../data/useDesk.tsx'
 import { useDeskAct } from '../data/useDeskAct.ts'
 import { useReading } from '../data/useReading.ts'
+import { useUnsentText } from '../data/useUnsentText.ts'
+import { SaveButtons, useVersionedDraft, type Unsaved } from '../data/useVersionedDraft.tsx'
 import { sentenceOfPassword } from '../session/account-sentences.ts'
 import { asAccount, type AsMe } from '../session/as-account.ts'
 import { codeIn } from '../session/code-in.ts'
@@ -38,6 +41,7 @@ export function AccountShow({ auth, session }: { auth: LoadAuth; session: Watche
       <p>
         You are signed in as <b>{email}</b>.
       </p>
+      <NameEdit />
       <BlindEdit />
       <NoticesEdit />
       <PasswordEdit {...{ auth, asMe }} />
@@ -47,6 +51,46 @@ export function AccountShow({ auth, session }: { auth: LoadAuth; session: Watche
         <SignOutButton {...{ session, confirmLoss }} />
       </div>
     </div>
+  )
+}
+
+/** The form for the organiser's own name. */
+function NameEdit() {
+  const { call } = useDesk()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['account', 'me'],
+    queryFn: ({ signal }) => call('desk_me', {}, signal),
+  })
+  const name = data?.name ?? ''
+  const draft = useVersionedDraft({
+    input: useUnsentText<Unsaved<{ name: string }>>('own name'),
+    call: 'desk_set_name',
+    stored: { name },
+    version: name,
+    argsOf: (entered) => ({ name: entered.name.trim() }),
+    versionOf: (saved) => saved.name ?? '',
+    success: () => 'Name saved.',
+  })
+  return (
+    <Sheet title="Name">
+      <form onSubmit={draft.onSubmit}>
+        <Field
+          label="Your name"
+          hint="Organisers see it at your marks, notes and decisions, in place of your email."
+          autoComplete="name"
+          maxLength={maxCharacters.organiser}
+          value={draft.value.name}
+          onText={(text) => draft.enter({ name: text })}
+        />
+        <SaveButtons
+          draft={draft}
+          save="Save name"
+          className="control-quiet"
+          conflictNotice="Your name was changed meanwhile. Your change is not saved. Saving now replaces it."
+        />
+      </form>
+      <Problem error={error} onTryAgain={() => void refetch()} />
+    </Sheet>
   )
 }
 

@@ -27,7 +27,7 @@ interface ApplicationListHeadProps {
 export function ApplicationListHead(props: ApplicationListHeadProps) {
   const { filter, isEmpty, isAllSelected, selectedCount, matching, changes, deferred } = props
   const { onSelectShown, onSelectMatching, onRefresh } = props
-  const { newer, older, more } = changes
+  const { newer, older, more, sinceYesterday } = changes
   const plus = more ? '+' : ''
   const news = [newer > 0 && `${newer}${plus} new`, older > 0 && `${older}${plus} more`].filter(Boolean)
   const selectShown = useRef<HTMLInputElement>(null)
@@ -53,6 +53,10 @@ export function ApplicationListHead(props: ApplicationListHeadProps) {
         <Button className="list-news" onPress={onRefresh}>
           {news.join(', ')}
         </Button>
+      )}
+      {/* Only where the line has room, so that it moves nothing. */}
+      {selectedCount === 0 && news.length === 0 && deferred && sinceYesterday && (
+        <deferred.SinceYesterday edition={filter.edition} since={sinceYesterday} />
       )}
     </div>
   )

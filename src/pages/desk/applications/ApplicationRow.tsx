@@ -2,7 +2,9 @@ import type { ChangeEvent, MouseEvent, ReactNode } from 'react'
 
 import { teamSizes } from '../../../application/application.ts'
 import type { ListedApplication } from '../../../client/desk/applications.ts'
+import type { MarkCounts } from '../../../client/desk/marks.ts'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
+import { initialsOf, markWords } from './marks.ts'
 
 interface ApplicationRowProps {
   row: ListedApplication
@@ -13,8 +15,8 @@ interface ApplicationRowProps {
   isSelected: boolean
   isErased: boolean
   isCurrent: boolean
-  /** The marks of organisers, in words. */
-  marks?: string
+  /** The visible marks. */
+  marks?: MarkCounts['by']
   /** Highlights what a search found. */
   highlight?: ((text: string) => ReactNode) | undefined
   onSelect: (event: ChangeEvent<HTMLInputElement>) => void
@@ -56,7 +58,6 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
         </a>
         {row.same_email && <span className="rows-applied-again">applied more than once</span>}
         {row.applied_before && <span className="rows-applied-again">applied before</span>}
-        {marks && <span className="rows-marks">{marks}</span>}
       </th>
       <td className="rows-company">
         <bdi>{row.company === undefined ? 'hidden' : highlight(shortOf(row.company))}</bdi>
@@ -69,9 +70,27 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
         <time dateTime={row.created_at} title={momentOf(row.created_at)}>
           {when}
         </time>
+        {marks && <Marks marks={marks} />}
       </td>
       <td className="rows-status">{children}</td>
     </tr>
+  )
+}
+
+/** The initials of those who marked it, each with the sign of the mark. */
+function Marks({ marks }: { marks: NonNullable<MarkCounts['by']> }) {
+  const words = marks.map(([author, mark]) => `${author}: ${markWords[mark]}`).join(', ')
+  return (
+    <>
+      <span className="visually-hidden">Marks: {words}</span>
+      <span className="rows-marks" title={words} aria-hidden="true">
+        {marks.map(([author, mark]) => (
+          <span key={author} data-mark={mark}>
+            {initialsOf(author)}
+          </span>
+        ))}
+      </span>
+    </>
   )
 }
 

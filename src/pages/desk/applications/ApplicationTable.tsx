@@ -96,7 +96,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
               isChanged={queue.isChanged(row)}
               letter={letterOf(lettersByApplication.get(row.id), status)}
               rsvp={rsvps[row.id] ?? row}
-              marks={markWords(marks[row.id])}
+              marks={marks[row.id]?.by}
               isCurrent={row.id === current}
               isSelected={selected.has(row.id)}
               isErased={erased.has(row.id)}
@@ -119,8 +119,7 @@ interface RowProps {
   isChanged: boolean
   letter: LetterState | undefined
   rsvp: RsvpDetails
-  /** The visible marks, in words. */
-  marks: string
+  marks: MarkCounts['by']
   isCurrent: boolean
   isSelected: boolean
   isErased: boolean
@@ -158,13 +157,6 @@ const Row = memo(function Row(props: RowProps) {
     </ApplicationRow>
   )
 })
-
-/** The visible marks in words, such as `2 yes, 1 no`. */
-function markWords(marks: MarkCounts | undefined) {
-  return (['yes', 'maybe', 'no'] as const)
-    .flatMap((value) => (marks?.[value] ? `${marks[value]} ${value}` : []))
-    .join(', ')
-}
 
 type RsvpOrLetterProps = Pick<RowProps, 'status' | 'letter' | 'rsvp'>
 

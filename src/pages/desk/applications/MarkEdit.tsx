@@ -5,7 +5,8 @@ import { ActProblems } from '../kit/ActProblems.tsx'
 import { Field, Form } from '../kit/Field.tsx'
 import { focusHeadingOnRemoval } from '../kit/focus.ts'
 import { Sheet } from '../kit/Screen.tsx'
-import { markWords, type MarkDraft } from './useMark.ts'
+import { markWords } from './marks.ts'
+import type { MarkDraft } from './useMark.ts'
 
 const shortcuts: Record<MarkValue, string> = { yes: '1', maybe: '2', no: '3' }
 const values = Object.keys(markWords) as MarkValue[]

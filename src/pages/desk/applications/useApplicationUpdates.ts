@@ -61,14 +61,14 @@ export function useApplicationUpdates(id: string, filter: Filter) {
   useEffect(() => {
     if (data === undefined) return
     const events = timelineOf(data)
+    const me = data.me ?? email
     const former = knownKeys.current
     const hasStampChanged = stampChanged.current
     knownKeys.current = new Set(events.map(({ key }) => key))
     stampChanged.current = false
     // Automatic events after the organiser's own act do not count as new.
     const newEvents = events.filter(
-      ({ key, author }) =>
-        former?.has(key) === false && (author === null ? hasStampChanged : author !== email),
+      ({ key, author }) => former?.has(key) === false && (author === null ? hasStampChanged : author !== me),
     )
     if (newEvents.length === 0) return
     setNewKeys((before) => new Set([...before, ...newEvents.map(({ key }) => key)]))

@@ -10,7 +10,8 @@ import { useDesk } from '../data/useDesk.tsx'
  *
  * @returns `list`, undefined until it was read; `key`, which is the same for each read of a list; `isStale`, whether `list` is
  *   the former list; `overview`, the last counts that were read; `hasCounts`, whether they are of this retreat; `matchCounts`,
- *   these counts if they are of this list; `changes` since it was read: erased and new applications, letters, RSVPs and marks.
+ *   these counts if they are of this list; `changes` since it was read: erased and new applications, letters, RSVPs and marks;
+ *   and what came to this retreat since yesterday.
  */
 export function useList(filters: Filters) {
   const desk = useDesk()
@@ -28,6 +29,7 @@ export function useList(filters: Filters) {
   const { data: refreshed } = useQuery({ ...desk.refresh(data), enabled: data !== undefined && !isFetching })
   const isSameList = data !== undefined && refreshed !== undefined && listKey(refreshed) === listKey(data)
   const changes = isSameList && refreshed.readAt === data.readAt ? refreshed.changes : undefined
+  const hasCounts = refreshed?.filter.edition === filter.edition
   const refreshedIds = new Set(changes && refreshed?.shown)
   return {
     list: data,
@@ -36,7 +38,7 @@ export function useList(filters: Filters) {
     error,
     refetch: () => void refetch(),
     overview: refreshed?.overview,
-    hasCounts: refreshed?.filter.edition === filter.edition,
+    hasCounts,
     matchCounts: isSameList ? refreshed.overview.counts : undefined,
     changes: {
       erased: new Set(refreshed?.changes.gone),
@@ -50,6 +52,7 @@ export function useList(filters: Filters) {
       ],
       rsvps: changes?.answers ?? {},
       marks: { ...data?.marks, ...changes?.marks },
+      sinceYesterday: hasCounts ? refreshed?.overview.since_yesterday : undefined,
     },
   }
 }

@@ -2,9 +2,7 @@ import type { Mark, MarkValue } from '../../../client/desk/marks.ts'
 import { useDeskAct } from '../data/useDeskAct.ts'
 import type { Keys } from '../kit/useKeys.ts'
 import { useUnsentText } from '../data/useUnsentText.ts'
-
-/** The words of the marks, in their order. */
-export const markWords: Record<MarkValue, string> = { yes: 'Yes', maybe: 'Maybe', no: 'No' }
+import { markWords } from './marks.ts'
 
 /** The result of `useMark`. */
 export type MarkDraft = ReturnType<typeof useMark>

@@ -86,6 +86,10 @@ export const acts: { readonly [Name in DeskActName]: Act<Name> } = {
     stale: ['application', 'reading'],
     failure: 'Not switched.',
   },
+  desk_set_name: {
+    change: ({ change }, organiser) => change(['account', 'me'], () => organiser),
+    stale: ['list changes', 'application', 'letters', 'retention', 'door', 'page'],
+  },
   desk_set_notices: {
     change: ({ change }, notices) => change(['account', 'notices'], () => notices),
     stale: [],

@@ -86,6 +86,7 @@ function Person({ about }: { about: Omit<AllAbout, 'by_address'> & { at: string 
           <Facts
             facts={[
               ['Email', account.email],
+              ['Name', account.name],
               ['Since', account.created_at && momentOf(account.created_at)],
               ['Last sign-in', account.last_sign_in_at && momentOf(account.last_sign_in_at)],
               ['Organiser since', account.organiser_since && momentOf(account.organiser_since)],

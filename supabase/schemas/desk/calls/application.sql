@@ -1,4 +1,4 @@
--- One application with everything that is known about it, its letters, and the state of all letters. `place` is its position in
+-- One application with everything that is known about it, its letters, and the state of all letters. `me`: the caller as an author. `place` is its position in
 -- the list of a filter, null without a filter. The name `place` stays for desks that were opened before an update.
 create function public.desk_application(application uuid, filter jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
@@ -10,6 +10,7 @@ begin
   return private.application_details(application, me.blind) || jsonb_build_object(
     'letters', private.letters_of(array[application], me.blind),
     'overview', private.letters_overview(),
+    'me', private.author_shown(me.email, me.id),
     'marks', private.marks_shown(application, me.id),
     'is_marking', private.is_marked(shown),
     'acceptances', private.acceptances(shown),

@@ -36,7 +36,7 @@ begin
     end if;
     insert into private.statuses (application_id, status, version) values (decision.id, 'new', 0) on conflict do nothing;
     select * into current_status from private.statuses where application_id = decision.id for update;
-    select author, at into last_change
+    select private.author_shown(author, author_id) as author, at into last_change
       from private.history where application_id = decision.id and kind = 'status' order by id desc limit 1;
     if is_repeat then
       outcome := case when decision.status = current_status.status or exists (
@@ -55,7 +55,7 @@ begin
         insert into private.history (application_id, act, author, kind, detail) values (
           decision.id, desk_decide.act, me.email, 'status',
           jsonb_build_object('status', decision.status, 'former', current_status.status)
-        ) returning author, at into last_change;
+        ) returning private.author_shown(author, author_id) as author, at into last_change;
         update private.statuses set status = decision.status, version = current_status.version + 1, set_at = now()
           where application_id = decision.id returning * into current_status;
       end if;

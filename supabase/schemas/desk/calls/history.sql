@@ -10,7 +10,7 @@ begin
   return (
     select jsonb_build_object(
       'happenings', coalesce(jsonb_agg(jsonb_build_object(
-        'id', id, 'at', at, 'author', author, 'kind', kind, 'detail', detail) order by id desc), '[]'),
+        'id', id, 'at', at, 'author', private.author_shown(author, author_id), 'kind', kind, 'detail', detail) order by id desc), '[]'),
       'next', case when count(*) = 50 then jsonb_build_object('id', min(id)) end)
     from (
       select * from private.history where application_id is null and id < before_id order by id desc limit 50

@@ -20,7 +20,7 @@ begin
         from private.editions
       ),
       'holds', (
-        select coalesce(jsonb_agg(jsonb_build_object('id', application_id, 'held_by', held_by, 'held_at', held_at)
+        select coalesce(jsonb_agg(jsonb_build_object('id', application_id, 'held_by', private.author_shown(held_by), 'held_at', held_at)
           || case when me.blind then '{}' else names || jsonb_build_object('reason', reason) end
           order by held_at desc, application_id), '[]')
         from (

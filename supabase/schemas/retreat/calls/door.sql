@@ -5,7 +5,7 @@ as $$
 begin
   perform private.caller();
   return private.door_state() || jsonb_build_object('history', (
-    select coalesce(jsonb_agg(jsonb_build_object('at', at, 'author', author, 'kind', kind, 'detail', detail)), '[]')
+    select coalesce(jsonb_agg(jsonb_build_object('at', at, 'author', private.author_shown(author, author_id), 'kind', kind, 'detail', detail)), '[]')
     from (
       select * from private.history where application_id is null and kind = 'door' order by id desc limit 1
     ) as newest

@@ -15,7 +15,7 @@ begin
       'facts', private.page_facts(),
       'page', private.page_shown(),
       'history', (
-        select coalesce(jsonb_agg(jsonb_build_object('at', at, 'author', author, 'kind', kind, 'detail', detail)), '[]')
+        select coalesce(jsonb_agg(jsonb_build_object('at', at, 'author', private.author_shown(author, author_id), 'kind', kind, 'detail', detail)), '[]')
         from (
           select * from private.history where application_id is null and kind = 'page' order by id desc limit 1
         ) as last
