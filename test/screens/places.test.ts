@@ -17,7 +17,7 @@ async function accept(id: string, invitation?: { answer?: 'coming' | 'not coming
   if (invitation === undefined) return
   const { answer = null, days = 3 } = invitation
   await desk.sql`
-    update private.invitations set told_at = now(), deadline = private.today() + ${days}::integer,
+    update private.invitations set told_at = now() - interval '3 days', deadline = private.today() + ${days}::integer,
       rsvp = ${answer}, rsvp_at = ${answer && new Date()}
     where application_id = ${id}`
 }
