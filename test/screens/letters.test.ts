@@ -342,7 +342,7 @@ test('without a server that sends emails, each letter opens in the mail program 
 
   await follow('Applications')
   await follow(/^Declined/)
-  await screen.findByText('letter sent')
+  await screen.findByText(/^Told at /)
   await follow('Zoë Zola')
   await event('Letter “Declined” sent by hand')
   await user.selectOptions(screen.getByLabelText('Letter'), 'Declined')

@@ -30,6 +30,7 @@ import { useDecisionQueue } from '../data/useDesk.tsx'
 import { useDeskAct } from '../data/useDeskAct.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { LetterWrite } from '../letters/LetterWrite.tsx'
+import { letterAbout, toldWords } from '../letters/told.ts'
 import { UndoSend } from '../letters/UndoSend.tsx'
 import { GuestAnswers } from '../questions/GuestAnswers.tsx'
 import { HoldEdit } from '../retention/HoldEdit.tsx'
@@ -87,7 +88,9 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const name = details ? nameOf(details.application) : 'Application'
   useTitle(name)
   const toDecide: SeenApplication[] = details ? [{ ...details.application, name }] : []
-  const isAccepted = details !== undefined && queue.currentOf(details.application).status === 'accepted'
+  const statusNow = details ? queue.currentOf(details.application).status : 'new'
+  const isAccepted = statusNow === 'accepted'
+  const told = details && toldWords(statusNow, letterAbout(statusNow, details.letters))
   const isBlind = data?.application.email === undefined
   const marks = data?.marks
   const markDraft = useMark(id, name, marks?.own ?? null, () => advanceTo(nextInList()))
@@ -128,6 +131,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
             <bdi>{name}</bdi>
           </Heading>
           <StatusPill application={details.application} />
+          {told && <span className="decisions-answer">{told}</span>}
           {isAccepted && <RsvpSentence rsvp={details.application} />}
           {details.application.applied_before && <span className="layout-quiet">Applied before</span>}
           <ContactFacts application={details.application} />
@@ -163,11 +167,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
                   <ApplicationTimeline details={details} newKeys={newKeys} />
                 </Sheet>
                 <Sheet title="Letters" className="application-letters">
-                  <LetterWrite
-                    application={id}
-                    status={queue.currentOf(details.application).status}
-                    letters={details.letters}
-                  />
+                  <LetterWrite application={id} status={statusNow} letters={details.letters} />
                   <LetterCreate
                     application={id}
                     letters={details.letters}

@@ -18,7 +18,8 @@ import { useDeskAct } from '../data/useDeskAct.ts'
 import { useUnsentText } from '../data/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../data/useVersionedDraft.tsx'
 import { AutomaticLetterEdit } from './AutomaticLetterEdit.tsx'
-import { isOfDecision, leavingWords, nameOfOccasion } from './letters.ts'
+import { leavingWords, nameOfOccasion } from './letters.ts'
+import { isOfDecision } from './told.ts'
 import { UndoSend } from './UndoSend.tsx'
 
 /** The screen of the letters: drafts, letters being sent, and settings. */

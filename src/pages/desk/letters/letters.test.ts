@@ -11,7 +11,6 @@ import {
   isEdited,
   isFilledLater,
   isNeitherDecisionNorReceipt,
-  isOfDecision,
   isSendable,
   isSentByServer,
   leavingWords,
@@ -24,6 +23,7 @@ import {
   wasSentBefore,
   wordsOfLetter,
 } from './letters.ts'
+import { isOfDecision } from './told.ts'
 
 const at = '2026-11-22T10:00:00+00:00'
 const mail: Letter = {

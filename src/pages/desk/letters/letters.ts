@@ -1,10 +1,8 @@
-import { statuses, type Status } from '../../../application/statuses.ts'
+import { statuses } from '../../../application/statuses.ts'
 import type { Letter, LettersOverview } from '../../../client/desk/letters.ts'
 import { siteRoot } from '../../site-root.ts'
 import { countOf, dayOf, hiddenName, momentOf, shortOf } from '../kit/format.ts'
-
-/** The statuses that letters announce to applicants. */
-const announcedStatuses: readonly string[] = ['accepted', 'waitlisted', 'declined'] satisfies Status[]
+import { isOfDecision } from './told.ts'
 
 /** The occasion of receipts, which are sent automatically. */
 export const receipt = 'received'
@@ -21,11 +19,6 @@ export const questionReminder = 'questions'
 /** Whether letters of this occasion follow up an acceptance, such as a reminder. Their templates cannot be removed. */
 export function isAfterAcceptance(occasion: string): boolean {
   return [reminder, confirmation, questionReminder].includes(occasion)
-}
-
-/** Whether letters of this occasion announce a decision. */
-export function isOfDecision(occasion: string): occasion is Status {
-  return announcedStatuses.includes(occasion)
 }
 
 /**
