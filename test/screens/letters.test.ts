@@ -119,7 +119,7 @@ test('the drafts of all decisions are read and sent together, and each kind can 
   const first = within(await screen.findByRole('dialog', { name: 'Send 3 letters?' }))
   first.getByText('2 acceptances, 1 waitlist letter. To Alan Turing, Grace Hopper, Ada Lovelace.')
   first.getByText(/^First RSVP deadline: \d+ \w+ \d{4}\.$/)
-  await first.findByText('1 of 2 places is taken. With these 2 it is 3.')
+  await first.findByText('1 of 2 places is taken. With these 2 acceptances it is 3.')
   await user.click(first.getByRole('button', { name: 'Cancel' }))
 
   await user.click(screen.getByRole('checkbox', { name: 'Send all 4' }))
@@ -131,7 +131,7 @@ test('the drafts of all decisions are read and sent together, and each kind can 
   await screen.findByText('No drafts here.')
   await follow('Applications')
   await follow(/^All/)
-  const leaves = 'Letter on the way'
+  const leaves = 'On the way'
   await waitFor(() => expect(told()).toEqual(['No answer yet', leaves, leaves, leaves, leaves]))
 })
 
@@ -154,6 +154,23 @@ test('one letter of several that were sent together is stopped at its person', a
   await announced('1 letter stopped.')
   await barIsGone()
   expect((await letterStates(desk.sql)).toSorted()).toEqual(['draft', 'waiting'])
+})
+
+test('at its person the countdown of a letter ends, and then the letter was sent', async () => {
+  const [zola] = await desk.store([zoe])
+  await desk.setStatus(zola ? [zola] : [], 'declined')
+  await releaseDrafts(desk.sql, { dueIn: 4 })
+  const { announced } = await desk.open(`/applications/${zola?.id}`)
+  await screen.findByText('On the way')
+  const { textContent: words } = (await bar()).querySelector('p') ?? {}
+  expect(words).toMatch(/^1 letter will be sent in 0:0\d\.$/)
+  // Nothing is announced while it counts down.
+  expect(screen.queryByRole('status')?.textContent).toBe('')
+  await announced('1 letter is being sent.')
+  await barIsGone()
+  await desk.sql`
+    update private.deliveries set state = 'done', done_at = now(), due_at = null where kind = 'letter'`
+  await screen.findByText(/^Told at \d\d:\d\d$/, {}, { timeout: 8_000 })
 })
 
 test('letters that others stopped have no countdown any more, even if stopping them failed here', async () => {

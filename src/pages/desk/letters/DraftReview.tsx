@@ -230,11 +230,7 @@ function GroupHead({
       ) : (
         <span>{words(drafts.length)}</span>
       )}
-      <a
-        href={hrefOf({ screen: 'template', occasion })}
-        className="control-link"
-        aria-label={`Template: ${nameOfOccasion(occasion)}`}
-      >
+      <a href={hrefOf({ screen: 'template', occasion })} aria-label={`Template: ${nameOfOccasion(occasion)}`}>
         Template
       </a>
     </div>

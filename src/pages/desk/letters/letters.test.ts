@@ -11,6 +11,7 @@ import {
   invitationWords,
   isAfterAcceptance,
   isAmong,
+  isBeingSent,
   isEdited,
   isFilledLater,
   isNeitherDecisionNorReceipt,
@@ -302,11 +303,11 @@ test('the first deadline is that of letters that accept somebody or tell the dea
 
 test.each([
   // Places, free ones, accepted people who were not told, acceptances among the letters.
-  [40, -8, 12, 12, '36 of 40 places are taken. With these 12 it is 48.'],
-  [40, -8, 20, 12, '36 of 40 places are taken. With these 12 it is 48.'],
-  [1, -1, 1, 1, '1 of 1 place is taken. With this one it is 2.'],
+  [40, -8, 12, 12, '36 of 40 places are taken. With these 12 acceptances it is 48.'],
+  [40, -8, 20, 12, '36 of 40 places are taken. With these 12 acceptances it is 48.'],
+  [1, -1, 1, 1, '1 of 1 place is taken. With this acceptance it is 2.'],
   // Some letters are for an earlier retreat.
-  [40, -1, 1, 3, '40 of 40 places are taken. With this one it is 41.'],
+  [40, -1, 1, 3, '40 of 40 places are taken. With this acceptance it is 41.'],
   [40, 0, 12, 12, ''],
   [40, -8, 12, 0, ''],
   [40, -8, 0, 2, ''],
@@ -315,5 +316,21 @@ test.each([
   'of %j places %j are free, %i are not told, %i letters accept: %j',
   (places, free, not_told, acceptances, words) => {
     expect(overbookedWords({ places, free, not_told }, acceptances)).toBe(words)
+  },
+)
+
+test.each([
+  ['waiting', -1, false],
+  ['waiting', 0, true],
+  ['sending', 29, true],
+  ['waiting', 30, false],
+  ['sent', 1, false],
+  ['waiting', null, false],
+] as const)(
+  'a letter that is %s, %j seconds after it was due, is being sent: %j',
+  (state, seconds, expected) => {
+    const now = Date.parse(at)
+    const dueAt = seconds === null ? null : new Date(now - seconds * 1000).toISOString()
+    expect(isBeingSent({ state, due_at: dueAt }, now)).toBe(expected)
   },
 )

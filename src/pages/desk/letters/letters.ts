@@ -178,7 +178,7 @@ export function overbookedWords(
   const added = Math.min(acceptances, notTold)
   if (places === null || free === null || free >= 0 || added === 0) return ''
   const taken = places - free - added
-  const these = added === 1 ? 'this one' : `these ${formatNumber(added)}`
+  const these = added === 1 ? 'this acceptance' : `these ${formatNumber(added)} acceptances`
   return `${formatNumber(taken)} of ${countOf(places, 'place')} ${taken === 1 ? 'is' : 'are'} taken. With ${these} it is ${formatNumber(places - free)}.`
 }
 
@@ -270,6 +270,18 @@ export function wordsOfLetter(letter: Letter): string {
     case 'withdrawn':
       return ''
   }
+}
+
+/** Seconds for which a due letter is probably being sent. */
+const sendingSeconds = 30
+
+/** Whether a letter became due a moment ago, and is not known to be sent yet. */
+export function isBeingSent(
+  { state, due_at: dueAt }: Pick<Letter, 'state' | 'due_at'>,
+  now = Date.now(),
+): boolean {
+  const age = (now - Date.parse(dueAt ?? '')) / 1000
+  return (state === 'waiting' || state === 'sending') && age >= 0 && age < sendingSeconds
 }
 
 /**

@@ -21,11 +21,11 @@ const words = (status: Status, ...letters: LetterState[]) =>
 
 const states: [LetterState['state'], mail: string, automation: string][] = [
   ['draft', 'Draft waits', 'Draft waits'],
-  ['waiting', 'Letter on the way', 'Decision on the way'],
-  ['sending', 'Letter on the way', 'Decision on the way'],
+  ['waiting', 'On the way', 'On the way'],
+  ['sending', 'On the way', 'On the way'],
   ['sent', 'Told on 12 Nov', 'Automation told on 12 Nov'],
   ['refused', 'Letter refused', 'Decision refused'],
-  ['given up', 'Letter not delivered', 'Decision not delivered'],
+  ['given up', 'Not delivered', 'Not delivered'],
   // A stopped letter is a draft again, unless somebody removed the draft.
   ['withdrawn', 'Not told yet', 'Not told yet'],
 ]

@@ -47,11 +47,11 @@ export function toldWords(status: Status, letter: ToldLetter | undefined, now = 
       return 'Draft waits'
     case 'waiting':
     case 'sending':
-      return `${what} on the way`
+      return 'On the way'
     case 'refused':
       return `${what} refused`
     case 'given up':
-      return `${what} not delivered`
+      return 'Not delivered'
     case 'withdrawn':
       return `${what} stopped`
     case 'sent':
