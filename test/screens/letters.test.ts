@@ -16,6 +16,9 @@ beforeEach(() => setMailSender(desk.sql, true))
 const zoe = { first_name: 'Zoë', last_name: 'Zola', email: 'zoe@example.org' }
 const alan = { first_name: 'Alan', last_name: 'Turing', email: 'alan@example.org' }
 
+const ada = { first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.org' }
+const grace = { first_name: 'Grace', last_name: 'Hopper', email: 'grace@example.org' }
+
 const tooLate = () => Promise.resolve(refusal('It is too late.', 400, '22023'))
 const bar = () => screen.findByRole('region', { name: 'On their way' })
 const barIsGone = () =>
@@ -37,8 +40,8 @@ test('two decisions make drafts, one draft is changed, and both letters are rele
 
   await follow('Letters')
   await screen.findByText('2 accepted applicants')
-  await follow('Review 2 drafts: Accepted')
-  await screen.findByRole('heading', { name: 'Drafts: Accepted' })
+  await follow('Review 2 drafts: Decisions')
+  await screen.findByRole('heading', { name: 'Drafts of decisions' })
   expect(await screen.findAllByRole('radio')).toHaveLength(2)
   await user.click(screen.getByRole('radio', { name: 'Zoë Zola' }))
   await screen.findByText('zoe@example.org')
@@ -77,7 +80,7 @@ test('two decisions make drafts, one draft is changed, and both letters are rele
   await screen.findByText('No letters here.')
 
   await follow('Letters')
-  await follow('Review 2 drafts: Accepted')
+  await follow('Review 2 drafts: Decisions')
   await user.click(await screen.findByRole('radio', { name: 'Zoë Zola Edited' }))
   await screen.findByText('Dear Zoë, bring your bees.')
   await follow('Zoë Zola')
@@ -85,6 +88,51 @@ test('two decisions make drafts, one draft is changed, and both letters are rele
   await event('Letter “Accepted” on the way')
   await event('Letter “Accepted” stopped')
   expect(await desk.statusOf(stored[0]?.id ?? '')).toBe('accepted')
+})
+
+test('the drafts of all decisions are read and sent together, and each kind can be left out', async () => {
+  const stored = await desk.store([zoe, alan, ada, grace])
+  const statuses = ['declined', 'accepted', 'waitlisted', 'accepted'] as const
+  for (const [index, application] of stored.entries())
+    await desk.setStatus([application], statuses[index] ?? 'new')
+  // Somebody who was told before has one of the two places.
+  const [coming] = await desk.store([{ first_name: 'Mary', email: 'mary@example.org' }])
+  await desk.setStatus(coming ? [coming] : [], 'accepted')
+  await releaseDrafts(desk.sql, { state: 'done' }, coming?.id)
+  await desk.sql`
+    update private.invitations set told_at = now(), deadline = private.today() + 10 where application_id = ${coming?.id ?? ''}`
+  await desk.sql`update private.places set places = 2, zone = 'UTC'`
+  const { user, follow, press, announced } = await desk.open('/?status=all')
+  const told = () => [...document.querySelectorAll('.rows-letter')].map(({ textContent }) => textContent)
+  const waits = 'Draft waits'
+  await waitFor(() => expect(told()).toEqual(['No answer yet', waits, waits, waits, waits]))
+  await follow('Letters')
+  await screen.findByText('2 accepted, 1 waitlisted, 1 declined applicants')
+  await follow('Review 4 drafts: Decisions')
+  const lists = await screen.findAllByRole('list', { name: /^(Accepted|Waitlisted|Declined)$/ })
+  expect(lists.map((list) => list.querySelectorAll('li').length)).toEqual([2, 1, 1])
+  expect(screen.getByRole('link', { name: 'Template: Waitlisted' }).getAttribute('href')).toBe(
+    '#/letters/templates/waitlisted',
+  )
+  await user.click(screen.getByRole('checkbox', { name: 'Send 1 declined' }))
+  await press('Send 3 letters')
+  const first = within(await screen.findByRole('dialog', { name: 'Send 3 letters?' }))
+  first.getByText('2 acceptances, 1 waitlist letter. To Alan Turing, Grace Hopper, Ada Lovelace.')
+  first.getByText(/^First RSVP deadline: \d+ \w+ \d{4}\.$/)
+  await first.findByText('1 of 2 places is taken. With these 2 acceptances it is 3.')
+  await user.click(first.getByRole('button', { name: 'Cancel' }))
+
+  await user.click(screen.getByRole('checkbox', { name: 'Send all 4' }))
+  await press('Send 4 letters')
+  const all = within(await screen.findByRole('dialog', { name: 'Send 4 letters?' }))
+  all.getByText(/ To .+, .+, .+ and 1 more\.$/)
+  await user.click(all.getByRole('button', { name: 'Send 4 letters' }))
+  await announced('4 letters on the way')
+  await screen.findByText('No drafts here.')
+  await follow('Applications')
+  await follow(/^All/)
+  const leaves = 'On the way'
+  await waitFor(() => expect(told()).toEqual(['No answer yet', leaves, leaves, leaves, leaves]))
 })
 
 test('one letter of several that were sent together is stopped at its person', async () => {
@@ -95,7 +143,7 @@ test('one letter of several that were sent together is stopped at its person', a
   await press('Accept')
   await announced('2 applications: Accepted')
   await follow('Letters')
-  await follow('Review 2 drafts: Accepted')
+  await follow('Review 2 drafts: Decisions')
   await press('Send 2 letters')
   await user.click(within(await screen.findByRole('dialog')).getByRole('button', { name: 'Send 2 letters' }))
   await bar()
@@ -106,6 +154,23 @@ test('one letter of several that were sent together is stopped at its person', a
   await announced('1 letter stopped.')
   await barIsGone()
   expect((await letterStates(desk.sql)).toSorted()).toEqual(['draft', 'waiting'])
+})
+
+test('at its person the countdown of a letter ends, and then the letter was sent', async () => {
+  const [zola] = await desk.store([zoe])
+  await desk.setStatus(zola ? [zola] : [], 'declined')
+  await releaseDrafts(desk.sql, { dueIn: 4 })
+  const { announced } = await desk.open(`/applications/${zola?.id}`)
+  await screen.findByText('On the way')
+  const { textContent: words } = (await bar()).querySelector('p') ?? {}
+  expect(words).toMatch(/^1 letter will be sent in 0:0\d\.$/)
+  // Nothing is announced while it counts down.
+  expect(screen.queryByRole('status')?.textContent).toBe('')
+  await announced('1 letter is being sent.')
+  await barIsGone()
+  await desk.sql`
+    update private.deliveries set state = 'done', done_at = now(), due_at = null where kind = 'letter'`
+  await screen.findByText(/^Told at \d\d:\d\d$/, {}, { timeout: 8_000 })
 })
 
 test('letters that others stopped have no countdown any more, even if stopping them failed here', async () => {
@@ -295,7 +360,7 @@ test('with an automation but no mail server, the automation gets decision letter
   await screen.findByRole('link', { name: 'Open in mail program: Zoë Zola' })
   expect(screen.queryByRole('button', { name: 'Send 1 letter' })).toBeNull()
   await follow('Back')
-  await follow('Review 1 draft: Accepted')
+  await follow('Review 1 draft: Decisions')
   await press('Send 1 letter')
   const dialog = within(await screen.findByRole('dialog'))
   await user.click(dialog.getByRole('button', { name: 'Send 1 letter' }))
@@ -329,7 +394,7 @@ test('without a server that sends emails, each letter opens in the mail program 
   await desk.setStatus(stored, 'declined')
   const { user, press, follow, announced } = await desk.open('/letters')
   await screen.findByText(/^This site has no mail server yet/)
-  await follow('Review 1 draft: Declined')
+  await follow('Review 1 draft: Decisions')
   const link = await screen.findByRole('link', { name: 'Open in mail program: Zoë Zola' })
   const address = new URL(link.getAttribute('href') ?? '')
   expect(address.href.split('?')[0]).toBe('mailto:zoe@example.org')
@@ -342,7 +407,7 @@ test('without a server that sends emails, each letter opens in the mail program 
 
   await follow('Applications')
   await follow(/^Declined/)
-  await screen.findByText('letter sent')
+  await screen.findByText(/^Told at /)
   await follow('Zoë Zola')
   await event('Letter “Declined” sent by hand')
   await user.selectOptions(screen.getByLabelText('Letter'), 'Declined')

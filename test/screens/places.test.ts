@@ -17,7 +17,7 @@ async function accept(id: string, invitation?: { answer?: 'coming' | 'not coming
   if (invitation === undefined) return
   const { answer = null, days = 3 } = invitation
   await desk.sql`
-    update private.invitations set told_at = now(), deadline = private.today() + ${days}::integer,
+    update private.invitations set told_at = now() - interval '3 days', deadline = private.today() + ${days}::integer,
       rsvp = ${answer}, rsvp_at = ${answer && new Date()}
     where application_id = ${id}`
 }
@@ -178,14 +178,14 @@ test('an RSVP is shown in its row, and only accepted people have one', async () 
   const { user, press, follow, announced, activateWindow } = await desk.open('/?status=all')
   const statusAndRsvp = (name: string) => rowOf(name).querySelector('.rows-status')?.textContent
   await waitFor(() => expect(statusAndRsvp('Person 1')).toBe('AcceptedNo answer yet'))
-  expect(statusAndRsvp('Person 2')).toBe('AcceptedNot told yet')
+  expect(statusAndRsvp('Person 2')).toBe('AcceptedDraft waits')
   expect(statusAndRsvp('Person 3')).toBe('New')
 
   await desk.sql`update private.invitations set rsvp = 'coming', rsvp_at = now() where told_at is not null`
   await user.click(screen.getByRole('checkbox', { name: 'Select Person 3' }))
   await press('Accept')
   await announced('Person 3: Accepted')
-  await waitFor(() => expect(statusAndRsvp('Person 3')).toBe('AcceptedNot told yet'))
+  await waitFor(() => expect(statusAndRsvp('Person 3')).toBe('AcceptedDraft waits'))
   await activateWindow()
   await waitFor(() => expect(statusAndRsvp('Person 1')).toBe('AcceptedComing'))
 

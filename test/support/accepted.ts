@@ -23,7 +23,7 @@ export async function storeAcceptedApplicant(
     returning id, created_at`
   await sql`insert into private.statuses ${valuesOf({ application_id: application.id, created_at: application.created_at, status: 'accepted', version: 1 })}`
   const [invitation] = await sql<[{ token: string; deadline: string }]>`
-    update private.invitations set told_at = now(), deadline = private.today() + 10
+    update private.invitations set told_at = now() - interval '10 days', deadline = private.today() + 10
     where application_id = ${application.id}
     returning token, deadline::text as deadline`
   return { id: application.id, ...invitation }

@@ -61,7 +61,7 @@ export async function prepareAct(
   await desk.sql`update private.places set zone = 'UTC'`
   const [stored] = await desk.store([{ first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com' }])
   await desk.setStatus(stored ? [stored] : [], 'accepted')
-  await desk.sql`update private.invitations set told_at = now(), deadline = private.today() + 10`
+  await desk.sql`update private.invitations set told_at = now() - interval '10 days', deadline = private.today() + 10`
   await desk.sql`delete from private.history`
   await prepare?.(desk.sql)
   return stored?.id ?? ''

@@ -16,7 +16,7 @@ export async function storeGuests(
   )
   await desk.setStatus(stored, 'accepted')
   await desk.sql`
-    update private.invitations set told_at = now(), deadline = private.today() + 10, rsvp = 'coming', rsvp_at = now()`
+    update private.invitations set told_at = now() - interval '10 days', deadline = private.today() + 10, rsvp = 'coming', rsvp_at = now()`
   return stored.map(({ id }) => id)
 }
 

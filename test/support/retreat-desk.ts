@@ -111,6 +111,11 @@ export function retreatDesk() {
   /** Moves all reminders three days into the past. After three days, people may be reminded again. */
   const passThreeDays = () =>
     sql()`update private.invitations set reminded_at = reminded_at - interval '3 days'`
+  /** Lets half of everybody's days to answer pass. From then on, people may be reminded. */
+  const passHalf = () =>
+    sql()`
+      update private.invitations set told_at = now() - (deadline - private.today()) * interval '1 day'
+      where told_at is not null and deadline >= private.today()`
   /** Lets a person's deadline pass. */
   const passDeadline = (id: string) =>
     sql()`update private.invitations set deadline = private.today() - 1 where application_id = ${id}`
@@ -135,6 +140,7 @@ export function retreatDesk() {
     places,
     dayIn,
     passThreeDays,
+    passHalf,
     passDeadline,
   }
 }

@@ -78,7 +78,8 @@ interface Reads {
   desk_door: [object, Door & { history: GeneralHistoryEntry[] }]
   desk_history: [{ after: HistoryPage['next'] }, HistoryPage]
   desk_letters: [object, LettersOverview]
-  desk_drafts: [{ occasion: string; after: LetterCursor | null }, LetterPage]
+  /** Without an occasion (null), the drafts of all decisions. */
+  desk_drafts: [{ occasion: string | null; after: LetterCursor | null }, LetterPage]
   desk_outbox: [{ state: OutboxState; after: LetterCursor | null }, LetterPage]
   desk_letters_of: [{ applications: string[] }, Letter[]]
   desk_preview: [PreviewText, Preview | null]

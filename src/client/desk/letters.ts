@@ -49,10 +49,12 @@ export interface Letter {
 }
 
 /** How far a letter is. */
-export type LetterState = Pick<Letter, 'application' | 'occasion' | 'way' | 'state' | 'otherwise'>
+export type LetterState = Pick<Letter, 'application' | 'occasion' | 'way' | 'state' | 'otherwise' | 'sent_at'>
 
 /** The position where a list of letters continues. */
 export interface LetterCursor {
+  /** Among the drafts of several templates: the position of the template. Counted from 1. */
+  position?: number
   at: string
   id: string
 }

@@ -88,7 +88,10 @@ function letterAttributesOf(overview: LettersOverview) {
   const drafts = draftCountOf(overview)
   const refused = overview.states.refused.count
   if (drafts + refused === 0) return {}
-  const title = `${countOf(drafts, 'draft')}, ${refused} refused`
+  const title = [
+    ...(drafts > 0 ? [countOf(drafts, 'draft')] : []),
+    ...(refused > 0 ? [`${countOf(refused, 'letter')} refused`] : []),
+  ].join(', ')
   return { title, 'data-drafts': drafts || undefined, 'data-refused': refused || undefined }
 }
 

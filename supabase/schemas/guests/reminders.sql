@@ -6,15 +6,20 @@ create function private.is_reminder_recent(sent_at timestamptz) returns boolean
   language sql stable strict
   return private.happened_within(sent_at, '3 days');
 
--- Whether somebody still has to do what a reminder asks for: give an RSVP, or as a guest answer questions. It sets no search
--- path, so that PostgreSQL can inline it.
+-- Whether at least half of the days between the acceptance's sending and the deadline are over, so that a reminder is not too early.
+create function private.is_half_over(told_at timestamptz, deadline date, today date) returns boolean
+  language sql stable
+  return now() - told_at >= (deadline - today) * interval '1 day';
+
+-- Whether somebody still has to do what a reminder asks for: give an RSVP, once half of their days are over, or as a guest answer
+-- questions. It sets no search path, so that PostgreSQL can inline it.
 create function private.is_to_be_reminded(invitation private.invitations, template text, today date) returns boolean
   language sql stable
 as $$
   select case template
     when 'reminder' then coalesce(
       private.rsvp_state(invitation.is_accepted, invitation.told_at, invitation.deadline, invitation.rsvp, today)
-        in ('no answer', 'late'), false)
+        in ('no answer', 'late') and private.is_half_over(invitation.told_at, invitation.deadline, today), false)
     else invitation.is_accepted and coalesce(invitation.rsvp, '') = 'coming'
       and private.has_open_questions(invitation.application_id) end
 $$;

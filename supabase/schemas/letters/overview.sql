@@ -75,15 +75,22 @@ begin
 end
 $$;
 
--- The states of the letters of some applications, without their texts, the oldest first.
+-- The states of the letters of some applications, without their texts, the oldest first, and then the drafts of decisions.
 create function private.letter_states(applications uuid[]) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object('application', application_id, 'occasion', occasion, 'way', way,
-      'state', state, 'otherwise', otherwise) order by queued_at, way = 'automation', id), '[]')
-    from private.letter_deliveries where application_id = any (applications) and state <> 'withdrawn'
+      'state', state, 'otherwise', otherwise, 'sent_at', done_at)
+      order by state = 'draft', queued_at, way = 'automation', id), '[]')
+    from (
+      select application_id, occasion, way, state, otherwise, done_at, queued_at, id
+      from private.letter_deliveries where application_id = any (applications) and state <> 'withdrawn'
+      union all
+      select application_id, template, 'mail', 'draft', null, null, drafted_at, id
+      from private.letters where application_id = any (applications) and state = 'draft' and private.is_decision(template)
+    ) as letters
   );
 end
 $$;

@@ -168,7 +168,7 @@ test.for([
       await storeLetter(desk.sql, id, { template: 'accepted', kind: 'decision', state: 'failed' })
     }
     await activateWindow(page)
-    await expect.poll(() => page.getByText('automation undelivered').count()).toBe(12)
+    await expect.poll(() => page.getByText('Not delivered').count()).toBe(12)
     expect(await heights()).toEqual(before)
   },
 )

@@ -31,7 +31,7 @@ test('an RSVP in a row does not change the height of the row', async ({ visitor 
 
   await select('Person 3').check()
   await button('Accept').click()
-  await expect.poll(() => statusAndRsvp('Person 3')).toBe('AcceptedNot told yet')
+  await expect.poll(() => statusAndRsvp('Person 3')).toBe('AcceptedDraft waits')
   expect(await heights()).toEqual(narrow)
   await resize(page, { width: 1280, height: 720 })
   expect(await heights()).toEqual(wide)
@@ -46,7 +46,7 @@ test('the printed application shows the RSVP in words, without the buttons that 
   const edit = page.getByRole('heading', { name: 'Are they coming?' })
   await edit.waitFor()
   await page.emulateMedia({ media: 'print' })
-  expect(await page.locator('.application-head').getByText('Not told yet').isVisible()).toBe(true)
+  expect(await page.locator('.application-head').getByText('Draft waits').isVisible()).toBe(true)
   expect(await edit.isVisible()).toBe(false)
 })
 

@@ -102,18 +102,20 @@ test('a page of the list has the states of the letters to the applicants on it, 
   await server.database.owner`
     update private.deliveries set state = 'done', done_at = now(), due_at = null
     where application_id = ${first} and kind = 'letter'`
-  // The list does not mention drafts.
   await decide(third, 'accepted')
-  const letter = { occasion: 'accepted', way: 'mail', otherwise: null }
+  // Of drafts, it has only those about decisions.
+  await ask('write', { applications: [third], occasion: 'reminder' })
+  const letter = { occasion: 'accepted', way: 'mail', otherwise: null, sent_at: null }
+  const sent = { ...letter, application: first, state: 'sent', sent_at: expect.any(String) as string }
   const { letters } = await ask<ListPage>('list', { filter: {} })
-  expect(letters).toHaveLength(2)
-  expect(letters).toContainEqual({ ...letter, application: first, state: 'sent' })
+  expect(letters).toHaveLength(3)
+  expect(letters).toContainEqual(sent)
   expect(letters).toContainEqual({ ...letter, application: second, state: 'waiting' })
+  // Drafts come after everything that was released.
+  expect(letters[2]).toEqual({ ...letter, application: third, state: 'draft' })
   expect((await ask<ListPage>('list', { filter: {}, after: null })).letters).toEqual(letters)
   const onlyFirst = { filter: { until: '2026-01-01T00:01:00Z' } }
-  expect((await ask<ListPage>('list', onlyFirst)).letters).toEqual([
-    { ...letter, application: first, state: 'sent' },
-  ])
+  expect((await ask<ListPage>('list', onlyFirst)).letters).toEqual([sent])
 })
 
 test('an opened application has its letters and its position in the filtered list', async () => {
@@ -233,9 +235,10 @@ test('applications that joined a list since it was read are counted, and those n
   const shown = [third, second].map((id) => ({ id, version: 1 }))
   const meanwhile = (given: object) =>
     ask<Record<string, unknown>>('meanwhile', { filter, shown, oldest: null, ...given })
-  const noChange = { changed: [], gone: [], letters: [], marks: {}, newer: 0, older: 0, more: false }
+  const noChange = { changed: [], gone: [], marks: {}, newer: 0, older: 0, more: false }
   expect(await meanwhile({})).toEqual({
     ...noChange,
+    letters: [{}, {}].map(() => expect.objectContaining({ occasion: 'accepted', state: 'draft' }) as object),
     answers: expect.any(Object) as object,
     unseen: [],
   })
@@ -260,7 +263,10 @@ test('applications that joined a list since it was read are counted, and those n
   await releaseAll('waitlisted')
   expect(await meanwhile({})).toMatchObject({
     changed: [{ id: third, status: 'waitlisted', version: 2 }],
-    letters: [{ application: third, occasion: 'waitlisted', state: 'waiting' }],
+    letters: [
+      { application: third, occasion: 'waitlisted', state: 'waiting' },
+      { application: second, occasion: 'accepted', state: 'draft' },
+    ],
   })
 })
 

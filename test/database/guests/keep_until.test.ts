@@ -26,6 +26,7 @@ const {
   places,
   dayIn,
   passThreeDays,
+  passHalf,
   passDeadline,
 } = retreatDesk()
 
@@ -55,6 +56,7 @@ test('organisers set the deadline, the reminder quotes it, and nobody is reminde
   expect(body).toContain(
     `until ${new Date(`${day}T00:00Z`).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })}.`,
   )
+  await passHalf()
   // No call reminds anybody twice in three days.
   expect(await ask<ReminderOutcome>('remind')).toMatchObject({ drafted: 0, reminded: 1 })
   expect(await ask('write', { applications: [id], occasion: 'reminder', again: true })).toMatchObject([
@@ -74,9 +76,27 @@ test('organisers set the deadline, the reminder quotes it, and nobody is reminde
   expect(await ask<ReminderOutcome>('remind')).toMatchObject({ drafted: 0, waiting: 0, reminded: 0 })
 })
 
+test('nobody is reminded before half of the days from their letter to their deadline are over, and the count says the same', async () => {
+  const { id } = await invite()
+  const toldBefore = (hours: number) =>
+    sql()`update private.invitations set told_at = now() - ${hours} * interval '1 hour'`
+  /** The number that the desk shows before reminders are drafted. */
+  const counted = async () => (await places()).to_remind
+  expect(await counted()).toBe(0)
+  expect(await ask<ReminderOutcome>('remind')).toMatchObject({ drafted: 0, waiting: 0, reminded: 0 })
+  await ask('keep_until', { act: crypto.randomUUID(), application: id, until: await dayIn(4) })
+  await toldBefore(4 * 24 - 1)
+  expect(await counted()).toBe(0)
+  expect(await ask<ReminderOutcome>('remind')).toMatchObject({ drafted: 0 })
+  await toldBefore(4 * 24)
+  expect(await counted()).toBe(1)
+  expect(await ask<ReminderOutcome>('remind')).toMatchObject({ drafted: 1 })
+})
+
 /** Invites a person and releases their reminder, but does not send it. */
 async function inviteAndRemind() {
   const invited = await invite()
+  await passHalf()
   expect(await ask<ReminderOutcome>('remind')).toMatchObject({ drafted: 1 })
   expect(await release(invited.id)).toBe('released')
   return invited
@@ -277,6 +297,7 @@ test('reminding reads only the letters that were not sent, however many were sen
   await ask('write', { applications: [drafted.id, released.id], occasion: 'reminder' })
   expect(await release(released.id)).toBe('released')
   await storeSentLetters(sql(), 2000)
+  await passHalf()
   const read = await sql().begin((transaction) =>
     countRowsRead(transaction, ['letters', 'deliveries'], async () => {
       const [found] = await transaction<[{ wanted: string[] }]>`

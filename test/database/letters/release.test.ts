@@ -49,6 +49,26 @@ async function storeAccepted(count: number) {
     select id, created_at, 'accepted', 1 from public.retreat_applications`
 }
 
+test('the drafts of all decisions come status by status, page by page, and drafts of other templates are not among them', async () => {
+  await storeAccepted(61)
+  await sql()`
+    update private.statuses set status = case when application_id in (
+      select application_id from private.statuses order by application_id limit 5) then 'declined' else 'waitlisted' end
+    where application_id in (select application_id from private.statuses order by application_id limit 20)`
+  const [{ id }] = await sql()<[{ id: string }]>`select application_id as id from private.statuses limit 1`
+  await ask('write', { applications: [id], occasion: 'reminder' })
+  const first = await ask<Page>('drafts', { occasion: null })
+  const last = await ask<Page>('drafts', { occasion: null, after: first.next })
+  expect([first.letters.length, last.letters.length, last.next]).toEqual([50, 11, null])
+  const letters = [...first.letters, ...last.letters]
+  expect(new Set(letters.map((letter) => letter.id)).size).toBe(61)
+  const occasions = letters.map(({ occasion }) => occasion)
+  const counts = { accepted: 41, waitlisted: 15, declined: 5 }
+  expect(occasions).toEqual(
+    Object.entries(counts).flatMap(([status, count]) => Array.from({ length: count }, () => status)),
+  )
+})
+
 test('a release of more than thirty letters has to state their count, and no letter is released without a running mail sender', async () => {
   await storeAccepted(61)
   const { letters, next } = await drafts()

@@ -7,8 +7,20 @@ import { extent } from '../../support/extent.ts'
 import { record } from '../../../src/server/letters/outcomes.ts'
 import { retreatDesk, tokenIn } from '../../support/retreat-desk.ts'
 
-const { sql, reset, ask, store, decide, release, sendRsvp, places, dayIn, passThreeDays, passDeadline } =
-  retreatDesk()
+const {
+  sql,
+  reset,
+  ask,
+  store,
+  decide,
+  release,
+  sendRsvp,
+  places,
+  dayIn,
+  passThreeDays,
+  passHalf,
+  passDeadline,
+} = retreatDesk()
 
 /** A person, and what the test knows about them without asking the database. */
 interface Guest {
@@ -109,6 +121,7 @@ const retreatActs = {
   remind: actOf('remind', [], {
     can: ({ guests }: Readonly<Retreat>) => guests.some(({ isTold }) => isTold),
     async do() {
+      await passHalf()
       await ask('remind')
       await passThreeDays()
     },

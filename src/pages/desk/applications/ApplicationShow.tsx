@@ -32,6 +32,7 @@ import { useDeskAct } from '../data/useDeskAct.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { useMedia } from '../kit/useMedia.ts'
 import { LetterWrite } from '../letters/LetterWrite.tsx'
+import { letterAbout, toldWords } from '../letters/told.ts'
 import { UndoSend } from '../letters/UndoSend.tsx'
 import { GuestAnswers } from '../questions/GuestAnswers.tsx'
 import { HoldEdit } from '../retention/HoldEdit.tsx'
@@ -96,11 +97,12 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const isBlind = data?.application.email === undefined
   const isPhone = useMedia(phones)
   const marks = data?.marks
-  const current = details && queue.currentOf(details.application).status
-  const isAccepted = current === 'accepted'
+  const statusNow = details ? queue.currentOf(details.application).status : 'new'
+  const isAccepted = statusNow === 'accepted'
+  const told = details && toldWords(statusNow, letterAbout(statusNow, details.letters))
   // Where people mark, a mark comes before the decision.
   const isMarking =
-    data?.is_marking && marks?.own === null && (current === 'new' || current === 'shortlisted')
+    data?.is_marking && marks?.own === null && (statusNow === 'new' || statusNow === 'shortlisted')
   const isInBar = isMarking === true && takesDecisions && !isDeciding
   const markDraft = useMark(id, name, marks?.own ?? null, () => advanceTo(nextInList()))
   const list: Route = { screen: 'list', filters }
@@ -140,6 +142,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
             <bdi>{name}</bdi>
           </Heading>
           <StatusPill application={details.application} />
+          {told && <span className="decisions-answer">{told}</span>}
           {isAccepted && <RsvpSentence rsvp={details.application} />}
           {details.application.applied_before && <span className="layout-quiet">Applied before</span>}
           {changedBy && (
@@ -178,11 +181,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
                   />
                 </Sheet>
                 <Sheet title="Letters" className="application-letters">
-                  <LetterWrite
-                    application={id}
-                    status={queue.currentOf(details.application).status}
-                    letters={details.letters}
-                  />
+                  <LetterWrite application={id} status={statusNow} letters={details.letters} />
                   <LetterCreate
                     application={id}
                     letters={details.letters}

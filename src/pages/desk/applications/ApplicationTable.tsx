@@ -11,6 +11,7 @@ import { hrefsIn } from '../data/route.ts'
 import { useDecisionQueue } from '../data/useDesk.tsx'
 import { singleKeys } from '../kit/switches.ts'
 import { useSwitch } from '../kit/useSwitch.ts'
+import { letterAbout, toldWords } from '../letters/told.ts'
 import { ApplicationRow } from './ApplicationRow.tsx'
 
 interface RowListeners {
@@ -48,12 +49,6 @@ function byApplication(letters: readonly LetterState[]) {
   const all = new Map<string, LetterState[]>()
   for (const each of letters) all.set(each.application, [...(all.get(each.application) ?? []), each])
   return all
-}
-
-/** The letter about a status: the last email, or without an email the last letter to the automation. */
-function letterOf(letters: readonly LetterState[] | undefined, status: Status) {
-  const matching = letters?.filter(({ occasion }) => occasion === status) ?? []
-  return matching.findLast(({ way }) => way === 'mail') ?? matching.at(-1)
 }
 
 /** The table of rows. On a phone each row is a card. */
@@ -94,7 +89,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
               tab={filters.status}
               day={day}
               isChanged={queue.isChanged(row)}
-              letter={letterOf(lettersByApplication.get(row.id), status)}
+              letter={letterAbout(status, lettersByApplication.get(row.id) ?? [])}
               rsvp={rsvps[row.id] ?? row}
               marks={marks[row.id]?.by}
               isCurrent={row.id === current}
@@ -158,30 +153,18 @@ const Row = memo(function Row(props: RowProps) {
   )
 })
 
-type RsvpOrLetterProps = Pick<RowProps, 'status' | 'letter' | 'rsvp'>
+type RsvpOrLetterProps = Pick<RowProps, 'status' | 'letter' | 'rsvp' | 'day'>
 
 /**
- * The line under the status. For accepted people it shows the RSVP, unless they have not answered and their letter was not
- * sent yet or not delivered. Otherwise it shows the state of the letter, if there is one. Rows have room for exactly one line.
+ * The line under the status: whether the applicant was told. For accepted people who were told it shows the RSVP, unless they
+ * have not answered and their letter was not delivered. Rows have room for exactly one line.
  */
-function RsvpOrLetter({ status, letter, rsvp: { answer, answer_state: state } }: RsvpOrLetterProps) {
+function RsvpOrLetter({ status, letter, rsvp: { answer, answer_state: state }, day }: RsvpOrLetterProps) {
   const isUndelivered = letter?.state === 'refused' || letter?.state === 'given up'
-  const needsLetter = letter !== undefined && answer === null && (state === 'not told' || isUndelivered)
-  if (status === 'accepted' && state !== null && !needsLetter)
+  if (status === 'accepted' && state && state !== 'not told' && (answer || !isUndelivered))
     return (
       <span className={state === 'late' ? 'rows-letter rows-late' : 'rows-letter'}>{rsvpStates[state]}</span>
     )
-  return letter && <span className="rows-letter">{wordOf(letter)}</span>
-}
-
-const stateWords: Partial<Record<LetterState['state'], string>> = {
-  sending: 'waiting',
-  'given up': 'undelivered',
-  withdrawn: 'stopped',
-}
-
-function wordOf({ way, state, otherwise }: LetterState) {
-  if (otherwise === 'told') return 'contacted another way'
-  if (way === 'automation' && state === 'sent') return 'automation told'
-  return `${way === 'mail' ? 'letter' : 'automation'} ${stateWords[state] ?? state}`
+  const told = toldWords(status, letter, new Date(day))
+  return told && <span className="rows-letter">{told}</span>
 }

@@ -7,6 +7,7 @@ import { useApplicationQueries } from '../data/application-queries.ts'
 import { afterFrame } from '../kit/after-frame.ts'
 import { announce } from '../kit/announce.tsx'
 import { useDecisionQueue, useDesk } from '../data/useDesk.tsx'
+import { isBeingSent } from '../letters/letters.ts'
 import { timelineOf } from './ApplicationTimeline.tsx'
 
 /**
@@ -35,7 +36,7 @@ export function useApplicationUpdates(id: string, filter: Filter) {
   const wasPrefetched = useRef(data !== undefined)
   useEffect(() => (wasPrefetched.current ? afterFrame(() => void refetch()) : undefined), [refetch])
   const stampQuery = useQuery({
-    ...stamp(id),
+    ...stamp(id, () => data?.letters.some((letter) => isBeingSent(letter)) === true),
     enabled: data !== undefined && error === null,
     // The stamp changes whenever the application does. The response with the application includes it.
     ...(data && { initialData: { stamp: data.stamp } }),

@@ -6,6 +6,9 @@ import { withOpened, type OpenedList } from './opened-list.ts'
 import { listInterval, polled } from './queries.ts'
 import { useDesk } from './useDesk.tsx'
 
+/** Milliseconds between two reads while a letter is being sent. */
+const sendingInterval = 2_000
+
 /** The queries of an opened application. The list does not load them. */
 export function useApplicationQueries() {
   const desk = useDesk()
@@ -39,12 +42,16 @@ function applicationQueriesOf(
           return opened
         },
       }),
-    /** A cheap read that shows whether an application on screen has changed. */
-    stamp: (application: string) => ({
+    /**
+     * A cheap read that shows whether an application on screen has changed.
+     *
+     * @param isBeingSent Whether a letter to the applicant is being sent. Then it reads more often.
+     */
+    stamp: (application: string, isBeingSent: () => boolean) => ({
       queryKey: ['stamp', application],
       queryFn: ({ signal }: { signal: AbortSignal }) => call('desk_stamp', { application }, signal),
       ...polled,
-      refetchInterval: listInterval,
+      refetchInterval: () => (isBeingSent() ? sendingInterval : listInterval),
       gcTime: 0,
     }),
   }

@@ -22,6 +22,7 @@ test.each<[string, Route]>([
   ['#/letters', { screen: 'letters' }],
   ['#/letters/drafts/A%20%2F%20B%25', { screen: 'drafts', occasion: 'A / B%' }],
   ['#/letters/personal', { screen: 'drafts', occasion: '' }],
+  ['#/letters/decisions', { screen: 'drafts', occasion: null }],
   ['#/letters/templates/Travel', { screen: 'template', occasion: 'Travel' }],
   ['#/letters/outbox/waiting', { screen: 'outbox', state: 'waiting' }],
   ['#/letters/outbox/refused', { screen: 'outbox', state: 'refused' }],

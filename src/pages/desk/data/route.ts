@@ -10,7 +10,8 @@ export type Route =
   | { screen: 'application'; id: string; filters: Filters }
   /** Everything about the person of an application. */
   | { screen: 'person'; id: string; filters: Filters }
-  | { screen: 'drafts'; occasion: string }
+  /** The drafts of one template; without an occasion (null), those of all decisions. */
+  | { screen: 'drafts'; occasion: string | null }
   | { screen: 'template'; occasion: string }
   | { screen: 'outbox'; state: OutboxState }
   /** `edition`: the number of a retreat on its screens; undefined means the newest. */
@@ -19,6 +20,9 @@ export type Route =
 
 /** The path of letters to one person, whose occasion is blank. */
 const personal = 'letters/personal'
+
+/** The path of the letters about decisions. */
+const decisions = 'letters/decisions'
 
 /** The screens whose path is their name, each with its room: the entry of the desk's navigation. */
 const roomOfPlain = {
@@ -56,6 +60,7 @@ export function routeOf(hash: string): Route {
   const screen = successors[path] ?? path
   if (isPlain(screen)) return { screen, edition: filters.edition }
   if (path === personal) return { screen: 'drafts', occasion: '' }
+  if (path === decisions) return { screen: 'drafts', occasion: null }
   if (first !== 'letters' || third === undefined || third === '' || more.length > 0)
     return { screen: 'unknown' }
   if (second === 'drafts') return { screen: 'drafts', occasion: third }
@@ -79,8 +84,9 @@ function isPlain(screen: string): screen is keyof typeof roomOfPlain {
 export function hrefOf(route: Route): string {
   if (route.screen === 'list') return `#/${queryOf(route.filters)}`
   if ('id' in route) return hrefsIn(route.filters, route.screen === 'person' ? '/all' : '')(route.id)
+  if (route.screen === 'drafts' && route.occasion === null) return `#/${decisions}`
   if (route.screen === 'drafts')
-    return `#/${route.occasion === '' ? personal : `letters/drafts/${encodeURIComponent(route.occasion)}`}`
+    return `#/${route.occasion === '' ? personal : `letters/drafts/${encodeURIComponent(route.occasion ?? '')}`}`
   if (route.screen === 'template') return `#/letters/templates/${encodeURIComponent(route.occasion)}`
   if (route.screen === 'outbox') return `#/letters/outbox/${encodeURIComponent(route.state)}`
   if (route.screen === 'unknown') return '#/'

@@ -7,14 +7,15 @@ import { hrefOf } from '../data/route.ts'
 import { MoreButton } from '../kit/MoreButton.tsx'
 import { Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../data/useDesk.tsx'
-import { isSentByServer, nameOfOccasion } from './letters.ts'
+import { usePlaces } from '../data/usePlaces.ts'
+import { isAmong, isSentByServer, nameOfOccasion } from './letters.ts'
 import { draftPages } from './letter-pages.ts'
 import { UndoSend } from './UndoSend.tsx'
 import { DraftReview } from './DraftReview.tsx'
 import { DraftSend, DraftsUnsent, type Unsent } from './DraftSend.tsx'
 
-/** The screen of the drafts of one occasion, to read, edit, remove and send. */
-export function DraftList({ occasion }: { occasion: string }) {
+/** The screen of the drafts of one occasion, or (null) of all decisions, to read, edit, remove and send. */
+export function DraftList({ occasion }: { occasion: string | null }) {
   const desk = useDesk()
   const query = useInfiniteQuery({
     ...draftPages(desk, occasion),
@@ -23,10 +24,12 @@ export function DraftList({ occasion }: { occasion: string }) {
   // Waits for the drafts, because their response includes the overview.
   const { data: overview } = useQuery({ ...desk.letters(), enabled: query.data !== undefined })
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
-  const isByHand = overview !== undefined && !isSentByServer(occasion, overview.postman)
+  // The dialog that sends acceptances shows the places at once.
+  usePlaces(undefined, isAmong('accepted', occasion))
+  const isByHand = overview !== undefined && !isSentByServer(occasion ?? 'accepted', overview.postman)
   const counts =
     overview === undefined ? [] : [{ occasion: '', drafts: overview.personal }, ...overview.templates]
-  const hasOthers = counts.some((each) => each.occasion !== occasion && each.drafts.count > 0)
+  const hasOthers = counts.some((each) => !isAmong(each.occasion, occasion) && each.drafts.count > 0)
   const onSent = (notSent: readonly Unsent[]) => {
     setUnsent(notSent)
     // The button that opened the dialog disappears with the last draft.
@@ -34,11 +37,11 @@ export function DraftList({ occasion }: { occasion: string }) {
   }
   return (
     <Screen
-      title={`Drafts: ${nameOfOccasion(occasion)}`}
+      title={occasion === null ? 'Drafts of decisions' : `Drafts: ${nameOfOccasion(occasion)}`}
       query={query}
       nav={
         <Back label="In the letters" to={{ screen: 'letters' }}>
-          {occasion !== '' && (
+          {occasion && (
             <a href={hrefOf({ screen: 'template', occasion })} className="control-link">
               Template
             </a>

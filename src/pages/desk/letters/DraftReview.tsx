@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent, useState, type ReactNode } from 'react'
+import { Fragment, useEffect, useEffectEvent, useState, type ReactNode } from 'react'
 
 import type { Letter } from '../../../client/desk/letters.ts'
 import { Tick } from '../kit/Tick.tsx'
@@ -9,13 +9,14 @@ import { useMedia } from '../kit/useMedia.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { useUnsentText } from '../data/useUnsentText.ts'
 import { isMistyped } from './mistyped.ts'
-import { wasSentBefore, isEdited, isSendable, nameOfLetter } from './letters.ts'
+import { wasSentBefore, isAmong, isEdited, isSendable, nameOfLetter, nameOfOccasion } from './letters.ts'
 import { useDraftChanges } from './draft-changes.ts'
 import { DraftShow } from './DraftShow.tsx'
 import { OrphanedTexts } from './OrphanedTexts.tsx'
 
 interface DraftReviewProps {
-  occasion: string
+  /** The occasion of the drafts; null for those of all decisions. */
+  occasion: string | null
   drafts: readonly Letter[]
   /** Whether organisers send them from their own email program. */
   isByHand: boolean
@@ -45,10 +46,11 @@ export function DraftReview({
   more,
   children,
 }: DraftReviewProps) {
-  const changes = useDraftChanges(occasion)
-  const drafts = useEditedFirst(unsorted)
+  const changes = useDraftChanges()
+  const groups = useGroups(unsorted)
+  const drafts = groups.flatMap((group) => group.drafts)
   // Stored in the browser tab, so that unticked drafts stay unticked after a visit to another screen.
-  const [review, setReview] = useUnsentText<Review>(`review ${occasion}`)
+  const [review, setReview] = useUnsentText<Review>(`review ${occasion ?? 'decisions'}`)
   const { chosen, place: formerPosition, unticked } = review ?? initialReview
   const isBeside = useMedia('screen and (width > 52rem)')
   const isPrinting = useMedia('print')
@@ -64,7 +66,8 @@ export function DraftReview({
   }
 
   const isSaved = (draft: Letter) => changes.of(draft)[0] === null
-  const sendable = isByHand ? [] : drafts.filter((draft) => isSendable(draft) && isSaved(draft))
+  const isSendableHere = (draft: Letter) => !isByHand && isSendable(draft) && isSaved(draft)
+  const sendable = drafts.filter(isSendableHere)
   const isTicked = ({ id }: Letter) => !unticked.includes(id)
   const ticked = sendable.filter(isTicked)
   const tick = (letters: readonly Letter[], isOn: boolean) => {
@@ -96,7 +99,9 @@ export function DraftReview({
       onGone={(hadFocus) => hadFocus && goTo(position + 1 < drafts.length ? position + 1 : position - 1)}
     />
   )
-  const orphanedTexts = <OrphanedTexts {...{ changes, drafts }} />
+  const orphanedTexts = (
+    <OrphanedTexts {...{ changes, drafts }} isShown={(text) => isAmong(text.occasion, occasion)} />
+  )
   if (shown === undefined)
     return (
       <>
@@ -119,48 +124,53 @@ export function DraftReview({
       <div className="drafts-review layout-columns">
         <div className="drafts-column layout-sheet">
           {sendable.length > 1 && (
-            <Tick
-              ref={(box) => {
-                if (box) box.indeterminate = ticked.length > 0 && ticked.length < sendable.length
-              }}
-              isOn={ticked.length === sendable.length}
-              onTick={(isOn) => tick(sendable, isOn)}
-            >
+            <TickAll drafts={sendable} {...{ isTicked, tick }}>
               Send all {formatNumber(sendable.length)}
-            </Tick>
+            </TickAll>
           )}
-          <ul aria-label="Recipients">
-            {drafts.map((draft, index) => (
-              <li key={draft.id}>
-                <div className="drafts-row">
-                  {sendable.includes(draft) && (
-                    <label className="control-tick">
-                      <input
-                        type="checkbox"
-                        // Only the chosen row's checkbox is a tab stop, so that Tab leads from it to the letter.
-                        tabIndex={draft === shown ? 0 : -1}
-                        checked={isTicked(draft)}
-                        onChange={({ target }) => tick([draft], target.checked)}
-                      />
-                      <span className="visually-hidden">Send to {nameOfLetter(draft)}</span>
-                    </label>
-                  )}
-                  <label className="drafts-recipient">
-                    <input
-                      id={`recipient-${draft.id}`}
-                      type="radio"
-                      name="recipient"
-                      checked={draft === shown}
-                      onChange={() => choose(index)}
-                    />
-                    <bdi>{nameOfLetter(draft)}</bdi>{' '}
-                    <span className="layout-quiet">{wordsOf(draft, isSaved(draft))}</span>
-                  </label>
-                </div>
-                {(isPrinting || (!isBeside && draft === shown)) && letterOf(draft)}
-              </li>
-            ))}
-          </ul>
+          {groups.map((group) => (
+            <Fragment key={group.occasion}>
+              {occasion === null && (
+                <GroupHead
+                  {...group}
+                  sendable={group.drafts.filter(isSendableHere)}
+                  {...{ isTicked, tick }}
+                />
+              )}
+              <ul aria-label={occasion === null ? nameOfOccasion(group.occasion) : 'Recipients'}>
+                {group.drafts.map((draft) => (
+                  <li key={draft.id}>
+                    <div className="drafts-row">
+                      {sendable.includes(draft) && (
+                        <label className="control-tick">
+                          <input
+                            type="checkbox"
+                            // Only the chosen row's checkbox is a tab stop, so that Tab leads from it to the letter.
+                            tabIndex={draft === shown ? 0 : -1}
+                            checked={isTicked(draft)}
+                            onChange={({ target }) => tick([draft], target.checked)}
+                          />
+                          <span className="visually-hidden">Send to {nameOfLetter(draft)}</span>
+                        </label>
+                      )}
+                      <label className="drafts-recipient">
+                        <input
+                          id={`recipient-${draft.id}`}
+                          type="radio"
+                          name="recipient"
+                          checked={draft === shown}
+                          onChange={() => choose(drafts.indexOf(draft))}
+                        />
+                        <bdi>{nameOfLetter(draft)}</bdi>{' '}
+                        <span className="layout-quiet">{wordsOf(draft, isSaved(draft))}</span>
+                      </label>
+                    </div>
+                    {(isPrinting || (!isBeside && draft === shown)) && letterOf(draft)}
+                  </li>
+                ))}
+              </ul>
+            </Fragment>
+          ))}
           {more}
         </div>
         {isBeside && letterOf(shown)}
@@ -175,15 +185,74 @@ export function DraftReview({
   )
 }
 
-/** Puts the drafts first that were edited before this screen read them. Editing a draft later does not move its row. */
-function useEditedFirst(drafts: readonly Letter[]): readonly Letter[] {
+interface TickAllProps {
+  drafts: readonly Letter[]
+  isTicked: (draft: Letter) => boolean
+  tick: (drafts: readonly Letter[], isOn: boolean) => void
+  children: ReactNode
+}
+
+/** A checkbox for several drafts. */
+function TickAll({ drafts, isTicked, tick, children }: TickAllProps) {
+  const count = drafts.filter(isTicked).length
+  return (
+    <Tick
+      ref={(box) => {
+        if (box) box.indeterminate = count > 0 && count < drafts.length
+      }}
+      isOn={count === drafts.length}
+      onTick={(isOn) => tick(drafts, isOn)}
+    >
+      {children}
+    </Tick>
+  )
+}
+
+interface Group {
+  occasion: string
+  drafts: readonly Letter[]
+}
+
+/** The line above the drafts of one decision, with a checkbox for those that can be sent. */
+function GroupHead({
+  occasion,
+  drafts,
+  sendable,
+  ...ticks
+}: Group & { sendable: readonly Letter[] } & Omit<TickAllProps, 'drafts' | 'children'>) {
+  const words = (count: number) => `${formatNumber(count)} ${occasion}`
+  return (
+    <div className="drafts-group">
+      {sendable.length > 0 ? (
+        <TickAll drafts={sendable} {...ticks}>
+          Send {words(sendable.length)}
+        </TickAll>
+      ) : (
+        <span>{words(drafts.length)}</span>
+      )}
+      <a href={hrefOf({ screen: 'template', occasion })} aria-label={`Template: ${nameOfOccasion(occasion)}`}>
+        Template
+      </a>
+    </div>
+  )
+}
+
+/**
+ * The drafts by occasion. In each group those are first that were edited before this screen read them. Editing a draft later does
+ * not move its row.
+ */
+function useGroups(drafts: readonly Letter[]): Group[] {
   const [wasEdited, setWasEdited] = useState<Readonly<Record<string, boolean>>>({})
   const isNew = ({ id }: Letter) => !(id in wasEdited)
   if (drafts.some(isNew)) {
     const entries = drafts.filter(isNew).map((draft) => [draft.id, isEdited(draft)] as const)
     setWasEdited({ ...wasEdited, ...Object.fromEntries(entries) })
   }
-  return drafts.toSorted((one, other) => Number(wasEdited[other.id]) - Number(wasEdited[one.id]))
+  const sorted = drafts.toSorted((one, other) => Number(wasEdited[other.id]) - Number(wasEdited[one.id]))
+  return [...new Set(drafts.map(({ occasion }) => occasion))].map((occasion) => ({
+    occasion,
+    drafts: sorted.filter((draft) => draft.occasion === occasion),
+  }))
 }
 
 /** The remarks about a draft, in a few words. */

@@ -7,11 +7,19 @@ import { Dialog } from '../kit/Dialog.tsx'
 import { DialogForm } from '../kit/DialogForm.tsx'
 import { Field } from '../kit/Field.tsx'
 import { Tick } from '../kit/Tick.tsx'
-import { countOf, formatNumber } from '../kit/format.ts'
+import { countOf, dayOf } from '../kit/format.ts'
 import { useDeskAct } from '../data/useDeskAct.ts'
+import { usePlaces } from '../data/usePlaces.ts'
 import { useReading } from '../data/useReading.ts'
 import { isMistyped } from './mistyped.ts'
-import { wasSentBefore, nameOfLetter } from './letters.ts'
+import {
+  firstDeadlineOf,
+  firstWords,
+  kindWords,
+  nameOfLetter,
+  overbookedWords,
+  wasSentBefore,
+} from './letters.ts'
 
 /** A draft that was not sent, and the reason. */
 export interface Unsent {
@@ -49,6 +57,10 @@ function SendForm({ drafts, overview, onSent, close }: DraftSendProps & { close:
   const sentBeforeCount = draftsToSend.filter(wasSentBefore).length
   const letters = draftsToSend.filter((letter) => sendsAgain || !wasSentBefore(letter))
   const mistyped = letters.filter(isMistyped)
+  const deadline = firstDeadlineOf(letters)
+  const acceptances = letters.filter((letter) => letter.occasion === 'accepted' && !wasSentBefore(letter))
+  const { data: places } = usePlaces(undefined, acceptances.length > 0)
+  const overbooked = places && overbookedWords(places, acceptances.length)
   const isMany = letters.length > maxUnconfirmed
   const isOne = letters.length === 1
   const pronoun = isOne ? 'It' : 'They'
@@ -86,6 +98,13 @@ function SendForm({ drafts, overview, onSent, close }: DraftSendProps & { close:
       isOff={letters.length === 0}
       onSend={release}
     >
+      {letters.length > 0 && (
+        <p>
+          {kindWords(letters)}. To {firstWords(letters.map(nameOfLetter))}.
+        </p>
+      )}
+      {deadline && <p>First RSVP deadline: {dayOf(deadline)}.</p>}
+      {overbooked && <p className="layout-notice error">{overbooked}</p>}
       <p>
         {holdSeconds === 0 && `${pronoun} will be sent at once.`}
         {holdSeconds > 0 &&
@@ -93,12 +112,7 @@ function SendForm({ drafts, overview, onSent, close }: DraftSendProps & { close:
       </p>
       {mistyped.length > 0 && (
         <p className="layout-notice error">
-          Letters do not arrive at these mistyped addresses:{' '}
-          {mistyped
-            .slice(0, 3)
-            .map(({ to }) => to)
-            .join(', ')}
-          {mistyped.length > 3 && ` and ${formatNumber(mistyped.length - 3)} more`}
+          Letters do not arrive at these mistyped addresses: {firstWords(mistyped.map(({ to }) => to ?? ''))}
         </p>
       )}
       {sentBeforeCount > 0 && (

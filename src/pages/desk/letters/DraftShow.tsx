@@ -25,27 +25,30 @@ import { DraftEdit, type DraftInput } from './DraftEdit.tsx'
 import { OrphanedTexts } from './OrphanedTexts.tsx'
 
 interface DraftsProps {
-  occasion: string
   drafts: readonly Letter[]
-  /** Whether organisers send them from their own email program. */
-  isByHand: boolean
+  /** Whether organisers send a draft from their own email program. */
+  isByHand: (draft: Letter) => boolean
   application: string
   /** More buttons for a draft, while it is not being edited. */
   children: (draft: Letter) => ReactNode
 }
 
-/** The drafts of an occasion to one applicant, on the screen of their application. */
-export function Drafts({ occasion, drafts, isByHand, application, children }: DraftsProps) {
-  const changes = useDraftChanges(occasion)
+/** The drafts to one applicant, on the screen of their application. */
+export function Drafts({ drafts, isByHand, application, children }: DraftsProps) {
+  const changes = useDraftChanges()
   return (
     <>
-      <OrphanedTexts {...{ changes, drafts, application }} />
+      <OrphanedTexts
+        {...{ changes, drafts }}
+        isShown={(text) => text.application === application}
+        isAtApplication
+      />
       {drafts.map((draft) => (
         <DraftShow
           key={draft.id}
           letter={draft}
           input={changes.of(draft)}
-          isByHand={isByHand}
+          isByHand={isByHand(draft)}
           isAtApplication
           onGone={(hadFocus) => hadFocus && focusHeading()}
         >

@@ -28,8 +28,8 @@ interface LetterCreateProps {
 export function LetterCreate({ application, letters, mayAnswer, isBlind }: LetterCreateProps) {
   const { data: overview } = useQuery(useDesk().letters())
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
-  // Includes occasions without a draft: a draft that was sent may have unsaved text.
-  const occasions = new Set(['', ...letters.map(({ occasion }) => occasion)])
+  const isByHand = ({ occasion }: Letter) =>
+    overview !== undefined && !isSentByServer(occasion, overview.postman)
   const onSent = (notSent: readonly Unsent[]) => {
     setUnsent(notSent)
     // The pressed button disappears.
@@ -38,19 +38,13 @@ export function LetterCreate({ application, letters, mayAnswer, isBlind }: Lette
   return (
     <>
       <DraftsUnsent unsent={unsent} />
-      {[...occasions].map((occasion) => {
-        const drafts = letters.filter((each) => each.occasion === occasion && each.state === 'draft')
-        const isByHand = overview !== undefined && !isSentByServer(occasion, overview.postman)
-        return (
-          <Drafts key={occasion} {...{ occasion, drafts, isByHand, application }}>
-            {(draft) =>
-              overview &&
-              !isByHand &&
-              isSendable(draft) && <DraftSend drafts={[draft]} {...{ overview, onSent }} />
-            }
-          </Drafts>
-        )
-      })}
+      <Drafts drafts={letters.filter(({ state }) => state === 'draft')} {...{ isByHand, application }}>
+        {(draft) =>
+          overview &&
+          !isByHand(draft) &&
+          isSendable(draft) && <DraftSend drafts={[draft]} {...{ overview, onSent }} />
+        }
+      </Drafts>
       {!isBlind && <LetterForm {...{ application, letters, mayAnswer }} />}
     </>
   )

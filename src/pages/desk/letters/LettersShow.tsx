@@ -18,7 +18,8 @@ import { useDeskAct } from '../data/useDeskAct.ts'
 import { useUnsentText } from '../data/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../data/useVersionedDraft.tsx'
 import { AutomaticLetterEdit } from './AutomaticLetterEdit.tsx'
-import { isOfDecision, leavingWords, nameOfOccasion } from './letters.ts'
+import { leavingWords, nameOfOccasion } from './letters.ts'
+import { isOfDecision } from './told.ts'
 import { UndoSend } from './UndoSend.tsx'
 
 /** The screen of the letters: drafts, letters being sent, and settings. */
@@ -47,41 +48,71 @@ export function LettersShow() {
   )
 }
 
-/** The number of unsent drafts of each occasion. */
+/** The number of unsent drafts: of all decisions, of each other template, and of letters to one person. */
 function DraftCounts({ templates, personal }: LettersOverview) {
   const drafted = [...templates, { occasion: '', drafts: personal }].filter(({ drafts }) => drafts.count > 0)
+  const decisions = drafted.filter(({ occasion }) => isOfDecision(occasion))
+  const others = drafted.filter(({ occasion }) => !isOfDecision(occasion))
   if (drafted.length === 0)
     return <p className="layout-quiet">Nobody yet. People you accept, waitlist or decline appear here.</p>
   return (
     <ul className="layout-lines">
-      {drafted.map(({ occasion, drafts }) => (
-        <li key={occasion} className="layout-row">
-          <span>
-            {formatCount(drafts)} {draftWords(occasion, drafts.count === 1)}
-          </span>
-          <a
-            href={hrefOf({ screen: 'drafts', occasion })}
-            className="control-link"
-            aria-label={`${reviewLabel(drafts)}: ${nameOfOccasion(occasion)}`}
-          >
-            {reviewLabel(drafts)}
-          </a>
-        </li>
+      {decisions.length > 0 && (
+        <DraftCount occasion={null} drafts={sumOf(decisions)} words={decisionWords(decisions)} />
+      )}
+      {others.map(({ occasion, drafts }) => (
+        <DraftCount
+          key={occasion}
+          {...{ occasion, drafts }}
+          words={`${formatCount(drafts)} ${draftWords(occasion, drafts.count === 1)}`}
+        />
       ))}
     </ul>
   )
 }
 
+interface DraftCountProps {
+  occasion: string | null
+  drafts: Count
+  words: string
+}
+
+function DraftCount({ occasion, drafts, words }: DraftCountProps) {
+  const review = `Review ${formatCount(drafts)} ${drafts.count === 1 ? 'draft' : 'drafts'}`
+  return (
+    <li className="layout-row">
+      <span>{words}</span>
+      <a
+        href={hrefOf({ screen: 'drafts', occasion })}
+        className="control-link"
+        aria-label={`${review}: ${occasion === null ? 'Decisions' : nameOfOccasion(occasion)}`}
+      >
+        {review}
+      </a>
+    </li>
+  )
+}
+
+type Drafted = Pick<LettersOverview['templates'][number], 'occasion' | 'drafts'>
+
+function sumOf(all: readonly Drafted[]): Count {
+  return {
+    count: all.reduce((sum, { drafts }) => sum + drafts.count, 0),
+    more: all.some(({ drafts }) => drafts.more),
+  }
+}
+
+/** The number of applicants to tell each decision: `12 accepted, 6 waitlisted, 20 declined applicants`. */
+function decisionWords(decisions: readonly Drafted[]) {
+  const counts = decisions.map(({ occasion, drafts }) => `${formatCount(drafts)} ${occasion}`)
+  return `${counts.join(', ')} ${sumOf(decisions).count === 1 ? 'applicant' : 'applicants'}`
+}
+
 function draftWords(occasion: string, isOne: boolean) {
-  if (isOfDecision(occasion)) return `${occasion} ${isOne ? 'applicant' : 'applicants'}`
   const drafts = isOne ? 'draft' : 'drafts'
   return occasion === ''
     ? `${drafts} without a template, ${isOne ? '' : 'each '}written to one person`
     : `${drafts} of “${nameOfOccasion(occasion)}”`
-}
-
-function reviewLabel(drafts: Count) {
-  return `Review ${formatCount(drafts)} ${drafts.count === 1 ? 'draft' : 'drafts'}`
 }
 
 const stateWords: Record<OutboxState, (isOne: boolean) => string> = {

@@ -13,20 +13,21 @@ import type { DraftChange, useDraftChanges, Recipient } from './draft-changes.ts
 interface OrphanedTextsProps {
   changes: ReturnType<typeof useDraftChanges>
   drafts: readonly Letter[]
-  /** The application whose screen shows the texts; undefined in the list of drafts. */
-  application?: string
+  /** Whether a text belongs to the screen. */
+  isShown: (recipient: Recipient) => boolean
+  isAtApplication?: boolean
 }
 
 /** The unsaved text of drafts that are no longer in the list. */
-export function OrphanedTexts({ changes, drafts, application }: OrphanedTextsProps) {
+export function OrphanedTexts({ changes, drafts, isShown, isAtApplication = false }: OrphanedTextsProps) {
   return changes.all
-    .filter((each) => application === undefined || each.application === application)
+    .filter(isShown)
     .filter(({ id }) => drafts.every((draft) => draft.id !== id))
     .map((each) => (
       <OrphanedText
         key={each.id}
         change={each}
-        isAtApplication={application !== undefined}
+        isAtApplication={isAtApplication}
         onDiscard={() => changes.discard(each)}
       />
     ))

@@ -3,6 +3,7 @@ import { useEffect, useEffectEvent, useState } from 'react'
 
 import type { Letter } from '../../../client/desk/letters.ts'
 import { ActButton } from '../kit/ActButton.tsx'
+import { announce } from '../kit/announce.tsx'
 import { focusHeadingOnRemoval } from '../kit/focus.ts'
 import { countOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
@@ -87,9 +88,16 @@ function ReleasedBar(props: ReleasedBarProps) {
     return () => clearInterval(clock)
   }, [])
   const { refetch } = useDesk()
+  // A bar that is late says nothing: its letters were sent before it appeared.
+  const [isLate] = useState(isOver)
+  const onOver = useEffectEvent(() => {
+    if (!isLate && !stop.isPending)
+      announce(`${countOf(count, 'letter')} ${count === 1 ? 'is' : 'are'} being sent.`)
+    void refetch(acts.desk_withdraw.stale)
+  })
   useEffect(() => {
-    if (isOver) void refetch(acts.desk_withdraw.stale)
-  }, [isOver, refetch])
+    if (isOver) onOver()
+  }, [isOver])
   const isSettled = isStopped && !stop.isPending
   const onSettled = useEffectEvent(onStopped)
   useEffect(() => {

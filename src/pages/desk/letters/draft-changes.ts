@@ -4,20 +4,20 @@ import { useUnsentText, type Change } from '../data/useUnsentText.ts'
 import type { Unsaved } from '../data/useVersionedDraft.tsx'
 import type { DraftInput } from './DraftEdit.tsx'
 
-/** The id of a draft, its application and the recipient's name. */
-export type Recipient = Pick<Letter, 'id' | 'application' | 'name'>
+/** The id of a draft, its occasion, its application and the recipient's name. */
+export type Recipient = Pick<Letter, 'id' | 'occasion' | 'application' | 'name'>
 
 /** The unsaved text of a draft, with its recipient. */
 export interface DraftChange extends Unsaved<LetterContent>, Omit<Recipient, 'id'> {}
 
-/** The unsaved texts of the drafts of an occasion, including drafts that are no longer in the list. */
-export function useDraftChanges(occasion: string) {
-  const [changes, setUnsent] = useUnsentText<Record<string, DraftChange>>(`drafts ${occasion}`)
-  const setText = ({ id, application, name }: Recipient, change: Change<Unsaved<LetterContent>>) =>
+/** The unsaved texts of all drafts, including drafts that no longer exist. */
+export function useDraftChanges() {
+  const [changes, setUnsent] = useUnsentText<Record<string, DraftChange>>('drafts')
+  const setText = ({ id, occasion, application, name }: Recipient, change: Change<Unsaved<LetterContent>>) =>
     setUnsent((latest) => {
       const { [id]: former = null, ...others } = latest ?? {}
       const changed = typeof change === 'function' ? change(former) : change
-      const all = changed === null ? others : { ...others, [id]: { ...changed, application, name } }
+      const all = changed === null ? others : { ...others, [id]: { ...changed, occasion, application, name } }
       return Object.keys(all).length === 0 ? null : all
     })
   return {

@@ -12,8 +12,8 @@ const pages = {
   refetchOnWindowFocus: 'always',
 } as const
 
-/** The drafts of an occasion, page by page. */
-export function draftPages({ call, withOverview }: Desk, occasion: string) {
+/** The drafts of an occasion, or (null) of all decisions, page by page. */
+export function draftPages({ call, withOverview }: Desk, occasion: string | null) {
   return infiniteQueryOptions({
     ...pages,
     queryKey: ['letters', 'drafts', occasion],

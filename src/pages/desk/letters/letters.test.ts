@@ -5,25 +5,31 @@ import { atTestEnd } from '../../../../test/support/cleanup.ts'
 import { momentOf } from '../kit/format.ts'
 import {
   eventsOf,
+  firstDeadlineOf,
+  firstWords,
   invitationHint,
   invitationWords,
   isAfterAcceptance,
+  isAmong,
+  isBeingSent,
   isEdited,
   isFilledLater,
   isNeitherDecisionNorReceipt,
-  isOfDecision,
   isSendable,
   isSentByServer,
+  kindWords,
   leavingWords,
   mayAskForRsvp,
   nameOfLetter,
   nameOfOccasion,
+  overbookedWords,
   partsOf,
   siteOfDesk,
   triesOf,
   wasSentBefore,
   wordsOfLetter,
 } from './letters.ts'
+import { isOfDecision } from './told.ts'
 
 const at = '2026-11-22T10:00:00+00:00'
 const mail: Letter = {
@@ -264,3 +270,67 @@ test('the number of tries is put into words, and the id replaces a hidden name',
   const nameOf = (name: string | null) => nameOfLetter({ name, application: '02c90b33-435e' })
   expect([nameOf(null), nameOf('Ada')]).toEqual(['Application 02c9', 'Ada'])
 })
+
+test('the drafts of decisions are those of all three statuses, and other drafts are of one occasion', () => {
+  const occasions = ['accepted', 'waitlisted', 'declined', 'received', 'Travel', '']
+  const among = (shown: string | null) => occasions.filter((occasion) => isAmong(occasion, shown))
+  expect(among(null)).toEqual(['accepted', 'waitlisted', 'declined'])
+  expect([among('accepted'), among('Travel'), among('')]).toEqual([['accepted'], ['Travel'], ['']])
+})
+
+test('letters are counted by kind, and recipients are named up to the third', () => {
+  const occasions = ['accepted', 'accepted', 'waitlisted', 'declined', 'declined', 'Travel', 'reminder', '']
+  expect(kindWords(occasions.map((occasion) => ({ occasion })))).toBe(
+    '2 acceptances, 1 waitlist letter, 2 declines, 1 letter “Travel”, 1 letter “Reminder”, 1 personal letter',
+  )
+  expect(['Ada', 'Ada Ben Cem', 'Ada Ben Cem Dan Eve'].map((names) => firstWords(names.split(' ')))).toEqual([
+    'Ada',
+    'Ada, Ben, Cem',
+    'Ada, Ben, Cem and 2 more',
+  ])
+})
+
+test('the first deadline is that of letters that accept somebody or tell the deadline', () => {
+  const first = (...letters: Partial<Letter>[]) =>
+    firstDeadlineOf(letters.map((each) => ({ ...mail, ...each })))
+  const later = { reply_by: '2026-12-20' }
+  const sooner = { reply_by: '2026-12-10' }
+  expect(first(later, sooner, { reply_by: null })).toBe('2026-12-10')
+  expect(first(later, { ...sooner, occasion: 'Travel' })).toBe('2026-12-20')
+  expect(first(later, { ...sooner, occasion: 'Travel', body: 'By {{reply_by}}.' })).toBe('2026-12-10')
+  expect(first({ occasion: 'declined' })).toBeUndefined()
+})
+
+test.each([
+  // Places, free ones, accepted people who were not told, acceptances among the letters.
+  [40, -8, 12, 12, '36 of 40 places are taken. With these 12 acceptances it is 48.'],
+  [40, -8, 20, 12, '36 of 40 places are taken. With these 12 acceptances it is 48.'],
+  [1, -1, 1, 1, '1 of 1 place is taken. With this acceptance it is 2.'],
+  // Some letters are for an earlier retreat.
+  [40, -1, 1, 3, '40 of 40 places are taken. With this acceptance it is 41.'],
+  [40, 0, 12, 12, ''],
+  [40, -8, 12, 0, ''],
+  [40, -8, 0, 2, ''],
+  [null, null, 12, 12, ''],
+])(
+  'of %j places %j are free, %i are not told, %i letters accept: %j',
+  (places, free, not_told, acceptances, words) => {
+    expect(overbookedWords({ places, free, not_told }, acceptances)).toBe(words)
+  },
+)
+
+test.each([
+  ['waiting', -1, false],
+  ['waiting', 0, true],
+  ['sending', 29, true],
+  ['waiting', 30, false],
+  ['sent', 1, false],
+  ['waiting', null, false],
+] as const)(
+  'a letter that is %s, %j seconds after it was due, is being sent: %j',
+  (state, seconds, expected) => {
+    const now = Date.parse(at)
+    const dueAt = seconds === null ? null : new Date(now - seconds * 1000).toISOString()
+    expect(isBeingSent({ state, due_at: dueAt }, now)).toBe(expected)
+  },
+)

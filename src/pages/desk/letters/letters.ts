@@ -1,10 +1,9 @@
-import { statuses, type Status } from '../../../application/statuses.ts'
+import { statuses } from '../../../application/statuses.ts'
 import type { Letter, LettersOverview } from '../../../client/desk/letters.ts'
 import { siteRoot } from '../../site-root.ts'
-import { countOf, dayOf, hiddenName, momentOf, shortOf } from '../kit/format.ts'
-
-/** The statuses that letters announce to applicants. */
-const announcedStatuses: readonly string[] = ['accepted', 'waitlisted', 'declined'] satisfies Status[]
+import type { Places } from '../../../client/desk/retreat.ts'
+import { countOf, dayOf, formatNumber, hiddenName, momentOf, shortOf } from '../kit/format.ts'
+import { isOfDecision } from './told.ts'
 
 /** The occasion of receipts, which are sent automatically. */
 export const receipt = 'received'
@@ -21,11 +20,6 @@ export const questionReminder = 'questions'
 /** Whether letters of this occasion follow up an acceptance, such as a reminder. Their templates cannot be removed. */
 export function isAfterAcceptance(occasion: string): boolean {
   return [reminder, confirmation, questionReminder].includes(occasion)
-}
-
-/** Whether letters of this occasion announce a decision. */
-export function isOfDecision(occasion: string): occasion is Status {
-  return announcedStatuses.includes(occasion)
 }
 
 /**
@@ -104,6 +98,11 @@ const occasionNames = new Map([
   ['', 'Personal letter'],
 ])
 
+/** Whether an occasion is this one, or (null) a decision. */
+export function isAmong(occasion: string, shown: string | null): boolean {
+  return shown === null ? isOfDecision(occasion) : occasion === shown
+}
+
 /** The words for an occasion. */
 export function nameOfOccasion(occasion: string): string {
   return occasionNames.get(occasion) ?? (isOfDecision(occasion) ? statuses[occasion] : occasion)
@@ -130,6 +129,57 @@ export function nameOfLetter({ name, application }: Pick<Letter, 'name' | 'appli
 /** Whether a draft can be sent without changes. */
 export function isSendable({ missing, unknown, is_long }: Letter): boolean {
   return missing.length === 0 && unknown.length === 0 && !is_long
+}
+
+const kinds: Record<string, string> = {
+  accepted: 'acceptance',
+  waitlisted: 'waitlist letter',
+  declined: 'decline',
+  '': 'personal letter',
+}
+
+/** The number of letters of each kind: `12 acceptances, 6 waitlist letters, 3 letters “Travel”`. */
+export function kindWords(letters: readonly Pick<Letter, 'occasion'>[]): string {
+  return [...new Set(letters.map(({ occasion }) => occasion))]
+    .map((kind) => {
+      const count = letters.filter(({ occasion }) => occasion === kind).length
+      const noun = kinds[kind]
+      return noun === undefined
+        ? `${countOf(count, 'letter')} “${nameOfOccasion(kind)}”`
+        : countOf(count, noun)
+    })
+    .join(', ')
+}
+
+/** The first three of several texts, and how many more there are: `Ada, Ben, Cem and 9 more`. */
+export function firstWords(texts: readonly string[]): string {
+  const more = texts.length - 3
+  return `${texts.slice(0, 3).join(', ')}${more > 0 ? ` and ${formatNumber(more)} more` : ''}`
+}
+
+/** The first deadline for an RSVP that letters tell if they are sent today, as `2026-12-31`; undefined if none does. */
+export function firstDeadlineOf(letters: readonly Letter[]): string | undefined {
+  return letters
+    .filter((letter) => letter.occasion === 'accepted' || isFilledLater(letter))
+    .flatMap(({ reply_by: day }) => day ?? [])
+    .toSorted()[0]
+}
+
+/**
+ * A warning if more people are accepted than there are places; otherwise blank.
+ *
+ * @param acceptances The number of people whom these letters tell for the first time that they are accepted.
+ */
+export function overbookedWords(
+  { places, free, not_told: notTold }: Pick<Places, 'places' | 'free' | 'not_told'>,
+  acceptances: number,
+): string {
+  // Letters to people of an earlier retreat take no place of this one.
+  const added = Math.min(acceptances, notTold)
+  if (places === null || free === null || free >= 0 || added === 0) return ''
+  const taken = places - free - added
+  const these = added === 1 ? 'this acceptance' : `these ${formatNumber(added)} acceptances`
+  return `${formatNumber(taken)} of ${countOf(places, 'place')} ${taken === 1 ? 'is' : 'are'} taken. With ${these} it is ${formatNumber(places - free)}.`
 }
 
 /** The number of attempts to send a letter, in words. */
@@ -220,6 +270,18 @@ export function wordsOfLetter(letter: Letter): string {
     case 'withdrawn':
       return ''
   }
+}
+
+/** Seconds for which a due letter is probably being sent. */
+const sendingSeconds = 30
+
+/** Whether a letter became due a moment ago, and is not known to be sent yet. */
+export function isBeingSent(
+  { state, due_at: dueAt }: Pick<Letter, 'state' | 'due_at'>,
+  now = Date.now(),
+): boolean {
+  const age = (now - Date.parse(dueAt ?? '')) / 1000
+  return (state === 'waiting' || state === 'sending') && age >= 0 && age < sendingSeconds
 }
 
 /**

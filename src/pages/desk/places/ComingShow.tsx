@@ -122,7 +122,7 @@ function Remind({
         {count === 0 ? 'Draft reminders' : `Draft ${countOf(count, 'reminder')}`}
       </ActButton>
       <p className="control-hint" id="remind-hint">
-        Drafts a reminder for everybody who has not answered
+        Drafts a reminder for everybody who has not answered after half of their days
         {incompleteCount > 0 && ', and for people who are coming and have a required question open'}. Nobody
         gets a second one within three days. Nothing is sent yet: you read the drafts first.
       </p>

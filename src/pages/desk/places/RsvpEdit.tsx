@@ -9,15 +9,17 @@ import { useDeskAct } from '../data/useDeskAct.ts'
 import { useUnsentText } from '../data/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../data/useVersionedDraft.tsx'
 
-/** The RSVP of an accepted applicant, in words; nothing until it was read. */
+/** The RSVP of an accepted applicant, in words; nothing until it was read, or until they were told. */
 export function RsvpSentence({ rsvp }: { rsvp: RsvpDetails }) {
   const { answer_state: state, answer, answered_at: at, kept_until: until } = rsvp
-  if (state === null) return null
+  if (state === null || (state === 'not told' && until === null)) return null
   return (
     <span className="decisions-answer">
-      {rsvpStates[state]}
+      {state !== 'not told' && rsvpStates[state]}
       {answer !== null && at !== null && `, answered ${momentOf(at)}`}
-      {answer === null && until !== null && `, deadline ${dayOf(until)}`}
+      {answer === null &&
+        until !== null &&
+        `${state === 'not told' ? 'Deadline' : ', deadline'} ${dayOf(until)}`}
     </span>
   )
 }

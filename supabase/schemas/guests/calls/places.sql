@@ -20,12 +20,13 @@ begin
     with states as (
       -- Grouped first, so that the counts below compare words once a state and not once a row.
       select state, count(*) as people, count(*) filter (
-          where state in ('no answer', 'late') and not is_reminded
+          where is_to_be_reminded and not is_reminded
             -- A subquery that PostgreSQL hashes: a join would take three times as long.
             and application_id not in (select private.with_unsent_letter('reminder'))
         ) as to_remind
       from (
         select application_id, private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) as state,
+          private.is_to_be_reminded(invitations, 'reminder', today) as is_to_be_reminded,
           coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
         from private.invitations join private.statuses using (application_id)
         where is_accepted and statuses.edition = shown

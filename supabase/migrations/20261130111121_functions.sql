@@ -692,6 +692,26 @@ create or replace function private.is_reminder_recent(sent_at timestamptz) retur
   language sql stable strict
   return private.happened_within(sent_at, '3 days');
 
+-- Whether at least half of the days between the acceptance's sending and the deadline are over, so that a reminder is not too early.
+create or replace function private.is_half_over(told_at timestamptz, deadline date, today date) returns boolean
+  language sql stable
+  return now() - told_at >= (deadline - today) * interval '1 day';
+
+revoke all on function private.is_half_over(timestamp with time zone, date, date) from public, anon, authenticated;
+
+-- Whether somebody still has to do what a reminder asks for: give an RSVP, once half of their days are over, or as a guest answer
+-- questions. It sets no search path, so that PostgreSQL can inline it.
+create or replace function private.is_to_be_reminded(invitation private.invitations, template text, today date) returns boolean
+  language sql stable
+as $$
+  select case template
+    when 'reminder' then coalesce(
+      private.rsvp_state(invitation.is_accepted, invitation.told_at, invitation.deadline, invitation.rsvp, today)
+        in ('no answer', 'late') and private.is_half_over(invitation.told_at, invitation.deadline, today), false)
+    else invitation.is_accepted and coalesce(invitation.rsvp, '') = 'coming'
+      and private.has_open_questions(invitation.application_id) end
+$$;
+
 -- The people of an edition to remind with a template (`wanted`), the earliest deadline first, at most 1,001. `reminder` is for
 -- people without an RSVP, and `questions` for guests with open questions that can still be answered. `waiting` counts the people
 -- with such a reminder that is not sent yet, and `reminded` those who got one in the last three days.
@@ -1216,6 +1236,26 @@ as $$
   from unnest(ids) with ordinality as shown (id, position)
     join private.letter_deliveries as delivery using (id)
     join public.retreat_applications as application on application.id = delivery.application_id
+$$;
+
+-- The states of the letters of some applications, without their texts, the oldest first, and then the drafts of decisions.
+create or replace function private.letter_states(applications uuid[]) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('application', application_id, 'occasion', occasion, 'way', way,
+      'state', state, 'otherwise', otherwise, 'sent_at', done_at)
+      order by state = 'draft', queued_at, way = 'automation', id), '[]')
+    from (
+      select application_id, occasion, way, state, otherwise, done_at, queued_at, id
+      from private.letter_deliveries where application_id = any (applications) and state <> 'withdrawn'
+      union all
+      select application_id, template, 'mail', 'draft', null, null, drafted_at, id
+      from private.letters where application_id = any (applications) and state = 'draft' and private.is_decision(template)
+    ) as letters
+  );
+end
 $$;
 
 -- Makes these failed deliveries due again, as if they had never been tried. `may_have_arrived` stays: copies that may have arrived
@@ -1967,12 +2007,13 @@ begin
     with states as (
       -- Grouped first, so that the counts below compare words once a state and not once a row.
       select state, count(*) as people, count(*) filter (
-          where state in ('no answer', 'late') and not is_reminded
+          where is_to_be_reminded and not is_reminded
             -- A subquery that PostgreSQL hashes: a join would take three times as long.
             and application_id not in (select private.with_unsent_letter('reminder'))
         ) as to_remind
       from (
         select application_id, private.rsvp_state(is_accepted, told_at, deadline, rsvp, today) as state,
+          private.is_to_be_reminded(invitations, 'reminder', today) as is_to_be_reminded,
           coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
         from private.invitations join private.statuses using (application_id)
         where is_accepted and statuses.edition = shown
@@ -2056,8 +2097,8 @@ begin
 end
 $$;
 
--- Drafts reminders for people of an edition, by default the newest: those without an RSVP, the earliest deadline first, and
--- guests with open questions. It drafts at most 1,000 of each at once. Nobody is reminded twice in three days. The result is
+-- Drafts reminders for people of an edition, by default the newest: those without an RSVP after half of their days, the earliest
+-- deadline first, and guests with open questions. It drafts at most 1,000 of each at once. Nobody is reminded twice in three days. The result is
 -- {drafted, questions, late, waiting, reminded, more}. `questions` counts the drafted ones about questions, and `late` those
 -- whose deadline has to be moved first. `waiting` counts people with a reminder that is not sent yet, and `reminded` those who
 -- got one in the last three days. Repeating the act drafts none and returns the first result. A desk of version 1.0 sends no
@@ -2195,6 +2236,30 @@ begin
       checked_at = least(checked_at, now() - interval '1 second')
     where not private.happened_within(check_wanted_at, '10 seconds');
   return jsonb_build_object('is_checking', true);
+end
+$$;
+
+-- Up to fifty drafts of one template, the oldest first. Without an occasion (null), those of all decisions, status by status.
+create or replace function public.desk_drafts(occasion text, after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  occasions constant text[] := case when occasion is null then '{accepted,waitlisted,declined}' else array[occasion] end;
+  ids uuid[] := array(
+    select id from private.letters
+    where coalesce(template, '') = any (occasions) and state = 'draft'
+      and (array_position(occasions, coalesce(template, '')), drafted_at, id) > (
+        coalesce((after ->> 'position')::integer, 1),
+        coalesce((after ->> 'at')::timestamptz, '-infinity'),
+        coalesce((after ->> 'id')::uuid, '00000000-0000-0000-0000-000000000000'))
+    order by array_position(occasions, coalesce(template, '')), drafted_at, id limit 50
+  );
+begin
+  return jsonb_build_object('letters', private.drafts_shown(ids, me.blind), 'overview', private.letters_overview(), 'next', (
+    select jsonb_build_object('position', array_position(occasions, coalesce(template, '')), 'at', drafted_at, 'id', id)
+    from private.letters where id = ids[50]
+  ));
 end
 $$;
 
