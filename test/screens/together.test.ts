@@ -206,7 +206,7 @@ test("another organiser's decision is highlighted in a visible list and announce
   await refresh()
   await announced('Person 2: Declined now, changed meanwhile')
   const statusCell = (await row('Person 2')).querySelector('.rows-status')
-  expect(statusCell?.textContent).toBe('Declined (changed meanwhile)')
+  expect(statusCell?.textContent).toBe('Declined (changed meanwhile)Draft waits')
   await desk.setStatus(stored.slice(2, 4), 'waitlisted')
   await refresh()
   await announced('3 changed meanwhile')

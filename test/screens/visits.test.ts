@@ -40,7 +40,7 @@ test('the charts show visits, starts and sources, once a server has counted', as
 
   // The charts of visits are about the page for applicants, so they stay in a tab without applications.
   await user.click(tab('Declined'))
-  await screen.findByText('No applications here.')
+  await screen.findByText(/^Nothing in Declined\./)
   await waitFor(() => expect(screen.getAllByRole('figure')).toHaveLength(2))
 
   const end = network.route('desk_visits', () => Promise.resolve(refusal('No.')))

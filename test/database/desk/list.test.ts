@@ -209,6 +209,7 @@ test('the overview counts results by status, team size, paid solution, and day i
   expect(await overview()).toEqual({
     editions,
     since_yesterday: sinceYesterday,
+    acceptances: { accepted: 0, places: null },
     counts: {
       new: none,
       shortlisted: none,
@@ -250,6 +251,7 @@ test('the overview counts results by status, team size, paid solution, and day i
   expect(await overview()).toEqual({
     editions,
     since_yesterday: sinceYesterday,
+    acceptances: { accepted: 1, places: null },
     counts,
     count: 4,
     more: false,
