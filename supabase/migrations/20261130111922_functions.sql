@@ -41,6 +41,43 @@ create or replace function private.keep_applications(most integer) returns jsonb
   language plpgsql set search_path = ''
 as $$ begin return private.announce_and_erase_applications(most); end $$;
 
+-- An author as organisers read it: the organiser's name, otherwise `author`, which is the email at the time of the act. Tables without
+-- the author's account find the organiser by that email. Names are read with the acts, so that a new name is shown everywhere.
+create or replace function private.author_shown(author text, account uuid default null) returns text
+  language sql stable set search_path = ''
+as $$
+  select coalesce((
+    select name from private.organisers join auth.users on users.id = account_id
+    where name is not null and account_id = coalesce(account, account_id)
+      and (account is not null or private.unicode_email(email) = author)
+    limit 1
+  ), author)
+$$;
+
+revoke all on function private.author_shown(text, uuid) from public, anon, authenticated;
+
+-- Sets an organiser's name; a blank one removes it. Nobody gets the name of another organiser, an address, or a word that the history
+-- uses for other authors.
+create or replace function private.set_organiser_name(account uuid, name text) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  new_name text := nullif(private.trimmed(coalesce(name, '')), '');
+begin
+  if char_length(new_name) > 60 or new_name ~ '[[:cntrl:]@]' then
+    raise exception 'A name has at most 60 characters, and no “@”.' using errcode = '22023';
+  elsif lower(new_name) in ('applicant', 'operator', 'server') or exists (
+    select from private.organisers
+    where account_id <> set_organiser_name.account and lower(organisers.name) = lower(new_name)
+  ) then
+    raise exception 'Another author has this name. Add a surname or an initial.' using errcode = '22023';
+  end if;
+  update private.organisers set name = new_name where account_id = set_organiser_name.account;
+end
+$$;
+
+revoke all on function private.set_organiser_name(uuid, text) from public, anon, authenticated;
+
 -- One application with everything that is known about it. Blind readers get the details of some kinds of events only; of the
 -- others they see only the kind, the author and the time.
 create or replace function private.application_details(application uuid, blind boolean) returns jsonb
@@ -61,7 +98,7 @@ begin
     ),
     'history', (
       select coalesce(jsonb_agg(jsonb_build_object(
-        'act', act, 'at', at, 'author', author, 'kind', kind,
+        'act', act, 'at', at, 'author', private.author_shown(author, author_id), 'kind', kind,
         'detail', case
           when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'questions', 'kept', 'link')
             -- A hold that ended has no reason to hide.
@@ -77,7 +114,7 @@ begin
     'edition', application_row.edition,
     'erased_on', private.erased_on(application_row),
     'hold', (
-      select jsonb_build_object('reason', case when not blind then reason end, 'held_by', held_by, 'held_at', held_at)
+      select jsonb_build_object('reason', case when not blind then reason end, 'held_by', private.author_shown(held_by), 'held_at', held_at)
       from private.holds where application_id = application
     ),
     'questions', case
@@ -96,6 +133,46 @@ begin
       ) as other
     ) end
   );
+end
+$$;
+
+-- The organisers' work on some applications, for the exported table: when and by whom the status was last changed, the notes, and
+-- the state of the letters. It also has the RSVP, and the answers to questions that are not private. It has no address and no
+-- text of a letter, so that organisers who read blind may read it.
+create or replace function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return query
+    with happened as (
+      select history.application_id as id,
+        (array_agg(coalesce(name, author) order by history.id desc) filter (where kind = 'status'))[1] as author,
+        max(at) filter (where kind = 'status') as decided_at,
+        jsonb_agg(jsonb_build_object('at', at, 'author', coalesce(name, author), 'note', detail ->> 'note') order by history.id)
+          filter (where kind = 'note') as notes
+      from private.history left join private.organisers on account_id = author_id
+      where history.application_id = any (applications) and kind in ('status', 'note') group by 1
+    ), written as (
+      select delivery.application_id as id, jsonb_agg(jsonb_build_object(
+        'occasion', occasion, 'way', way, 'state', state, 'otherwise', otherwise,
+        'at', coalesce(done_at, queued_at)) order by queued_at, way = 'automation', delivery.id) as letters
+      from private.letter_deliveries as delivery
+      where delivery.application_id = any (applications) and state <> 'withdrawn' group by 1
+    ), guests as (
+      select given.application_id as id,
+        jsonb_agg(jsonb_build_object('question', asked.text, 'answer', given.answer) order by asked.position) as questions
+      from private.question_answers as given join private.questions as asked on asked.id = question_id
+      where given.application_id = any (applications) and not is_private group by 1
+    )
+    select each_one, jsonb_build_object(
+      'answer', answer, 'answered_at', answered_at, 'questions', coalesce(questions, '[]'),
+      'decided_by', author, 'decided_at', decided_at,
+      'notes', coalesce(notes, '[]'), 'letters', coalesce(letters, '[]'))
+    from unnest(applications) as each_one
+      left join happened on happened.id = each_one
+      left join written on written.id = each_one
+      left join guests on guests.id = each_one
+      left join private.standings as standing on standing.application_id = each_one;
 end
 $$;
 
@@ -300,6 +377,38 @@ as $$
   ) as having_it
 $$;
 
+-- What came to an edition since the day before today began in a time zone: {day, new, replied}. `new` are its applications without those
+-- that were put aside, and `replied` counts the applicants who gave an RSVP. Counts go up to a thousand.
+create or replace function private.since_yesterday(edition integer, zone text) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  day constant date := (now() at time zone zone)::date - 1;
+  start constant timestamptz := day::timestamp at time zone zone;
+begin
+  return jsonb_build_object(
+    'day', day,
+    'new', (
+      select private.up_to_thousand(count(*)) from (
+        select from public.retreat_applications as application left join private.statuses on application_id = id
+        where application.edition = since_yesterday.edition and application.created_at >= start
+          and status is distinct from 'aside' limit 1001
+      ) as received
+    ),
+    'replied', (
+      select private.up_to_thousand(count(*)) from (
+        select distinct application_id
+        from private.history join public.retreat_applications as application on application.id = application_id
+        where kind = 'answer' and author = 'applicant' and at >= start
+          and application.edition = since_yesterday.edition limit 1001
+      ) as answered
+    )
+  );
+end
+$$;
+
+revoke all on function private.since_yesterday(integer, text) from public, anon, authenticated;
+
 -- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day in
 -- the given time zone, by team size and by paid solution. `more`: there are more than were counted. A filter by RSVP applies only
 -- to `accepted` and `all`: no other list of the desk has this filter.
@@ -370,7 +479,7 @@ begin
       from public.retreat_applications where id = any (sample.ids)
     )
     select jsonb_build_object(
-      'counts', counts, 'editions', private.editions_shown(),
+      'counts', counts, 'editions', private.editions_shown(), 'since_yesterday', private.since_yesterday(shown, zone),
       'count', cardinality(sample.ids),
       'more', sample.next is not null,
       'days', (select coalesce(jsonb_object_agg(day, count), '{}')
@@ -382,6 +491,62 @@ begin
     )
   );
 end
+$$;
+
+-- The marks that an organiser may see. Everything that shows, counts or sorts marks reads them here. The function sets no search
+-- path, so that PostgreSQL can inline it. With subqueries in place of joins, PostgreSQL takes twice as long to read 100,000
+-- marks.
+create or replace function private.visible_marks(account uuid) returns setof private.marks
+  language sql stable
+as $$
+  select marks.application_id, marks.account_id, coalesce(organisers.name, marks.author), marks.mark, marks.why, marks.at,
+    marks.is_after_seeing, marks.has_seen, marks.was_shown
+  from private.marks
+    left join private.organisers using (account_id)
+    left join private.marks as own on own.application_id = marks.application_id and own.account_id = account
+    left join private.statuses as decided
+      on decided.application_id = marks.application_id and private.is_decision(decided.status)
+  where marks.mark is not null and (own.mark is not null or decided.status is not null)
+$$;
+
+-- For each application with visible marks: the organiser's own mark, the numbers of yes, maybe and no, and `by`: the author and the
+-- mark of each.
+create or replace function private.mark_counts(applications uuid[], account uuid) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select coalesce(jsonb_object_agg(application_id, counts), '{}') from (
+    select application_id, jsonb_build_object('own', max(mark) filter (where account_id = account),
+      'yes', count(*) filter (where mark = 'yes'), 'maybe', count(*) filter (where mark = 'maybe'),
+      'no', count(*) filter (where mark = 'no'), 'by', jsonb_agg(jsonb_build_array(author, mark) order by author, account_id)) as counts
+    from private.visible_marks(account) where application_id = any (applications) group by application_id
+  ) as of_application
+$$;
+
+-- An organiser's own mark of an application, those of others, and who has not marked it (without those who only read). `others` and `missing` are null while they are hidden. The whole result is null if there is only one organiser.
+create or replace function private.marks_shown(application uuid, account uuid) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  with visible as materialized (
+    select author, account_id, jsonb_build_object(
+      'author', author, 'mark', mark, 'why', why, 'at', at, 'after_seeing', is_after_seeing) as shown
+    from private.visible_marks(account) where application_id = application
+  ), may_see as (
+    select exists (select from visible where account_id = account)
+      or exists (
+        select from private.statuses where application_id = application and private.is_decision(status)
+      ) as is_allowed
+  )
+  select jsonb_build_object(
+    'own', (select shown from visible where account_id = account),
+    'others', case when is_allowed then (
+      select coalesce(jsonb_agg(shown order by author, account_id) filter (where account_id <> account), '[]') from visible
+    ) end,
+    'missing', case when is_allowed then (
+      select coalesce(jsonb_agg(coalesce(name, email) order by coalesce(name, email)), '[]')
+      from private.organisers join auth.users on users.id = account_id
+      where not reads_only and not exists (select from visible where visible.account_id = organisers.account_id)
+    ) end
+  ) from may_see where private.is_shared()
 $$;
 
 -- Announces private answers that will be erased within six days, and erases those that were announced on seven days. Servers call
@@ -1016,6 +1181,27 @@ begin
 end
 $$;
 
+-- Deliveries as an organiser may see them, in the order of `ids`. Blind readers do not see the text: it names the applicant.
+create or replace function private.letter_deliveries_shown(ids uuid[], blind boolean) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select coalesce(jsonb_agg(
+    private.addressee(application, blind) || jsonb_build_object(
+      'subject', case when blind then '(hidden)' else subject end, 'body', case when blind then '(hidden)' else body end,
+      'seen', '', 'missing', '[]'::jsonb, 'unknown', '[]'::jsonb, 'is_long', false, 'is_edited', false,
+      'id', delivery.id, 'occasion', occasion, 'edition', 1 + (
+        select count(*) from private.deliveries as earlier
+        where earlier.letter_id = delivery.letter_id and earlier.queued_at < delivery.queued_at and private.has_told(earlier)
+          and earlier.act is distinct from delivery.act
+      ), 'way', way, 'state', state, 'author', private.author_shown(author), 'act', act, 'released_at', queued_at, 'due_at', due_at,
+      'attempts', attempts, 'uncertain', may_have_arrived, 'sent_at', done_at, 'withdrawn_at', recalled_at,
+      'withdrawn_by', private.author_shown(recalled_by), 'answer', case when not blind then reply else '' end, 'otherwise', otherwise
+    ) order by position), '[]')
+  from unnest(ids) with ordinality as shown (id, position)
+    join private.letter_deliveries as delivery using (id)
+    join public.retreat_applications as application on application.id = delivery.application_id
+$$;
+
 -- Makes these failed deliveries due again, as if they had never been tried. `may_have_arrived` stays: copies that may have arrived
 -- still count. Skips a decision or an RSVP if a later one of the same applicant is pending. Returns how many are due again.
 create or replace function private.retry_failed(wanted uuid[]) returns integer
@@ -1154,6 +1340,43 @@ as $$
       select jsonb_build_object('subject', first.subject, 'body', first.body) from private.first_templates() as first
       where first.name = template.name and (first.subject, first.body) <> (template.subject, template.body)
     ))
+$$;
+
+-- The account with an email; null if there is none. `reader`: the organiser who reads it. Of another's account they get `email`,
+-- `name` and `organiser_since`, and the rest is null: it would tell what a colleague has marked. Null for an operator, who gets all, and
+-- what is stored under the email of a removed account, which reads whole tables. `organiser_since` is null unless it is an
+-- organiser's.
+create or replace function private.account_of(email text, reader uuid) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_object('email', asked.email, 'name', name, 'organiser_since', organiser.created_at) || case
+      when reader <> users.id then
+        '{"created_at": null, "last_sign_in_at": null, "blind": null, "reads_only": null, "notices": null, "history": null, "marks": null}'
+      else jsonb_build_object(
+        'created_at', users.created_at, 'last_sign_in_at', last_sign_in_at,
+        'blind', blind, 'reads_only', reads_only, 'notices', notices,
+        'history', (
+          select count(*) from private.history where author_id = users.id or users.id is null and author = asked.email
+        ),
+        'marks', (
+          select count(*) from private.marks where marks.account_id = users.id or users.id is null and author = asked.email
+        ))
+      end
+    from (select private.unicode_email(lower(private.trimmed(account_of.email))) as email) as asked
+      left join auth.users on users.email = private.ascii_email(asked.email)
+      left join private.organisers as organiser on organiser.account_id = users.id
+    where users.id is not null or reader is null and (
+      exists (select from private.history where author = asked.email)
+      or exists (select from private.marks where author = asked.email)
+      or exists (select from private.holds where held_by = asked.email)
+      or exists (select from private.deliveries where author = asked.email)
+    )
+    -- In a hosted project, several accounts may have one email.
+    order by organiser.created_at, users.id limit 1
+  );
+end
 $$;
 
 -- Up to `most` applications of an edition that are due on or before a day, the oldest first.
@@ -1454,6 +1677,25 @@ begin
 end
 $$;
 
+-- One application with everything that is known about it, its letters, and the state of all letters. `me`: the caller as an author. `place` is its position in
+-- the list of a filter, null without a filter. The name `place` stays for desks that were opened before an update.
+create or replace function public.desk_application(application uuid, filter jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return private.application_details(application, me.blind) || jsonb_build_object(
+    'letters', private.letters_of(array[application], me.blind),
+    'overview', private.letters_overview(),
+    'me', private.author_shown(me.email, me.id),
+    'marks', private.marks_shown(application, me.id),
+    'stamp', private.stamp(application, me.id),
+    'place', case when filter is not null then private.list_position(application, filter, me.blind, me.id) end
+  );
+end
+$$;
+
 -- Sets statuses, each only if its version is still the one that the caller saw. `decisions` is an array of {id, status, version,
 -- takes_back}. The result has the outcome of each. `kept`: it is saved. `stale`: not saved, since somebody else changed it; the
 -- result says who, and to what. `told`: not saved, since it would undo (`takes_back`) a decision whose letter was sent or is
@@ -1492,7 +1734,7 @@ begin
     end if;
     insert into private.statuses (application_id, status, version) values (decision.id, 'new', 0) on conflict do nothing;
     select * into current_status from private.statuses where application_id = decision.id for update;
-    select author, at into last_change
+    select private.author_shown(author, author_id) as author, at into last_change
       from private.history where application_id = decision.id and kind = 'status' order by id desc limit 1;
     if is_repeat then
       outcome := case when decision.status = current_status.status or exists (
@@ -1511,7 +1753,7 @@ begin
         insert into private.history (application_id, act, author, kind, detail) values (
           decision.id, desk_decide.act, me.email, 'status',
           jsonb_build_object('status', decision.status, 'former', current_status.status)
-        ) returning author, at into last_change;
+        ) returning private.author_shown(author, author_id) as author, at into last_change;
         update private.statuses set status = decision.status, version = current_status.version + 1, set_at = now()
           where application_id = decision.id returning * into current_status;
       end if;
@@ -1524,6 +1766,55 @@ begin
   return private.end_act(act, outcomes);
 end
 $$;
+
+-- A page of at most fifty history entries that belong to no application, the newest first, such as entries about the door,
+-- places, retreats, letters in general and erasures. The result names them `happenings`.
+create or replace function public.desk_history(after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  before_id bigint := coalesce((after ->> 'id')::bigint, 9223372036854775807);
+begin
+  perform private.caller();
+  return (
+    select jsonb_build_object(
+      'happenings', coalesce(jsonb_agg(jsonb_build_object(
+        'id', id, 'at', at, 'author', private.author_shown(author, author_id), 'kind', kind, 'detail', detail) order by id desc), '[]'),
+      'next', case when count(*) = 50 then jsonb_build_object('id', min(id)) end)
+    from (
+      select * from private.history where application_id is null and id < before_id order by id desc limit 50
+    ) as page
+  );
+end
+$$;
+
+-- The calling organiser's email, and their name (null: none).
+create or replace function public.desk_me() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return (
+    select jsonb_build_object('email', me.email, 'name', name) from private.organisers where account_id = me.id
+  );
+end
+$$;
+
+-- Sets the calling organiser's name; a blank one removes it.
+create or replace function public.desk_set_name(name text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  perform private.set_organiser_name(me.id, name);
+  return public.desk_me();
+end
+$$;
+
+revoke all on function public.desk_set_name(text) from public, anon, authenticated;
+grant execute on function public.desk_set_name(text) to authenticated;
 
 -- Stores answers that somebody gave another way, such as by email. Required questions may stay unanswered.
 create or replace function public.desk_answer_questions(act uuid, application uuid, answers jsonb) returns jsonb
@@ -2172,6 +2463,42 @@ begin
 end
 $$;
 
+-- How long applications are kept: {version, months, months_for_guests, due, announced, editions, holds}. `due`: the number of
+-- applications that are due today. `editions`: [{id, name, ends_on, erased_on, guests_erased_on}], the newest first. `holds`: the
+-- hundred applications on which a hold was put last: [{id, first_name, last_name, reason, held_by, held_at}]. Blind readers get
+-- no names and reasons.
+create or replace function public.desk_retention() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return (
+    select jsonb_build_object(
+      'version', version, 'months', months, 'months_for_guests', months_for_guests,
+      'due', private.count_due_applications(),
+      'announced', private.announced_applications(),
+      'editions', (
+        select jsonb_agg(jsonb_build_object('id', id, 'name', name, 'ends_on', ends_on,
+          'erased_on', (ends_on + make_interval(months => months))::date,
+          'guests_erased_on', (ends_on + make_interval(months => months_for_guests))::date) order by id desc)
+        from private.editions
+      ),
+      'holds', (
+        select coalesce(jsonb_agg(jsonb_build_object('id', application_id, 'held_by', private.author_shown(held_by), 'held_at', held_at)
+          || case when me.blind then '{}' else names || jsonb_build_object('reason', reason) end
+          order by held_at desc, application_id), '[]')
+        from (
+          select application_id, held_by, held_at, holds.reason, private.names(application) as names
+          from private.holds join public.retreat_applications as application on id = application_id
+          order by held_at desc, application_id limit 100
+        ) as held
+      ))
+    from private.retention
+  );
+end
+$$;
+
 -- Sets after how many months applications are erased, null for never. Seven days of announcements begin again.
 create or replace function public.desk_set_retention(version integer, months integer, months_for_guests integer) returns jsonb
   language plpgsql security definer set search_path = ''
@@ -2336,6 +2663,21 @@ begin
 end
 $$;
 
+-- The state of the door, and its last change as `history`, a list of at most one entry.
+create or replace function public.desk_door() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  return private.door_state() || jsonb_build_object('history', (
+    select coalesce(jsonb_agg(jsonb_build_object('at', at, 'author', private.author_shown(author, author_id), 'kind', kind, 'detail', detail)), '[]')
+    from (
+      select * from private.history where application_id is null and kind = 'door' order by id desc limit 1
+    ) as newest
+  ));
+end
+$$;
+
 -- The first steps: `done` has those that the database knows to be done, `ticked` those that organisers ticked.
 -- `has_server`: whether a server of ours ever worked on this database. Otherwise a hosted project makes the backups.
 create or replace function public.desk_first_steps() returns jsonb
@@ -2391,7 +2733,7 @@ begin
       'facts', private.page_facts(),
       'page', private.page_shown(),
       'history', (
-        select coalesce(jsonb_agg(jsonb_build_object('at', at, 'author', author, 'kind', kind, 'detail', detail)), '[]')
+        select coalesce(jsonb_agg(jsonb_build_object('at', at, 'author', private.author_shown(author, author_id), 'kind', kind, 'detail', detail)), '[]')
         from (
           select * from private.history where application_id is null and kind = 'page' order by id desc limit 1
         ) as last
