@@ -9,6 +9,8 @@ const placeholders: [RegExp, string][] = [
   ],
   // The time in which released letters can still be stopped.
   [/\b\d:[0-5]\d\b/g, 'CLOCK'],
+  // The applications since yesterday: the states store one for every five hours.
+  [/\blink "\d+ new"/g, 'link "N new"'],
   // The tests number their invented applicants.
   [/\bada\.\d+@/g, 'ada.N@'],
   [/\b1\.\d+\.\d+(?:-dev)?(?:\+[0-9a-f]+)?/g, 'VERSION'],

@@ -23,7 +23,8 @@ export function SinceYesterday({ edition, since: { day, new: received, replied }
   if (parts.length === 0) return null
   return (
     <p className="list-since">
-      Since yesterday: {parts[0]}
+      <span>Since yesterday: </span>
+      {parts[0]}
       {parts[1] && <>, {parts[1]}</>}
     </p>
   )
