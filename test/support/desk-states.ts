@@ -158,7 +158,7 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
   },
   async drafts(page) {
     await page.getByRole('link', { name: 'Letters' }).first().click()
-    await page.getByRole('link', { name: /^Review .* Accepted$/ }).click()
+    await page.getByRole('link', { name: /^Review .* Decisions$/ }).click()
     await page.locator('.drafts-draft').first().waitFor()
   },
   async 'drafts-ticked'(page, { sql }) {
