@@ -51,7 +51,7 @@ test('a long history shows the newest first, and more on request', async () => {
   await press('More')
   await waitFor(() => expect(screen.queryAllByRole('listitem')).toHaveLength(62))
   // The pressed button disappears with the last page.
-  expect(focusedWords()).toBe('History')
+  await waitFor(() => expect(focusedWords()).toBe('History'))
   const texts = screen.getAllByRole('listitem').map(({ textContent }) => textContent)
   expect(texts[0]).toMatch(/^62 applications erased/)
   expect(texts.at(-1)).toMatch(/^1 application erased/)

@@ -34,7 +34,7 @@ test('the first steps are below the list, are ticked for all organisers, and are
   expect(await desk.sql`select ticked from private.first_steps`).toEqual([{ ticked: ['read'] }])
   await press('Hide the list')
   expect(screen.queryByRole('region', { name: 'First steps' })).toBeNull()
-  expect(focusedWords()).toBe('Applications')
+  await waitFor(() => expect(focusedWords()).toBe('Applications'))
   await follow('Retreat')
   await follow('First steps')
   expect(
@@ -48,7 +48,7 @@ test('the first steps are gone once all are done', async () => {
   const { user } = await openFirst()
   await user.click(within(await steps()).getByRole('checkbox', { name: 'Share the page.' }))
   await waitFor(() => expect(screen.queryByRole('region', { name: 'First steps' })).toBeNull())
-  expect(focusedWords()).toBe('Applications')
+  await waitFor(() => expect(focusedWords()).toBe('Applications'))
 })
 
 test('an empty list offers to share the page, with an address for each source', async () => {

@@ -293,7 +293,7 @@ test('an empty list says what to do next', async () => {
   await user.type(screen.getByLabelText('Search'), 'nobody{Enter}')
   await screen.findByText('No application matches.')
   expect(screen.queryByRole('link', { name: /^Show all/ })).toBeNull()
-  await follow('Clear all filters')
+  await follow('Clear search and filters')
   await waitFor(() => expect(names()).toEqual(['Person 1', 'Person 2']))
 })
 

@@ -188,7 +188,7 @@ test('private answers are erased by hand once they are due, and the history says
   await press('Erase for good')
   await announced('1 private answer erased.')
   await waitFor(() => expect(screen.queryByText(/due to be erased/)).toBeNull())
-  expect(focusedWords()).toBe('Questions')
+  await waitFor(() => expect(focusedWords()).toBe('Questions'))
   expect(await storedAnswers()).toEqual(['Nuts'])
   goTo('/history')
   await heading('History')

@@ -5,7 +5,7 @@ import type { LoadAuth } from '../../client/session.ts'
 import { Applications } from './applications/Applications.tsx'
 import { Frame } from './Frame.tsx'
 import { announce } from './kit/announce.tsx'
-import { focusHeading } from './kit/focus.ts'
+import { focusHeading, keepFocus } from './kit/focus.ts'
 import { afterPress, listenTo } from './kit/listen.ts'
 import { Boundary, lazyScreen } from './kit/lazy-screen.tsx'
 import { isTemporary } from './kit/Problem.tsx'
@@ -68,6 +68,7 @@ const Unreachable = lazyScreen(async () => (await loadSignIn()).Unreachable)
 
 /** The organisers' page: the sign-in, and then the screens. */
 export function Desk(props: DeskProps) {
+  useEffect(keepFocus, [])
   return (
     <Boundary>
       <SignedInOrOut {...props} />

@@ -133,6 +133,9 @@ export function ApplicationTabs({ filters, counts }: { filters: Filters; counts:
   )
 }
 
+/** The width in pixels of the edges at which tabs fade. */
+const edge = 32
+
 /** Scrolls a tab into view. On a phone the tabs are wider than the window; the page itself must not scroll. */
 function scrollIntoTabs(tabOrPart: HTMLElement | null) {
   const tab = tabOrPart?.closest('a')
@@ -140,5 +143,5 @@ function scrollIntoTabs(tabOrPart: HTMLElement | null) {
   if (!tab || !nav) return
   const { left, right } = tab.getBoundingClientRect()
   const visible = nav.getBoundingClientRect()
-  nav.scrollLeft += Math.min(0, left - visible.left) + Math.max(0, right - visible.right)
+  nav.scrollLeft += Math.min(0, left - edge - visible.left) + Math.max(0, right + edge - visible.right)
 }

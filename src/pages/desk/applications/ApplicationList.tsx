@@ -4,7 +4,7 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { statuses } from '../../../application/statuses.ts'
 import { Button } from '../kit/Button.tsx'
 import { filterOf, filtersFrom, isNarrowed, type Filters } from '../data/filters.ts'
-import { focusApplication, focusHeading } from '../kit/focus.ts'
+import { focusApplication } from '../kit/focus.ts'
 import { formatCount } from '../kit/format.ts'
 import type { List } from '../data/list.ts'
 import { Problem, StaleProblem } from '../kit/Problem.tsx'
@@ -181,7 +181,7 @@ function ResultCount({ list: { applications, next }, filters, counts }: ResultCo
       {matchesNothing ? 'No application matches.' : `Nothing in ${statuses[status]}. `}
       {isNarrowed(filters) && (
         <ListLink filters={{ ...filtersFrom(''), status, edition: filters.edition }}>
-          Clear all filters
+          Clear search and filters
         </ListLink>
       )}
       {toRead !== undefined && toRead.count > 0 && (
@@ -194,10 +194,10 @@ function ResultCount({ list: { applications, next }, filters, counts }: ResultCo
   )
 }
 
-/** A link to another list. The pressed link disappears. */
+/** A link to another list. */
 function ListLink({ filters, children }: { filters: Filters; children: string }) {
   return (
-    <a className="control-link" href={hrefOf({ screen: 'list', filters })} onClick={focusHeading}>
+    <a className="control-link" href={hrefOf({ screen: 'list', filters })}>
       {children}
     </a>
   )

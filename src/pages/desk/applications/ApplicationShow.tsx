@@ -1,4 +1,4 @@
-import { useDeferredValue, useEffect, useRef, useState } from 'react'
+import { useDeferredValue, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 
 import { statuses, type Status } from '../../../application/statuses.ts'
@@ -14,7 +14,6 @@ import { nameOfEdition } from '../editions/editions.ts'
 import { usePlaces } from '../data/usePlaces.ts'
 import { Back } from '../data/links.tsx'
 import { filterOf, type Filters } from '../data/filters.ts'
-import { focusHeading, focusHeadingOnRemoval } from '../kit/focus.ts'
 import { momentOf, nameOf, shortOf } from '../kit/format.ts'
 import type { SeenApplication } from '../data/decision-state.ts'
 import { go, hrefOf, type Route } from '../data/route.ts'
@@ -79,10 +78,6 @@ export function ApplicationShow(props: ApplicationShowProps) {
   // Revealed form answers are stored only in the state of this screen.
   const reveal = useDeskAct('desk_reveal')
   const { response: revealed } = reveal
-  useEffect(() => {
-    // The pressed button has disappeared.
-    if (revealed && document.activeElement === document.body) focusHeading()
-  }, [revealed])
 
   // The form answers are painted before the rest.
   const isRestShown = useDeferredValue(true, false)
@@ -211,13 +206,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
           applications={toDecide}
           about={name}
           acceptances={data?.acceptances}
-          marking={
-            isMarking && (
-              <div ref={focusHeadingOnRemoval}>
-                <MarkButtons draft={markDraft} />
-              </div>
-            )
-          }
+          marking={isMarking && <MarkButtons draft={markDraft} />}
           {...listeners}
         >
           {isPhone && <NeighbourLink route={toNext} label="Next" />}

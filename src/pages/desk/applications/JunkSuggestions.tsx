@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { JunkGroup } from '../../../client/desk/applications.ts'
 import { Button } from '../kit/Button.tsx'
 import { Dialog, DialogContent } from '../kit/Dialog.tsx'
-import { focusHeading, focusOn } from '../kit/focus.ts'
+import { focusOn } from '../kit/focus.ts'
 import { countOf, formatNumber, nameOf } from '../kit/format.ts'
 import { useDecisionQueue, useDesk } from '../data/useDesk.tsx'
 
@@ -41,11 +41,7 @@ export function JunkSuggestions({ newest }: { newest: number | undefined }) {
     <Dialog
       button={`${formatNumber(count)} ${count === 1 ? 'looks' : 'look'} like junk…`}
       onOpen={() => setIsOpen(true)}
-      onClosed={() => {
-        setIsOpen(false)
-        // The button disappears.
-        if (count === 0) focusHeading()
-      }}
+      onClosed={() => setIsOpen(false)}
     >
       {(close) => (
         <DialogContent

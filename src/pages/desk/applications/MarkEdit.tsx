@@ -3,7 +3,6 @@ import type { Mark, Marks, MarkValue } from '../../../client/desk/marks.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Field, Form } from '../kit/Field.tsx'
-import { focusHeadingOnRemoval } from '../kit/focus.ts'
 import { Sheet } from '../kit/Screen.tsx'
 import { markWords } from './marks.ts'
 import type { MarkDraft } from './useMark.ts'
@@ -57,7 +56,7 @@ export function MarkEdit({ draft, marks, isInBar }: MarkEditProps) {
           onText={setWhy}
         />
         {own !== null && isWhyChanged && (
-          <ActButton ref={focusHeadingOnRemoval} className="control-quiet" isPending={save.isPending}>
+          <ActButton className="control-quiet" isPending={save.isPending}>
             Save
           </ActButton>
         )}

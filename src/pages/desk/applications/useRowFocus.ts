@@ -56,16 +56,38 @@ export function useRowFocus(rows: readonly { id: string }[], openId: string | nu
   }
 }
 
-/** Focuses an application's row when the application opens, unless the focus is in a field or on a heading. */
+/**
+ * Shows the row of the application beside the list, and focuses it when another application opens, unless the focus is in a field
+ * or on a heading.
+ */
 function useFocusOnOpenedRow(openId: string | null) {
   const former = useRef(openId)
   useEffect(() => {
-    if (openId === null || former.current === openId) return undefined
+    if (openId === null) return undefined
+    const isOther = former.current !== openId
     former.current = openId
     // The application is painted first: moving the focus takes 50 ms on a slow phone.
     return afterFrame(() => {
-      if (document.activeElement?.matches('h1, input[type=search], select')) return
-      document.getElementById(openId)?.focus()
+      const row = document.getElementById(openId)
+      scrollListTo(row?.closest('tr'))
+      if (!isOther || document.activeElement?.matches('h1, input[type=search], select')) return
+      row?.focus({ preventScroll: true })
     })
   }, [openId])
+}
+
+/** The height in pixels at the bottom of the window that the decision bar may cover. */
+const barHeight = 128
+
+/** Scrolls the list beside an application to a row, or to its beginning without one. The window does not scroll. */
+function scrollListTo(row: Element | null | undefined) {
+  const pane = document.getElementById('list')?.parentElement
+  if (!pane) return
+  if (!row) {
+    pane.scrollTop = 0
+    return
+  }
+  const { top, bottom } = row.getBoundingClientRect()
+  const above = top - Math.max(pane.getBoundingClientRect().top, 0)
+  pane.scrollTop += Math.min(above, 0) + Math.max(bottom - (innerHeight - barHeight), 0)
 }

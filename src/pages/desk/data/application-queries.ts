@@ -1,7 +1,9 @@
 import { queryOptions, skipToken, useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
 
+import { isUuid } from '../../../application/uuid.ts'
 import type { Filter } from '../../../client/desk/applications.ts'
+import { RefusedCall } from '../../../client/rest.ts'
 import { withOpened, type OpenedList } from './opened-list.ts'
 import { listInterval, polled } from './queries.ts'
 import { useDesk } from './useDesk.tsx'
@@ -30,6 +32,7 @@ function applicationQueriesOf(
       queryOptions({
         queryKey: ['application', application, filter],
         queryFn: async ({ signal }) => {
+          if (!isUuid(application)) throw new RefusedCall('There is no such application.', 'PT404')
           const opened = await withOverview(() => call('desk_application', { application, filter }, signal))
           const { place: position } = opened
           queue.recordRead(opened.application)

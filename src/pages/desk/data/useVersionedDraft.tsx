@@ -4,7 +4,7 @@ import type { Result } from '../../../client/desk/calls.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { Button } from '../kit/Button.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
-import { focusHeadingOnRemoval, focusRowOnRemoval } from '../kit/focus.ts'
+import { focusRowOnRemoval } from '../kit/focus.ts'
 import { isConflict } from '../kit/Problem.tsx'
 import type { DeskActName } from './acts.ts'
 import { useDeskAct, type Args } from './useDeskAct.ts'
@@ -124,12 +124,7 @@ export function SaveButtons({ draft, conflictNotice, save = 'Save', className, o
         {onCancel ? (
           <Button onPress={onCancel}>Cancel</Button>
         ) : (
-          hasInput &&
-          !isSaving && (
-            <Button ref={focusHeadingOnRemoval} onPress={discard}>
-              Discard
-            </Button>
-          )
+          hasInput && !isSaving && <Button onPress={discard}>Discard</Button>
         )}
         {/* A button of its own, and the last one: a press meant for another button must not replace the work of somebody else. */}
         {isStale && (

@@ -3,7 +3,6 @@ import { useState, type ReactNode } from 'react'
 import type { Status } from '../../../application/statuses.ts'
 import type { Acceptances } from '../../../client/desk/applications.ts'
 import { Button } from '../kit/Button.tsx'
-import { focusHeading, focusHeadingOnRemoval } from '../kit/focus.ts'
 import { progressIn, type Decision, type SeenApplication } from '../data/decision-state.ts'
 import { formatNumber, outOf } from '../kit/format.ts'
 import { decidesFirst, singleKeys } from '../kit/switches.ts'
@@ -38,7 +37,7 @@ export function DecisionBar(props: DecisionBarProps) {
   if (isEmpty && !isUndoOffered && progress === null) return null
   return (
     <section
-      className={isEmpty ? 'decisions-bar decisions-toast' : 'decisions-bar'}
+      className={`decisions-bar ${isEmpty ? 'decisions-toast' : isUndoOffered ? '' : 'decisions-free'}`}
       aria-label={isEmpty ? 'Last act' : `${marking && !isDeciding ? 'Mark' : 'Decide'}: ${about}`}
     >
       {!isEmpty && (
@@ -57,15 +56,11 @@ export function DecisionBar(props: DecisionBarProps) {
         </>
       )}
       {progress && <span>{outOf(progress.done, progress.count)}</span>}
-      {progress && (
-        <Button ref={focusHeadingOnRemoval} onPress={queue.stop}>
-          Stop
-        </Button>
-      )}
+      {progress && <Button onPress={queue.stop}>Stop</Button>}
       <span className="visually-hidden" aria-live="polite">
         {progress && progressOf(progress)}
       </span>
-      {isUndoOffered && <UndoOffer key={offeredAt} {...{ offeredAt, undoable, isEmpty, listeners }} />}
+      {isUndoOffered && <UndoOffer key={offeredAt} {...{ offeredAt, undoable, listeners }} />}
     </section>
   )
 }
@@ -73,27 +68,21 @@ export function DecisionBar(props: DecisionBarProps) {
 interface UndoOfferProps {
   offeredAt: number
   undoable: readonly Decision[]
-  /** Whether the bar has nothing else, and disappears with the button. */
-  isEmpty: boolean
   listeners: DecisionListeners
 }
 
 /** The button that undoes the last act. It leaves after ten seconds, which decisions.css counts. */
-function UndoOffer({ offeredAt, undoable, isEmpty, listeners }: UndoOfferProps) {
+function UndoOffer({ offeredAt, undoable, listeners }: UndoOfferProps) {
   const { queue } = useDecisionQueue()
   // The offer ends at the same time on every screen.
   const [delay] = useState(() => offeredAt - performance.now())
   return (
     <Button
-      ref={focusHeadingOnRemoval}
       className="control-quiet decisions-undo"
       aria-keyshortcuts="z"
       style={{ animationDelay: `${delay}ms` }}
       onAnimationEnd={() => queue.endOffer()}
-      onPress={() => {
-        undo(queue, listeners)
-        if (isEmpty) focusHeading()
-      }}
+      onPress={() => undo(queue, listeners)}
     >
       <UndoLabel decisions={undoable} />
     </Button>

@@ -1,5 +1,4 @@
 import { Button } from '../kit/Button.tsx'
-import { focusHeadingOnRemoval } from '../kit/focus.ts'
 import { formatNumber } from '../kit/format.ts'
 import { useDecisionQueue } from '../data/useDesk.tsx'
 import { undo, type DecisionListeners } from './decide.ts'
@@ -16,7 +15,7 @@ export function UndoEarlier({ application, ...listeners }: UndoEarlierProps) {
   const { undoable, offeredAt } = useUndo()
   if (offeredAt !== null || !undoable.some((each) => each.application.id === application)) return null
   return (
-    <Button ref={focusHeadingOnRemoval} onPress={() => undo(queue, listeners)}>
+    <Button onPress={() => undo(queue, listeners)}>
       {undoable.length === 1 ? 'Undo' : `Undo all ${formatNumber(undoable.length)}`}
     </Button>
   )

@@ -7,7 +7,6 @@ import { Button } from '../kit/Button.tsx'
 import { ConfirmButton } from '../kit/ConfirmButton.tsx'
 import { Field } from '../kit/Field.tsx'
 import { Tick } from '../kit/Tick.tsx'
-import { focusHeading } from '../kit/focus.ts'
 import { go } from '../data/route.ts'
 import { Sheet } from '../kit/Screen.tsx'
 import { useDeskAct } from '../data/useDeskAct.ts'
@@ -66,8 +65,6 @@ export function EditionCreate({ newest }: { newest: Edition }) {
   const discard = () => {
     begin.cancel()
     setTyped(null)
-    // The pressed button disappears.
-    focusHeading()
   }
   return (
     <Sheet title="Begin the next retreat">

@@ -1,7 +1,6 @@
 import { useId } from 'react'
 
 import type { Edition } from '../../../client/desk/editions.ts'
-import { focusHeading } from '../kit/focus.ts'
 import { hrefOf, type Route } from '../data/route.ts'
 import { findEarlierEdition, nameOfEdition } from './editions.ts'
 
@@ -54,8 +53,8 @@ export function EarlierNotice({ editions, edition, to }: EarlierNoticeProps) {
   if (!earlier || !newest) return null
   return (
     <p className="edition-earlier">
-      This is <bdi>{nameOfEdition(earlier)}</bdi>. {/* The pressed link disappears. */}
-      <a href={hrefOf(to)} onClick={focusHeading}>
+      This is <bdi>{nameOfEdition(earlier)}</bdi>.{' '}
+      <a href={hrefOf(to)}>
         Back to <bdi>{nameOfEdition(newest)}</bdi>
       </a>
     </p>

@@ -2,7 +2,6 @@ import type { FirstSteps } from '../../../client/desk/retreat.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Button } from '../kit/Button.tsx'
 import { Tick } from '../kit/Tick.tsx'
-import { focusHeading, useOnHidden } from '../kit/focus.ts'
 import { hrefOf } from '../data/route.ts'
 import { Sheet } from '../kit/Screen.tsx'
 import { welcome } from '../kit/switches.ts'
@@ -27,22 +26,12 @@ function DismissibleSteps() {
   const { data } = useFirstSteps()
   const page = usePageAddress()
   const isShown = data !== undefined && !linesOf(data, page).every(({ step }) => isDone(data, step))
-  // The last ticked box disappears.
-  useOnHidden(isShown, focusHeading)
   if (!isShown) return null
   return (
     <Sheet title="First steps" className="first-steps-sheet">
       <StepList steps={data} />
       <div className="layout-row">
-        <Button
-          onPress={() => {
-            // The pressed button disappears.
-            focusHeading()
-            welcome.turn(false)
-          }}
-        >
-          Hide the list
-        </Button>
+        <Button onPress={() => welcome.turn(false)}>Hide the list</Button>
         <span className="layout-quiet">
           You find it again under <a href={hrefOf({ screen: 'first-steps' })}>Retreat</a>.
         </span>

@@ -1,5 +1,4 @@
 import { Button } from './Button.tsx'
-import { focusHeadingOnRemoval } from './focus.ts'
 
 interface MoreButtonProps {
   /** The query that is read page by page. */
@@ -17,7 +16,7 @@ export function MoreButton({ query, onPress }: MoreButtonProps) {
     void fetchNextPage()
   }
   return (
-    <Button ref={onPress ? null : focusHeadingOnRemoval} isOff={isFetchingNextPage} onPress={press}>
+    <Button isOff={isFetchingNextPage} onPress={press}>
       More
     </Button>
   )

@@ -5,7 +5,6 @@ import { RefusedCall } from '../../../client/rest.ts'
 import { OfflineError, SignedOutError, UnsentError } from '../../../client/session.ts'
 import { Button } from './Button.tsx'
 import { useIsOffline } from './connection.ts'
-import { focusHeadingOnRemoval } from './focus.ts'
 
 interface ProblemProps {
   error: Error | null | undefined
@@ -46,7 +45,7 @@ export interface AlertProps {
 /** A message about a problem, with a button that may help. */
 export function Alert({ button, onPress, children }: AlertProps) {
   return (
-    <div ref={focusHeadingOnRemoval} className="layout-notice error" role="alert">
+    <div className="layout-notice error" role="alert">
       <p>{children}</p>
       {onPress && <Button onPress={onPress}>{button}</Button>}
     </div>

@@ -1,5 +1,7 @@
 import { useEffect, useEffectEvent, useRef } from 'react'
 
+import { afterFrame } from './after-frame.ts'
+
 /**
  * Moves the focus to an element, or to the heading of the screen if there is none. Call it before the focused element disappears.
  */
@@ -30,12 +32,37 @@ export function scrollToTop(heading: HTMLElement | null): void {
 }
 
 /**
- * Ref callback for an element that may disappear automatically. If it contains the focus when it disappears, the heading
- * gets the focus.
+ * Gives the focus to the heading of the screen whenever the element that has it disappears, unless something else gets the focus
+ * until the next frame. The page does not scroll if the element was pressed with a pointer.
+ *
+ * @returns A function that ends this.
  */
-export function focusHeadingOnRemoval(element: HTMLElement | null): () => void {
+export function keepFocus(): () => void {
+  let last: { element: Element; isByKeyboard: boolean } | undefined
+  const remember = ({ target }: Event) => {
+    if (target instanceof Element) last = { element: target, isByKeyboard: target.matches(':focus-visible') }
+  }
+  // Somebody who leaves an element wants nothing focused when it disappears later.
+  const forget = ({ target }: Event) =>
+    queueMicrotask(() => {
+      if (last?.element === target && last?.element.isConnected) last = undefined
+    })
+  const observer = new MutationObserver(() => {
+    if (last === undefined || last.element.isConnected) return
+    const { isByKeyboard } = last
+    last = undefined
+    afterFrame(() => {
+      if (document.activeElement === document.body)
+        document.querySelector('h1')?.focus({ preventScroll: !isByKeyboard })
+    })
+  })
+  addEventListener('focusin', remember)
+  addEventListener('focusout', forget)
+  observer.observe(document.body, { childList: true, subtree: true })
   return () => {
-    if (element?.contains(document.activeElement)) focusHeading()
+    removeEventListener('focusin', remember)
+    removeEventListener('focusout', forget)
+    observer.disconnect()
   }
 }
 

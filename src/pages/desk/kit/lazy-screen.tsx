@@ -1,7 +1,6 @@
 import { Component, useEffect, useState, type ComponentType, type ReactNode } from 'react'
 
 import { MissingScriptError } from '../../../client/missing-script.ts'
-import { focusHeading } from './focus.ts'
 import { Heading } from './Heading.tsx'
 import { Alert, reload, type AlertProps } from './Problem.tsx'
 import { useScreenLoaded } from './screen-loaded.ts'
@@ -42,8 +41,7 @@ export class Boundary extends Component<BoundaryProps, { error: unknown; hasFail
 
   readonly #tryAgain = () => {
     this.props.onTryAgain?.()
-    // The pressed button disappears.
-    this.setState({ error: undefined, hasFailed: false }, focusHeading)
+    this.setState({ error: undefined, hasFailed: false })
   }
 }
 

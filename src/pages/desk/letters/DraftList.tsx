@@ -2,7 +2,6 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
 import { Back } from '../data/links.tsx'
-import { focusHeading } from '../kit/focus.ts'
 import { hrefOf } from '../data/route.ts'
 import { MoreButton } from '../kit/MoreButton.tsx'
 import { Screen } from '../kit/Screen.tsx'
@@ -30,11 +29,6 @@ export function DraftList({ occasion }: { occasion: string | null }) {
   const counts =
     overview === undefined ? [] : [{ occasion: '', drafts: overview.personal }, ...overview.templates]
   const hasOthers = counts.some((each) => !isAmong(each.occasion, occasion) && each.drafts.count > 0)
-  const onSent = (notSent: readonly Unsent[]) => {
-    setUnsent(notSent)
-    // The button that opened the dialog disappears with the last draft.
-    focusHeading()
-  }
   return (
     <Screen
       title={occasion === null ? 'Drafts of decisions' : `Drafts: ${nameOfOccasion(occasion)}`}
@@ -69,7 +63,7 @@ export function DraftList({ occasion }: { occasion: string | null }) {
     >
       {(drafts) => (
         <DraftReview {...{ occasion, drafts, isByHand, hasOthers }} more={<MoreButton query={query} />}>
-          {(ticked) => overview && <DraftSend drafts={ticked} {...{ overview, onSent }} />}
+          {(ticked) => overview && <DraftSend drafts={ticked} {...{ overview, onSent: setUnsent }} />}
         </DraftReview>
       )}
     </Screen>

@@ -96,7 +96,7 @@ export function DraftReview({
       input={changes.of(draft)}
       isByHand={isByHand}
       isSheet={isBeside}
-      onGone={(hadFocus) => hadFocus && goTo(position + 1 < drafts.length ? position + 1 : position - 1)}
+      onGone={() => goTo(position + 1 < drafts.length ? position + 1 : position - 1)}
     />
   )
   const orphanedTexts = (

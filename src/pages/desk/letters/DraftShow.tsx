@@ -4,7 +4,7 @@ import type { Letter } from '../../../client/desk/letters.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { Button } from '../kit/Button.tsx'
 import { mailProgramLink } from './contact-links.ts'
-import { focusHeading, hasFocus, useOnHidden } from '../kit/focus.ts'
+import { hasFocus, useOnHidden } from '../kit/focus.ts'
 import { LongText } from '../kit/LongText.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { useDeskAct } from '../data/useDeskAct.ts'
@@ -50,7 +50,6 @@ export function Drafts({ drafts, isByHand, application, children }: DraftsProps)
           input={changes.of(draft)}
           isByHand={isByHand(draft)}
           isAtApplication
-          onGone={(hadFocus) => hadFocus && focusHeading()}
         >
           {children(draft)}
         </DraftShow>
@@ -65,8 +64,8 @@ interface DraftShowProps {
   input: DraftInput
   isAtApplication?: boolean
   isSheet?: boolean
-  /** Called after this draft was removed or noted as sent, with whether it had the focus. */
-  onGone: (hadFocus: boolean) => void
+  /** Called after this draft was removed or noted as sent, if it had the focus. */
+  onGone?: () => void
   children?: ReactNode
 }
 
@@ -82,7 +81,7 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
   const editButton = useRef<HTMLButtonElement>(null)
   const name = nameOfLetter(letter)
   const article = useRef<HTMLElement>(null)
-  const onSuccess = () => onGone(hasFocus(article.current))
+  const onSuccess = () => hasFocus(article.current) && onGone?.()
   const remove = useDeskAct('desk_discard', {
     success: ({ discarded }) => `${name}: ${discarded > 0 ? 'draft removed' : 'no longer a draft'}`,
     onSuccess,

@@ -8,7 +8,7 @@ import { DraftSend, DraftsUnsent, type Unsent } from './DraftSend.tsx'
 import { ActButton } from '../kit/ActButton.tsx'
 import { Button } from '../kit/Button.tsx'
 import { Form } from '../kit/Field.tsx'
-import { focusHeading, focusOn, useOnHidden } from '../kit/focus.ts'
+import { focusOn, useOnHidden } from '../kit/focus.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { useDesk } from '../data/useDesk.tsx'
 import { useDeskAct, useFoundAct } from '../data/useDeskAct.ts'
@@ -30,11 +30,6 @@ export function LetterCreate({ application, letters, mayAnswer, isBlind }: Lette
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
   const isByHand = ({ occasion }: Letter) =>
     overview !== undefined && !isSentByServer(occasion, overview.postman)
-  const onSent = (notSent: readonly Unsent[]) => {
-    setUnsent(notSent)
-    // The pressed button disappears.
-    focusHeading()
-  }
   return (
     <>
       <DraftsUnsent unsent={unsent} />
@@ -42,7 +37,7 @@ export function LetterCreate({ application, letters, mayAnswer, isBlind }: Lette
         {(draft) =>
           overview &&
           !isByHand(draft) &&
-          isSendable(draft) && <DraftSend drafts={[draft]} {...{ overview, onSent }} />
+          isSendable(draft) && <DraftSend drafts={[draft]} overview={overview} onSent={setUnsent} />
         }
       </Drafts>
       {!isBlind && <LetterForm {...{ application, letters, mayAnswer }} />}

@@ -12,7 +12,6 @@ import { Button } from '../kit/Button.tsx'
 import { DialogContent } from '../kit/Dialog.tsx'
 import { DialogForm } from '../kit/DialogForm.tsx'
 import { Choice, Form } from '../kit/Field.tsx'
-import { focusHeadingOnRemoval } from '../kit/focus.ts'
 import { countOf, formatNumber, outOf } from '../kit/format.ts'
 import { hrefOf } from '../data/route.ts'
 import { ActProblems, failureOf } from '../kit/ActProblems.tsx'
@@ -73,11 +72,7 @@ export function LetterWrite({ application, status, letters }: LetterWriteProps) 
         <ActButton className="control-quiet" isPending={write.isPending}>
           Draft from template
         </ActButton>
-        {outcome?.state === 'sent' && (
-          <Button ref={focusHeadingOnRemoval} onPress={() => press(true)}>
-            Draft again
-          </Button>
-        )}
+        {outcome?.state === 'sent' && <Button onPress={() => press(true)}>Draft again</Button>}
       </div>
       {outcome && (
         <p>

@@ -3,7 +3,6 @@ import { useEffect, useRef } from 'react'
 
 import type { Letter } from '../../../client/desk/letters.ts'
 import { Button } from '../kit/Button.tsx'
-import { focusHeadingOnRemoval } from '../kit/focus.ts'
 import { useDesk } from '../data/useDesk.tsx'
 import { useReading } from '../data/useReading.ts'
 import { nameOfLetter } from './letters.ts'
@@ -76,7 +75,7 @@ function OrphanedText({ change, isAtApplication, onDiscard }: OrphanedTextProps)
         <p className="letters-subject">{change.value.subject}</p>
         <p className="letters-body">{change.value.body}</p>
       </div>
-      <Button ref={focusHeadingOnRemoval} about={nameOfLetter(change)} onPress={onDiscard}>
+      <Button about={nameOfLetter(change)} onPress={onDiscard}>
         Discard
       </Button>
     </DraftArticle>

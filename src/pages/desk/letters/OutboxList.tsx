@@ -7,7 +7,7 @@ import { ApplicationLink, Back } from '../data/links.tsx'
 import { ActButton } from '../kit/ActButton.tsx'
 import { Button } from '../kit/Button.tsx'
 import { Field, Form } from '../kit/Field.tsx'
-import { focusHeading, useOnHidden } from '../kit/focus.ts'
+import { useOnHidden } from '../kit/focus.ts'
 import { countOf, momentOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { MoreButton } from '../kit/MoreButton.tsx'
@@ -63,7 +63,6 @@ export function OutboxList({ state }: { state: OutboxState }) {
 function RetryAll({ letters }: { letters: string[] }) {
   const retry = useDeskAct('desk_retry', {
     success: ({ retried }) => `${countOf(retried, 'letter')} will be retried.`,
-    onSuccess: focusHeading,
   })
   return (
     <>
@@ -89,7 +88,6 @@ function OutboxLetter({ letter }: { letter: Letter }) {
   const stoppedWords = becomesDraft ? 'stopped, and a draft again' : 'stopped'
   const stop = useDeskAct('desk_withdraw', {
     success: ({ withdrawn }) => `${name}: ${withdrawn > 0 ? stoppedWords : 'already sent'}`,
-    onSuccess: focusHeading,
   })
   return (
     <li>
@@ -133,12 +131,10 @@ function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
   useOnHidden(isReaddressing, () => readdressButton.current?.focus())
   const retry = useDeskAct('desk_retry', {
     success: ({ retried }) => `${label}: ${retried > 0 ? 'will be retried' : 'can no longer be retried'}`,
-    onSuccess: focusHeading,
   })
   const settle = useDeskAct('desk_settle', {
     success: ({ settled }) =>
       `${label}: ${settled > 0 ? 'contacted another way' : 'no longer needs to be told'}`,
-    onSuccess: focusHeading,
   })
   return (
     <>
@@ -181,10 +177,7 @@ function Readdress({ letter, label, onClose }: ReaddressProps) {
   const { address = letter.to ?? '' } = typed ?? {}
   const send = useDeskAct('desk_readdress', {
     success: (_letter, args) => `${label}: on the way to ${args.address}`,
-    onSuccess() {
-      setUnsent(null)
-      focusHeading()
-    },
+    onSuccess: () => setUnsent(null),
   })
   const cancel = () => {
     setUnsent(null)

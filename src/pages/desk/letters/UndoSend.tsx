@@ -4,7 +4,6 @@ import { useEffect, useEffectEvent, useState } from 'react'
 import type { Letter } from '../../../client/desk/letters.ts'
 import { ActButton } from '../kit/ActButton.tsx'
 import { announce } from '../kit/announce.tsx'
-import { focusHeadingOnRemoval } from '../kit/focus.ts'
 import { countOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { acts } from '../data/acts.ts'
@@ -105,7 +104,7 @@ function ReleasedBar(props: ReleasedBarProps) {
   }, [isSettled])
   if (isSettled || (isOver && !stop.isPending && stop.error === null)) return null
   return (
-    <section ref={focusHeadingOnRemoval} className="layout-row layout-notice" aria-label="On their way">
+    <section className="layout-row layout-notice" aria-label="On their way">
       <p>
         {countOf(count, 'letter')} will be sent in{' '}
         <span className="letters-clock">{clockOf(secondsLeft)}</span>.

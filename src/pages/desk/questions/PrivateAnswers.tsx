@@ -2,7 +2,6 @@ import { privateDays } from '../../../application/limits.ts'
 import { ConfirmButton } from '../kit/ConfirmButton.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Field } from '../kit/Field.tsx'
-import { focusHeading, useOnHidden } from '../kit/focus.ts'
 import { countOf, dayOf } from '../kit/format.ts'
 import { hrefOf } from '../data/route.ts'
 import { useDeskAct } from '../data/useDeskAct.ts'
@@ -54,8 +53,6 @@ export function DueAnswers({ due }: { due: number }) {
     // None are left for a retry after a lost response.
     success: ({ erased }) => `${countOf(erased || due, 'private answer')} erased.`,
   })
-  // The pressed button disappears.
-  useOnHidden(due > 0, focusHeading)
   if (due === 0) return null
   return (
     <section className="layout-notice error" aria-label="Private answers">

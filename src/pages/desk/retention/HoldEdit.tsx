@@ -5,7 +5,6 @@ import { ActProblems } from '../kit/ActProblems.tsx'
 import { Dialog } from '../kit/Dialog.tsx'
 import { DialogForm } from '../kit/DialogForm.tsx'
 import { Field } from '../kit/Field.tsx'
-import { focusHeading, useOnHidden } from '../kit/focus.ts'
 import { dayOf, momentOf } from '../kit/format.ts'
 import { Sheet } from '../kit/Screen.tsx'
 import { useDeskAct } from '../data/useDeskAct.ts'
@@ -19,10 +18,6 @@ interface HoldEditProps {
 /** The reason why an organiser keeps an application, or else the day on which its erasing is due; nothing if there is neither. */
 export function HoldEdit({ details, name }: HoldEditProps) {
   const { application, erased_on: erasedOn, hold } = details
-  const isHeld = Boolean(hold)
-  // The pressed button disappears.
-  useOnHidden(isHeld, focusHeading)
-  useOnHidden(!isHeld, focusHeading)
   const end = useHold(name)
   if (!hold && !erasedOn) return null
   return (

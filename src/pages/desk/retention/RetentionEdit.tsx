@@ -8,7 +8,6 @@ import { ActProblems } from '../kit/ActProblems.tsx'
 import { ConfirmButton } from '../kit/ConfirmButton.tsx'
 import { Field } from '../kit/Field.tsx'
 import { filtersFrom } from '../data/filters.ts'
-import { focusHeading, useOnHidden } from '../kit/focus.ts'
 import { dayOf, momentOf, nameOf } from '../kit/format.ts'
 import { polled } from '../data/queries.ts'
 import { Screen, Sheet } from '../kit/Screen.tsx'
@@ -53,8 +52,6 @@ function DueApplications({ retention: { due, announced } }: RetentionProps) {
       `${applicationsOf(erased)} erased.${remaining > 0 ? ` ${applicationsOf(remaining)} left: press again.` : ''}`,
   })
   const isShown = due > 0 || announced !== null
-  // The pressed button disappears.
-  useOnHidden(due > 0, focusHeading)
   if (!isShown) return null
   const dueWords = applicationsOf(due)
   return (
