@@ -31,8 +31,8 @@ export type MarkCounts = Record<MarkValue, number> & {
 /** The organiser who is signed in. */
 export interface Organiser {
   email: string
-  /** Stands in place of the email wherever the desk names an author. An older schema omits it. */
-  name?: string | null
+  /** Stands in place of the email wherever the desk names an author. */
+  name?: string
 }
 
 /** How an organiser reads applications. */

@@ -392,8 +392,8 @@ test('a mail server that accepts emails and drops the connection gets each email
   await lettersBecome([
     {
       state: 'given up',
-      // The tries that paused all emails do not count.
-      attempts: 1,
+      // The tries that paused all emails do not count. One of the first two did, which were sent at once.
+      attempts: expect.toBeOneOf([1, 2]) as number,
       may_have_arrived: 3,
       due_at: null,
       reply: expect.stringMatching(/three times\. Whether it arrived is unknown/) as string,

@@ -159,8 +159,8 @@ describe.sequential('a development server', { shuffle: false }, () => {
     const file = 'supabase/schemas/desk/calls/me.sql'
     await edit(
       file,
-      "jsonb_build_object('email', me.email)",
-      "jsonb_build_object('email', me.email, 'more', 1)",
+      "jsonb_build_object('email', me.email,",
+      "jsonb_build_object('email', me.email, 'more', 1,",
     )
     const [folder = ''] = await readdir(temporary)
     const sql = connectToEmbedded(join(temporary, folder))

@@ -1,4 +1,4 @@
--- The calling organiser's email, and their name (null: none).
+-- The calling organiser's email, and their name if they have one.
 create function public.desk_me() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -6,7 +6,8 @@ declare
   me record := private.caller();
 begin
   return (
-    select jsonb_build_object('email', me.email, 'name', name) from private.organisers where account_id = me.id
+    select jsonb_strip_nulls(jsonb_build_object('email', me.email, 'name', name))
+    from private.organisers where account_id = me.id
   );
 end
 $$;
