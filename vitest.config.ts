@@ -41,7 +41,7 @@ const timeout = (quick: number) => (process.env['EXTENT'] === 'all' ? longTimeou
 const timeouts = {
   unit: timeout(30_000),
   database: timeout(120_000),
-  screens: timeout(60_000),
+  screens: timeout(150_000),
   browser: timeout(150_000),
   slow: longTimeout,
   deployment: longTimeout,
