@@ -97,7 +97,7 @@ test.for(disappearing)(
   },
 )
 
-test('the result of an act appears in the lower half of the window, above the bar at the foot', async ({
+test('the result of an act appears in the lower half of the window, above the buttons at the foot or beside them', async ({
   visitor,
 }) => {
   const id = await prepareAct(desk)
@@ -112,13 +112,19 @@ test('the result of an act appears in the lower half of the window, above the ba
     await note.press('Control+Enter')
     await page.locator('.application-note', { hasText: `At ${size.width}` }).waitFor()
     await expect.poll(() => status.textContent()).toBe('Note added')
-    const [announcement, foot] = await page.evaluate(() =>
-      ['.announce-words span', '.decisions-bar'].map((each) =>
-        document.querySelector(each)?.getBoundingClientRect().toJSON(),
-      ),
+    const [announcement, ...buttons] = await page.evaluate(() =>
+      [...document.querySelectorAll('.announce-words span, .decisions-bar > :is(a, button)')]
+        .toSorted((one) => (one.matches('span') ? -1 : 0))
+        .map((each) => each.getBoundingClientRect().toJSON() as DOMRect)
+        .filter(({ width }) => width > 0),
     )
-    expect(announcement.bottom).toBeLessThanOrEqual(foot.top)
-    expect(announcement.top).toBeGreaterThan(size.height / 2)
+    expect(buttons.length).toBeGreaterThan(3)
+    for (const button of buttons)
+      expect(
+        (announcement?.bottom ?? Infinity) <= button.top || (announcement?.left ?? 0) >= button.right,
+      ).toBe(true)
+    expect(announcement?.top).toBeGreaterThan(size.height / 2)
+    expect(announcement?.bottom).toBeLessThanOrEqual(size.height)
     await status.evaluate((live) =>
       live.getAnimations({ subtree: true }).forEach((animation) => animation.finish()),
     )

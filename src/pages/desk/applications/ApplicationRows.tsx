@@ -7,7 +7,7 @@ import type { Count } from '../../../client/desk/count.ts'
 import { decisionKeys, goesOnAfter } from '../decisions/decide.ts'
 import { useAnnounced } from '../kit/announce.tsx'
 import type { Filters } from '../data/filters.ts'
-import { focusApplication, useOnHidden } from '../kit/focus.ts'
+import { focusApplication, focusHeading, useOnHidden } from '../kit/focus.ts'
 import { formatNumber, nameOf } from '../kit/format.ts'
 import { countsOf } from '../data/decision-sentences.ts'
 import type { SeenApplication } from '../data/decision-state.ts'
@@ -128,7 +128,11 @@ export function ApplicationRows(props: ApplicationRowsProps) {
         selectedCount={selected.size}
         onSelectShown={(isOn) => (isOn ? choose(selectableIds, true) : selectNone())}
         onSelectMatching={(all) => setSelection(selectAllMatching(all))}
-        onRefresh={() => void queries.refetchQueries({ queryKey: desk.list(filter).queryKey })}
+        onRefresh={() => {
+          // The new rows follow the heading.
+          focusHeading()
+          void queries.refetchQueries({ queryKey: desk.list(filter).queryKey })
+        }}
       />
       {rows.length > 0 && (
         <ApplicationTable

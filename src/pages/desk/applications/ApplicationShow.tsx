@@ -137,7 +137,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
             <bdi>{name}</bdi>
           </Heading>
           <StatusPill application={details.application} />
-          {told && <span className="decisions-answer">{told}</span>}
+          {told && <span>{told}</span>}
           {isAccepted && <RsvpSentence rsvp={details.application} />}
           {details.application.applied_before && <span className="layout-quiet">Applied before</span>}
           {changedBy && (

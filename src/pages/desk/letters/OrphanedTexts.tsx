@@ -56,7 +56,8 @@ function OrphanedText({ change, isAtApplication, onDiscard }: OrphanedTextProps)
   const isShown = isOrphaned && reading?.blind === false
   // The form has disappeared, possibly with the focus.
   useEffect(() => {
-    if (isShown && document.activeElement === document.body) article.current?.focus()
+    // The field that was typed into has disappeared.
+    if (isShown && document.activeElement?.matches('body, h1')) article.current?.focus()
   }, [isShown])
   if (!isShown) return null
   return (

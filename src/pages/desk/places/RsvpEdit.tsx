@@ -14,7 +14,7 @@ export function RsvpSentence({ rsvp }: { rsvp: RsvpDetails }) {
   const { answer_state: state, answer, answered_at: at, kept_until: until } = rsvp
   if (state === null || (state === 'not told' && until === null)) return null
   return (
-    <span className="decisions-answer">
+    <span>
       {state !== 'not told' && rsvpStates[state]}
       {answer !== null && at !== null && `, answered ${momentOf(at)}`}
       {answer === null &&
