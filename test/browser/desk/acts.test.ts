@@ -17,7 +17,7 @@ test('Esc leaves the note field and keeps its text, a key adds the note, and the
   const { button, dialog, note, status } = getDesk(page)
   await note.fill('A strong one.')
   await note.press('Escape')
-  expect(await focused(page)).toBe('H1: Ada Lovelace')
+  await expect.poll(() => focused(page)).toBe('H1: Ada Lovelace')
   await page.keyboard.press('n')
   expect(await note.inputValue()).toBe('A strong one.')
   await note.press('Control+Enter')
@@ -27,7 +27,7 @@ test('Esc leaves the note field and keeps its text, a key adds the note, and the
   await button('Add note').focus()
   await page.keyboard.press('Enter')
   await expect.poll(() => note.inputValue()).toBe('')
-  expect(await focused(page)).toBe('BUTTON: Add note')
+  await expect.poll(() => focused(page)).toBe('BUTTON: Add note')
 
   const sendLetter = async () => {
     await button('Send 1 letter').click()

@@ -36,7 +36,7 @@ test.for([
     await desk.sql`update private.deliveries set due_at = now() where kind = 'letter'`
     await page.clock.fastForward(60_000)
     await bar.waitFor({ state: 'detached' })
-    expect(await focused(page)).toBe(focusedAfter)
+    await expect.poll(() => focused(page)).toBe(focusedAfter)
     expect(await letterStates(desk.sql)).toEqual(['waiting'])
   },
 )
@@ -72,7 +72,7 @@ test('the result of stopping a letter is announced, even after the minute in whi
   await stops[1]?.continue()
   await status.getByText('1 letter stopped.').waitFor()
   await bar.waitFor({ state: 'detached' })
-  expect(await focused(page)).toBe('H1: Letters')
+  await expect.poll(() => focused(page)).toBe('H1: Letters')
   expect(await letterStates(desk.sql)).toEqual([])
 })
 
@@ -135,10 +135,10 @@ test('typed text is kept when another organiser sends the letter, and typing nev
   while ((await endedDraft.count()) === 0) await page.keyboard.type('d')
   await page.keyboard.type('aswd')
   await endedDraft.getByText('Dear Zoë, was it').waitFor()
-  expect(await focused(page)).toContain('ARTICLE: What you entered')
+  await expect.poll(() => focused(page)).toContain('ARTICLE: What you entered')
   await button('Discard: Zoë Zola').click()
   await endedDraft.waitFor({ state: 'detached' })
-  expect(await focused(page)).toBe('H1: Zoë Zola')
+  await expect.poll(() => focused(page)).toBe('H1: Zoë Zola')
   expect(requests.filter((address) => address.endsWith('/desk_decide'))).toEqual([])
   expect(await desk.statusOf(id)).toBe('new')
   // After a click, keys decide as usual.
@@ -178,7 +178,7 @@ test('sixty drafts are read by keys without losing the focus, and Send stays vis
 
   await page.keyboard.press('j')
   await letterOf(second).getByText('Hello Person,').waitFor()
-  expect(await focused(page)).toBe(`INPUT: ${second} `)
+  await expect.poll(() => focused(page)).toBe(`INPUT: ${second} `)
   // Leave this draft out.
   await page.keyboard.press('x')
   await button('Send 59 letters').waitFor()
@@ -186,11 +186,11 @@ test('sixty drafts are read by keys without losing the focus, and Send stays vis
   await letterOf(third).waitFor()
   // Tab moves from the row to its letter.
   await page.keyboard.press('Tab')
-  expect(await focused(page)).toBe(`A: ${third}`)
+  await expect.poll(() => focused(page)).toBe(`A: ${third}`)
   await page.keyboard.press('k')
   await page.keyboard.press('k')
   await letterOf(first).getByText('Bring bees.').waitFor()
-  expect(await focused(page)).toContain(`INPUT: ${first}`)
+  await expect.poll(() => focused(page)).toContain(`INPUT: ${first}`)
   await recipient(page, new RegExp(`^${third}$`)).check()
   await button(`Remove: ${third}`).press('Enter')
   await status.getByText(`${third}: draft removed`).waitFor()

@@ -94,7 +94,7 @@ test('when a dialog of the list closes, the focus is on the heading, or on the r
   await button('4 look like junk…').click()
   await dialog.getByRole('button', { name: 'Put aside 4' }).click()
   await dialog.getByRole('heading', { name: 'Nothing looks like junk' }).waitFor()
-  expect(await focused(page)).toBe('BUTTON: Close')
+  await expect.poll(() => focused(page)).toBe('BUTTON: Close')
   await dialog.getByRole('button', { name: 'Close' }).click()
   await expect.poll(() => focused(page)).toBe('H1: Applications')
 

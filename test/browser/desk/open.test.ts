@@ -206,7 +206,7 @@ test('rows that are ticked before the script has loaded are selected afterwards'
   await select('Person 2').uncheck()
   await release()
   await waitForTakeover(page)
-  expect(await focused(page)).toBe('INPUT: Select Person 2')
+  await expect.poll(() => focused(page)).toBe('INPUT: Select Person 2')
   await bar.getByText('2 selected').waitFor()
   expect(
     await Promise.all(['Person 1', 'Person 2', 'Person 3'].map((name) => select(name).isChecked())),
@@ -265,7 +265,7 @@ test('the focus and an opened application stay when the script loads', async ({ 
   await getDesk(focusing.page).link('Person 2').focus()
   await focusing.release()
   await waitForTakeover(focusing.page)
-  expect(await focused(focusing.page)).toBe('A: Person 2')
+  await expect.poll(() => focused(focusing.page)).toBe('A: Person 2')
 
   const opening = await openWithoutScript(visitor, true)
   await getDesk(opening.page).link('Person 2').click()

@@ -64,7 +64,7 @@ test('an organiser sets by keyboard how long applications are kept, and the brow
   await field.focus()
   await page.keyboard.type('12')
   await page.keyboard.press('Tab')
-  expect(await focused(page)).toMatch(/^INPUT/)
+  await expect.poll(() => focused(page)).toMatch(/^INPUT/)
   await page.keyboard.type('24')
   await page.keyboard.press('Enter')
   const saved =

@@ -55,7 +55,7 @@ test('questions are written, moved and removed by keyboard alone, and the focus 
   await getDesk(page).heading('Questions').waitFor()
   await tabTo('Add question')
   await keyboard.press('Enter')
-  expect(await focused(page)).toBe('INPUT: Question')
+  await expect.poll(() => focused(page)).toBe('INPUT: Question')
   await keyboard.type('Whom do we call?')
   await tabTo('Private')
   await keyboard.press('Space')
@@ -75,7 +75,9 @@ test('questions are written, moved and removed by keyboard alone, and the focus 
     await tabTo(label)
     await keyboard.press('Enter')
     // The same button has the focus, beside the question in its new position.
-    expect(await focused(page)).toMatch(new RegExp(`: ${label.split(':')[0]}: question ${position}$`))
+    await expect
+      .poll(() => focused(page))
+      .toMatch(new RegExp(`: ${label.split(':')[0]}: question ${position}$`))
     await getDesk(page).status.getByText(`Question ${position} of 2`).waitFor()
   }
   expect(await questionTexts(page)).toEqual(['Whom do we call?', 'By car?'])
@@ -84,7 +86,7 @@ test('questions are written, moved and removed by keyboard alone, and the focus 
   await tabTo('Remove: question 2')
   await keyboard.press('Enter')
   expect(await questionTexts(page)).toEqual(['By car?'])
-  expect(await focused(page)).toBe('INPUT: Question')
+  await expect.poll(() => focused(page)).toBe('INPUT: Question')
   await keyboard.press('Enter')
   await getDesk(page).status.getByText('Saved. 1 question.').waitFor()
   expect(await desk.sql`select kind, text from private.questions`).toEqual([

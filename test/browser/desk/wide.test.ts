@@ -25,7 +25,7 @@ test('the list is beside the application from 1200 px, and the history beside bo
   const { heading, link, names } = getDesk(page)
   await heading('Person 1').waitFor()
   // A page opened by its address focuses the heading.
-  expect(await focused(page)).toBe('H1: Person 1')
+  await expect.poll(() => focused(page)).toBe('H1: Person 1')
   await expect.poll(names).toEqual(['Person 1', 'Person 2', 'Person 3'])
   const readColumns = () =>
     page
@@ -43,7 +43,7 @@ test('the list is beside the application from 1200 px, and the history beside bo
   }
   await link('Back').click()
   await heading('Applications').waitFor()
-  expect(await focused(page)).toBe('A: Person 1')
+  await expect.poll(() => focused(page)).toBe('A: Person 1')
 })
 
 test('in the list beside an application j, k, Enter and Esc move the focus, and the scroll position stays', async ({
@@ -55,7 +55,7 @@ test('in the list beside an application j, k, Enter and Esc move the focus, and 
   const { keyboard } = page
   await link('Person 2').click()
   await heading('Person 2').waitFor()
-  expect(await focused(page)).toBe('A: Person 2')
+  await expect.poll(() => focused(page)).toBe('A: Person 2')
   const entries = await page.evaluate(() => history.length)
   for (const [key, name] of [
     ['j', 'Person 3'],
@@ -309,7 +309,7 @@ test('the first visit shows hints, even before the script has loaded, until they
   await steps.getByText('Read every template').waitFor()
   await steps.getByRole('button', { name: 'Hide the list' }).click()
   await steps.waitFor({ state: 'detached' })
-  expect(await focused(page)).toBe('H1: Applications')
+  await expect.poll(() => focused(page)).toBe('H1: Applications')
   await page.reload()
   await getDesk(page).link('Person 1').waitFor()
   expect(await steps.count()).toBe(0)
