@@ -51,14 +51,30 @@ test('keys mark an application, which then shows the marks of others, and Enter 
   ).toEqual([])
 
   await user.keyboard('{Escape}')
-  await waitFor(async () =>
+  await waitFor(async () => {
     expect(await marksShown('Person 1')).toEqual([
       'Marks: ada@example.org: Maybe, bob@example.org: No',
       'AD maybe',
       'BO no',
-    ]),
+    ])
+    expect(await marksShown('Person 2')).toEqual([])
+  })
+})
+
+test('a mark that is taken back while the list is shown leaves its row', async () => {
+  const [{ id } = { id: '' }] = await desk.store(people(1))
+  const give = (mark: string | null) =>
+    desk.ada.client
+      .rpc('desk_mark', { act: crypto.randomUUID(), application: id, mark, why: '' })
+      .throwOnError()
+  await give('no')
+  const { refresh } = await desk.open()
+  await waitFor(async () =>
+    expect(await marksShown('Person 1')).toEqual(['Marks: ada@example.org: No', 'AD no']),
   )
-  expect(await marksShown('Person 2')).toEqual([])
+  await give(null)
+  await refresh()
+  await waitFor(async () => expect(await marksShown('Person 1')).toEqual([]))
 })
 
 test('the list shows initials of the names of those whose marks one may see, and none before one’s own mark', async () => {

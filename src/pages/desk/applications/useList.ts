@@ -30,7 +30,9 @@ export function useList(filters: Filters) {
   const isSameList = data !== undefined && refreshed !== undefined && listKey(refreshed) === listKey(data)
   const changes = isSameList && refreshed.readAt === data.readAt ? refreshed.changes : undefined
   const hasCounts = refreshed?.filter.edition === filter.edition
+  // Rows read after the last refresh keep what came with them.
   const refreshedIds = new Set(changes && refreshed?.shown)
+  const isKept = (id: string) => !refreshedIds.has(id)
   return {
     list: data,
     key: data && listKey(data),
@@ -45,13 +47,15 @@ export function useList(filters: Filters) {
       newer: changes?.newer ?? 0,
       older: changes?.older ?? 0,
       more: changes?.more ?? false,
-      // Rows read after the last refresh keep the letters that came with them.
       letters: [
-        ...(data?.letters.filter(({ application }) => !refreshedIds.has(application)) ?? []),
+        ...(data?.letters.filter(({ application }) => isKept(application)) ?? []),
         ...(changes?.letters ?? []),
       ],
       rsvps: changes?.answers ?? {},
-      marks: { ...data?.marks, ...changes?.marks },
+      marks: {
+        ...Object.fromEntries(Object.entries(data?.marks ?? {}).filter(([id]) => isKept(id))),
+        ...changes?.marks,
+      },
       sinceYesterday: hasCounts ? refreshed?.overview.since_yesterday : undefined,
     },
   }
