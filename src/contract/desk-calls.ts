@@ -22,6 +22,7 @@ export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_mark: { act: id, application: id, mark: 'perhaps', why: '' },
   desk_set_reads_only: { reads_only: null },
   desk_set_name: { name: '@' },
+  desk_see_notes: { application: id, until: 'infinity' },
   desk_note: { act: id, application: id, note: '' },
   desk_erase: { applications: [], email: '' },
   desk_door: {},

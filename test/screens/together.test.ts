@@ -1,10 +1,11 @@
-import { screen, waitFor } from '@testing-library/dom'
+import { screen, waitFor, within } from '@testing-library/dom'
 import { expect, test } from 'vitest'
 
 import { people } from '../support/applicants.ts'
 import {
   box,
   button,
+  heading,
   names,
   pill,
   problems,
@@ -170,7 +171,7 @@ test('another organiser’s acts on an open application appear, highlighted and 
   expect(pill()).toBe('Declined')
   await sentence(/^Changed by bob@example\.org since you opened it/)
   expect(highlighted()).toEqual([
-    expect.stringMatching(/, bob@example\.org, new since you opened itDeclined/),
+    expect.stringMatching(/, bob@example\.org, new since you last lookedDeclined/),
   ])
   expect(note.value).toBe('Half a thought')
 
@@ -187,6 +188,53 @@ test('another organiser’s acts on an open application appear, highlighted and 
   expect(highlighted()).toHaveLength(2)
   expect(problems()).toEqual([])
   expect(await desk.statusOf(id)).toBe('accepted')
+})
+
+test('a note of another organiser gives its row a dot, which goes once the note was seen', async () => {
+  const [first] = await desk.store(people(2))
+  const writeNote = () =>
+    desk.bob.client
+      .rpc('desk_note', { act: crypto.randomUUID(), application: first?.id, note: 'Call her.' })
+      .throwOnError()
+  const { follow, goTo, network, refresh } = await desk.open()
+  await row('Person 1')
+  expect(screen.queryByText('New note')).toBeNull()
+  await writeNote()
+  await refresh()
+  await within(await row('Person 1')).findByText('New note')
+
+  // If the server does not learn of it, the dot stays.
+  const end = network.route('desk_see_notes', () => Promise.reject(new TypeError('Failed to fetch')))
+  await follow('Person 1')
+  await waitFor(() => expect(highlighted()).toEqual([expect.stringMatching(/Call her\.$/)]))
+  await waitFor(() => expect(network.calls).toContain('desk_see_notes'))
+  end()
+  goTo('/')
+  await within(await row('Person 1')).findByText('New note')
+  await network.settled()
+
+  await follow('Person 1')
+  await waitFor(() => expect(highlighted()).toHaveLength(1))
+  await waitFor(async () =>
+    expect(await desk.sql`select from private.seen_notes`.then((rows) => rows.length)).toBe(1),
+  )
+  await network.settled()
+  // The dot is gone before the list is read again.
+  const release = network.hold('desk_list')
+  goTo('/')
+  await row('Person 1')
+  expect(screen.queryByText('New note')).toBeNull()
+  release()
+
+  // A note that is written while the application is open is seen there.
+  await follow('Person 1')
+  await heading('Person 1')
+  await writeNote()
+  await refresh()
+  await waitFor(() => expect(highlighted()).toHaveLength(1))
+  goTo('/')
+  await row('Person 1')
+  await waitFor(() => expect(screen.queryByText('New note')).toBeNull())
 })
 
 test('an application that another organiser erases while it is open is reported as erased', async () => {

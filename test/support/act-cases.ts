@@ -83,8 +83,8 @@ const endRetreat = async (sql: Sql) => {
 }
 const withoutMailSender = (sql: Sql) => sql`update private.postman set seen_at = now() - interval '2 days'`
 
-/** All acts of the desk. Add each new act here. */
-export const actCases: Record<ActName, ActCase> = {
+/** All acts of the desk that somebody presses. Add each new act here. */
+export const actCases: Record<Exclude<ActName, 'desk_see_notes'>, ActCase> = {
   desk_decide: {
     path: '/applications/:id',
     press: 'Waitlist',

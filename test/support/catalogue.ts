@@ -117,7 +117,7 @@ export async function readCatalogue(sql: Sql): Promise<Catalogue> {
 
 /** The rows of all tables, without values that differ in each database: ids, times, digests. */
 async function readRows(sql: Sql): Promise<Catalogue> {
-  const tables = await sql<{ name: string; stable_columns: string[] }[]>`
+  const tables = await sql<{ name: string; stable_columns: string[] | null }[]>`
     select attrelid::regclass::text as name, array_agg(attname::text order by attname) filter (
       where atttypid not in ('uuid'::regtype, 'timestamptz'::regtype) and attname <> 'code_hash') as stable_columns
     from pg_attribute join pg_class on attrelid = pg_class.oid
@@ -127,7 +127,7 @@ async function readRows(sql: Sql): Promise<Catalogue> {
   const rows = tables.map(({ name, stable_columns }) =>
     sql.unsafe<{ what: string; times: string }[]>(`
       select 'the row ' || to_jsonb(stable_row)::text || ' of ${name}' as what, count(*) || ' times' as times
-      from (select ${stable_columns.join(', ')} from ${name}) as stable_row group by 1`),
+      from (select ${(stable_columns ?? []).join(', ')} from ${name}) as stable_row group by 1`),
   )
   return new Map((await Promise.all(rows)).flat().map(({ what, times }) => [what, times]))
 }

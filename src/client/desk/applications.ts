@@ -119,6 +119,8 @@ export interface ListPage extends Page<ListedApplication> {
   letters: LetterState[]
   /** By the application's id; without the applications that have no visible mark. */
   marks: Record<string, MarkCounts>
+  /** The ids of the applications with a note of somebody else that the organiser has not seen. */
+  new_notes: string[]
 }
 
 /** The changes to the list on screen. */
@@ -130,6 +132,7 @@ export interface ListChanges {
   /** The states of the letters of all rows, the oldest first. */
   letters: LetterState[]
   marks: Record<string, MarkCounts>
+  new_notes: string[]
   /** The RSVPs of applications that are or were accepted, by id. */
   answers: Record<string, RsvpDetails>
   /** The numbers of matching applications that are not shown: `newer` than every shown one, and the rest. */
@@ -223,6 +226,8 @@ export interface OpenedApplication extends ApplicationDetails {
   me?: string
   /** Released letters, the oldest first, and then the drafts. */
   letters: Letter[]
+  /** The time up to which the organiser has seen its notes. */
+  notes_seen_until: string
   /** Null if there is only one organiser. */
   marks: Marks | null
   /** Whether anybody has marked an application to the same retreat. */

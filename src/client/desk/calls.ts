@@ -108,6 +108,8 @@ interface Acts {
   /** Saves the organiser's mark of an application: yes, maybe or no. Null takes it back. */
   desk_mark: [{ act: string; application: string; mark: MarkValue | null; why: string }, Marks | null]
   desk_decide: [{ act: string; decisions: Decision[] }, DecisionOutcome[]]
+  /** Remembers that the organiser has seen the notes about an application up to a time. */
+  desk_see_notes: [{ application: string; until: string }, { until: string }]
   desk_note: [{ act: string; application: string; note: string }, HistoryEntry[]]
   desk_erase: [{ act: string; applications: string[]; email: string }, { erased: number }]
   desk_set_door: [Pick<Door, 'version' | 'closed' | 'sentence' | 'closes_at' | 'closes_after'>, Door]

@@ -38,6 +38,7 @@ export function BlankList({ version }: { version: string }) {
     applications: [blank],
     letters: [],
     marks: {},
+    new_notes: [],
     next: null,
     filter,
     readAt: 0,

@@ -44,6 +44,7 @@ export const backupColumns: Record<string, string> = {
 export const deskTables = [
   statuses,
   'private.marks',
+  'private.seen_notes',
   history,
   ...Object.keys(seededTables),
   letters,

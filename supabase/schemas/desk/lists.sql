@@ -55,6 +55,7 @@ begin
       ),
       'letters', private.letter_states(array(select id from of_list)),
       'marks', private.mark_counts(array(select id from of_list), account),
+      'new_notes', private.with_new_notes(array(select id from of_list), account),
       'answers', (
         select coalesce(jsonb_object_agg(application_id, jsonb_build_object('answer_state', answer_state, 'answer', answer,
           'answered_at', answered_at, 'kept_until', kept_until)), '{}')

@@ -14,7 +14,9 @@ create table private.organisers (
   -- Whether they read without marking, so that nobody waits for their marks.
   reads_only boolean not null default false,
   -- Stands in place of the email wherever the desk names an author. Null: they have none.
-  name text constraint organisers_name check (name <> '' and char_length(name) <= 60 and name !~ '[[:cntrl:]]')
+  name text constraint organisers_name check (name <> '' and char_length(name) <= 60 and name !~ '[[:cntrl:]]'),
+  -- Notes from before this time are not new to the organiser.
+  notes_from timestamptz not null default now()
 );
 create index organisers_day_due on private.organisers (day_due_at) where notices <> 'off';
 alter table private.organisers enable row level security;
@@ -81,6 +83,7 @@ create table private.history (
 );
 create index history_of_no_application on private.history (id) where application_id is null;
 create index history_acts on private.history (act);
+create index history_notes on private.history (application_id, at) where kind = 'note';
 create index history_answers on private.history (at) where kind = 'answer';
 alter table private.history enable row level security;
 
@@ -103,3 +106,13 @@ create table private.marks (
 );
 create index marks_of_account on private.marks (account_id, application_id) where mark is not null;
 alter table private.marks enable row level security;
+
+-- Up to which time an organiser has seen the notes about an application. No row: they have not opened it since the first note.
+create table private.seen_notes (
+  application_id uuid not null references public.retreat_applications (id) on delete cascade,
+  -- Not a reference, like that of a mark.
+  account_id uuid not null,
+  until timestamptz not null,
+  primary key (application_id, account_id)
+);
+alter table private.seen_notes enable row level security;

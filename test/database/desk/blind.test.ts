@@ -73,6 +73,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
       { act: newId(), decisions: [{ id, status: 'accepted', version: 0 }] },
       { act: newId(), decisions: [{ id, status: 'declined', version: 0 }] },
     ],
+    desk_see_notes: [{ application: id, until: 'infinity' }],
     desk_note: [{ act: newId(), application: id, note: 'Convincing.' }],
     desk_door: [{}],
     desk_history: [{}],

@@ -110,6 +110,7 @@ const leftOutTables: Record<string, string> = {
   'private.server_migrations': 'the version of the schema',
   'private.mail_requests': 'digests of addresses that asked for a sign-in email, for a minute',
   'private.password_tries': 'digests of addresses at which a password was tried, for a quarter of an hour',
+  'private.seen_notes': 'up to when organisers have seen the notes, which the result has',
   'private.search_vectors': 'the words of the form answers, which the result has',
   // The rest is about the account of a person who is an organiser too. The result's `account` has what the desk shows of it.
   'private.account_counts': 'tries to sign in to an account, for an hour',
@@ -154,6 +155,7 @@ const leftOutColumns: Record<string, readonly string[]> = {
     'private.organisers.told_until',
     'private.organisers.day_due_at',
   ],
+  'which notes are new to an organiser': ['private.organisers.notes_from'],
   'how an account signs in': [
     'aud',
     'role',

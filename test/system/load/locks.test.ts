@@ -295,6 +295,7 @@ const calls: Record<string, (choices: Choices) => object> = {
     mark: pick(['no', null]),
   }),
   desk_name_edition: ({ random }) => ({ edition: 1, name: String(random()) }),
+  desk_see_notes: ({ pick }) => ({ application: pick(world.applications).id, until: 'infinity' }),
   desk_note: ({ pick }) => ({ act: newId(), application: pick(world.applications).id, note: 'n' }),
   desk_readdress: ({ pick }) => ({
     act: newId(),

@@ -17,6 +17,8 @@ interface ApplicationRowProps {
   isCurrent: boolean
   /** The visible marks. */
   marks?: MarkCounts['by']
+  /** Whether somebody else has written a note that the organiser has not seen. */
+  hasNewNote?: boolean
   /** Highlights what a search found. */
   highlight?: ((text: string) => ReactNode) | undefined
   onSelect: (event: ChangeEvent<HTMLInputElement>) => void
@@ -36,7 +38,7 @@ export const checkboxId = (id: string): string => `select-${id}`
 export function ApplicationRow(props: ApplicationRowProps): ReactNode {
   const { row, href, when, isSelected, isErased, isCurrent, marks, onSelect, onFocus, onOpen, children } =
     props
-  const { highlight = (text) => text } = props
+  const { hasNewNote, highlight = (text) => text } = props
   const name = nameOf(row)
   return (
     <tr aria-current={isCurrent || undefined} onFocus={onFocus} onClick={openRow}>
@@ -56,6 +58,11 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
         <a id={row.id} href={href} onClick={onOpen}>
           <bdi>{highlight(name)}</bdi>
         </a>
+        {hasNewNote && (
+          <span className="rows-new-note" title="New note">
+            <span className="visually-hidden">New note</span>
+          </span>
+        )}
         {row.same_email && <span className="rows-applied-again">applied more than once</span>}
         {row.applied_before && <span className="rows-applied-again">applied before</span>}
       </th>

@@ -55,7 +55,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   const queries = useQueryClient()
   const { queue } = useDecisionQueue()
   const { applications: rows, filter } = list
-  const { erased, letters, rsvps, marks } = changes
+  const { erased, letters, rsvps, marks, newNotes } = changes
   const [selection, setSelection] = useState(emptySelection)
   const highlighterOf = deferred?.highlighterOf
   const highlight = useMemo(() => highlighterOf?.(filter.search ?? ''), [highlighterOf, filter.search])
@@ -136,7 +136,19 @@ export function ApplicationRows(props: ApplicationRowsProps) {
       />
       {rows.length > 0 && (
         <ApplicationTable
-          {...{ rows, isStale, letters, rsvps, marks, filters, selected, current, erased, highlight }}
+          {...{
+            rows,
+            isStale,
+            letters,
+            rsvps,
+            marks,
+            newNotes,
+            filters,
+            selected,
+            current,
+            erased,
+            highlight,
+          }}
           onSelect={(id, isOn, isRange) => choose(isRange ? rangeTo(selection, versions, id) : [id], isOn)}
           {...{ onEnter }}
           onCurrent={setCurrent}

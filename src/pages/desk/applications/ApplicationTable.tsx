@@ -33,6 +33,8 @@ interface ApplicationTableProps extends RowListeners {
   rsvps: Readonly<Record<string, RsvpDetails>>
   /** Visible marks, by application id. */
   marks: Readonly<Record<string, MarkCounts>>
+  /** The ids of applications with notes that the organiser has not seen. */
+  newNotes: ReadonlySet<string>
   filters: Filters
   selected: ReadonlySet<string>
   /** The id of the row that keys act on. */
@@ -53,7 +55,8 @@ function byApplication(letters: readonly LetterState[]) {
 
 /** The table of rows. On a phone each row is a card. */
 export function ApplicationTable(props: ApplicationTableProps) {
-  const { rows, isStale, letters, rsvps, marks, filters, selected, current, erased, highlight } = props
+  const { rows, isStale, letters, rsvps, marks, newNotes, filters, selected, current, erased, highlight } =
+    props
   const { queue } = useDecisionQueue()
   const latest = useRef<RowListeners>(props)
   useLayoutEffect(() => void (latest.current = props))
@@ -92,6 +95,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
               letter={letterAbout(status, lettersByApplication.get(row.id) ?? [])}
               rsvp={rsvps[row.id] ?? row}
               marks={marks[row.id]?.by}
+              hasNewNote={newNotes.has(row.id)}
               isCurrent={row.id === current}
               isSelected={selected.has(row.id)}
               isErased={erased.has(row.id)}
@@ -115,6 +119,7 @@ interface RowProps {
   letter: LetterState | undefined
   rsvp: RsvpDetails
   marks: MarkCounts['by']
+  hasNewNote: boolean
   isCurrent: boolean
   isSelected: boolean
   isErased: boolean

@@ -47,7 +47,7 @@ export function timelineOf({ application, delivery, history, letters }: OpenedAp
 
 interface ApplicationTimelineProps {
   details: OpenedApplication
-  /** The keys of events that happened since the screen opened. */
+  /** The keys of events since the last look. */
   newKeys: ReadonlySet<string>
   /** What stands below the last decision. */
   undo: ReactNode
@@ -65,7 +65,7 @@ export function ApplicationTimeline({ details, newKeys, undo }: ApplicationTimel
             <p className="layout-quiet">
               <time dateTime={at}>{momentOf(at)}</time>
               {author !== null && `, ${author}`}
-              {newKeys.has(key) && ', new since you opened it'}
+              {newKeys.has(key) && ', new since you last looked'}
             </p>
             {text}
             {key === lastDecision?.act && undo}

@@ -6,19 +6,19 @@ import { RefusedCall } from '../../../client/rest.ts'
 import { useApplicationQueries } from '../data/application-queries.ts'
 import { afterFrame } from '../kit/after-frame.ts'
 import { announce } from '../kit/announce.tsx'
-import { useDecisionQueue, useDesk } from '../data/useDesk.tsx'
+import { useDecisionQueue } from '../data/useDesk.tsx'
 import { isBeingSent } from '../letters/letters.ts'
 import { timelineOf } from './ApplicationTimeline.tsx'
+import { unseenNotes, useSeenNotes } from './useSeenNotes.ts'
 
 /**
  * Keeps a shown application up to date and finds its new events.
  *
  * @param filter The filter of the list that it was opened from.
  * @returns `data`, `error` and `refetch` of the query; `isErased`, whether the query failed because of an erasure;
- *   `newKeys`, the keys of new events; `changedBy`, the other organiser who set the shown status meanwhile.
+ *   `newKeys`, the keys of events since the last look; `changedBy`, the other organiser who set the shown status meanwhile.
  */
 export function useApplicationUpdates(id: string, filter: Filter) {
-  const { email } = useDesk()
   const { application, stamp } = useApplicationQueries()
   const { queue } = useDecisionQueue()
   const {
@@ -62,21 +62,23 @@ export function useApplicationUpdates(id: string, filter: Filter) {
   useEffect(() => {
     if (data === undefined) return
     const events = timelineOf(data)
-    const me = data.me ?? email
     const former = knownKeys.current
     const hasStampChanged = stampChanged.current
     knownKeys.current = new Set(events.map(({ key }) => key))
     stampChanged.current = false
+    const unseen = new Set(unseenNotes(data).map(({ act }) => act))
     // Automatic events after the organiser's own act do not count as new.
-    const newEvents = events.filter(
-      ({ key, author }) => former?.has(key) === false && (author === null ? hasStampChanged : author !== me),
+    const newEvents = events.filter(({ key, author }) =>
+      former ? !former.has(key) && (author === null ? hasStampChanged : author !== data.me) : unseen.has(key),
     )
     if (newEvents.length === 0) return
     setNewKeys((before) => new Set([...before, ...newEvents.map(({ key }) => key)]))
     const authors = [...new Set(newEvents.map(({ author }) => author))].filter((author) => author !== null)
     // The organiser's own acts already announce their outcome.
     if (hasStampChanged) announce(`${authors.join(', ') || 'Something'} changed this just now`)
-  }, [data, email])
+  }, [data])
+
+  useSeenNotes(data)
 
   const lastDecision = data?.history.findLast(({ kind }) => kind === 'status')
   const isChangeShown =

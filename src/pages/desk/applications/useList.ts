@@ -10,7 +10,7 @@ import { useDesk } from '../data/useDesk.tsx'
  *
  * @returns `list`, undefined until it was read; `key`, which is the same for each read of a list; `isStale`, whether `list` is
  *   the former list; `overview`, the last counts that were read; `hasCounts`, whether they are of this retreat; `matchCounts`,
- *   these counts if they are of this list; `changes` since it was read: erased and new applications, letters, RSVPs and marks;
+ *   these counts if they are of this list; `changes` since it was read: erased and new applications, letters, RSVPs, marks and new notes;
  *   and what came to this retreat since yesterday.
  */
 export function useList(filters: Filters) {
@@ -56,6 +56,7 @@ export function useList(filters: Filters) {
         ...Object.fromEntries(Object.entries(data?.marks ?? {}).filter(([id]) => isKept(id))),
         ...changes?.marks,
       },
+      newNotes: new Set([...(data?.new_notes.filter(isKept) ?? []), ...(changes?.new_notes ?? [])]),
       sinceYesterday: hasCounts ? refreshed?.overview.since_yesterday : undefined,
     },
   }

@@ -46,6 +46,24 @@ export const acts: { readonly [Name in DeskActName]: Act<Name> } = {
     stale: ['application'],
     failure: 'Not revealed.',
   },
+  desk_see_notes: {
+    change({ change }, { until }, { application }) {
+      const withoutIt = <Read extends Pick<List, 'new_notes'>>(former: Read) => ({
+        ...former,
+        new_notes: former.new_notes.filter((id) => id !== application),
+      })
+      change<OpenedApplication>(['application', application], (former) => ({
+        ...former,
+        notes_seen_until: until,
+      }))
+      change<List>(['list'], withoutIt)
+      change<Result<'desk_refresh'>>(['list changes'], (former) => ({
+        ...former,
+        changes: withoutIt(former.changes),
+      }))
+    },
+    stale: [],
+  },
   desk_note: {
     once: true,
     change: ({ change }, history, { application }) =>

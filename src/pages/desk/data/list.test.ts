@@ -23,6 +23,7 @@ function deskOf(count: number, maxExamined = Infinity) {
       ),
       letters: [],
       marks: {},
+      new_notes: [],
       next: to < count ? at(to - 1) : null,
     }
     return page

@@ -44,6 +44,7 @@ export async function readMore(call: CallDesk, list: List, signal?: AbortSignal)
     applications: [...list.applications, ...read.applications],
     letters: [...list.letters, ...read.letters],
     marks: { ...list.marks, ...read.marks },
+    new_notes: [...list.new_notes, ...read.new_notes],
     isPartial: read.applications.length < pageSize,
   }
 }
@@ -72,13 +73,14 @@ export async function readRows(
   wanted: number,
   signal?: AbortSignal,
 ): Promise<ListPage> {
-  const read: ListPage = { applications: [], letters: [], marks: {}, next: after }
+  const read: ListPage = { applications: [], letters: [], marks: {}, new_notes: [], next: after }
   for (let calls = 0; calls < maxCalls * Math.ceil(wanted / pageSize); calls += 1) {
     const most = Math.min(wanted - read.applications.length, maxPerCall)
     const page = await call('desk_list', { filter, after: read.next, most }, signal)
     read.applications.push(...page.applications)
     read.letters.push(...page.letters)
     Object.assign(read.marks, page.marks)
+    read.new_notes.push(...page.new_notes)
     read.next = page.next
     if (read.next === null || read.applications.length >= wanted) break
   }

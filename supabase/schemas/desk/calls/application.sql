@@ -10,6 +10,7 @@ begin
   return private.application_details(application, me.blind) || jsonb_build_object(
     'letters', private.letters_of(array[application], me.blind),
     'overview', private.letters_overview(),
+    'notes_seen_until', private.notes_seen_until(application, me.id),
     'me', private.author_shown(me.email, me.id),
     'marks', private.marks_shown(application, me.id),
     'is_marking', private.is_marked(shown),

@@ -12,7 +12,7 @@ begin
   end if;
   found := private.find(filter, after, most, greatest(1000, 5 * most), me.blind, me.id);
   return jsonb_build_object('next', found.next, 'letters', private.letter_states(found.ids),
-    'marks', private.mark_counts(found.ids, me.id), 'applications', (
+    'marks', private.mark_counts(found.ids, me.id), 'new_notes', private.with_new_notes(found.ids, me.id), 'applications', (
     select coalesce(jsonb_agg(
       jsonb_build_object('id', id, 'created_at', created_at, 'team_size', team_size, 'paid_solution', paid_solution,
         'reason', rtrim(line) || case when line = start then '' else ' …' end)

@@ -367,6 +367,78 @@ begin
 end
 $$;
 
+-- The changes of a list that is shown. `shown` has its rows, {id, version}, at most the first thousand. `oldest` is the position
+-- of the last row, whatever the order, and null if the list was read to its end. The result has the changed statuses, the ids of
+-- erased applications, the state of all letters, and the RSVPs by id. It also counts the applications that pass the filter and
+-- are not shown: those `newer` than all rows, and the others (`older`). `more`: there may be more such applications. `unseen`,
+-- their ids and times, is for desks that were opened before an update.
+create or replace function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, blind boolean, account uuid) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  is_oldest_first boolean := coalesce(filter ->> 'order', '') = 'oldest';
+  -- In these orders, a row's time says nothing of its position. So unseen applications are counted only if the list was read to
+  -- its end.
+  is_by_marks boolean := coalesce(filter ->> 'order', '') in ('most yes', 'shuffled');
+  -- If the list was read to its end, only new applications are missing, so the newest are searched in every order.
+  found record := private.find(
+    case when oldest is null then filter - 'order' else filter end, null, 1000, 1000, blind, account);
+  last record;
+  list_end record;
+begin
+  if jsonb_array_length(shown) > 1000 then
+    raise exception 'At most 1,000 applications can be refreshed at once.' using errcode = '22023';
+  end if;
+  select (oldest ->> 'created_at')::timestamptz as created_at, (oldest ->> 'id')::uuid as id into last;
+  select (found.next ->> 'created_at')::timestamptz as created_at, (found.next ->> 'id')::uuid as id into list_end;
+  return (
+    with of_list as materialized (
+      select id, version from jsonb_to_recordset(shown) as of_list (id uuid, version integer)
+    ), unseen as materialized (
+      select id, created_at from public.retreat_applications
+      where id = any (found.ids) and id not in (select id from of_list) and (oldest is null or not is_by_marks and case
+        when is_oldest_first then (created_at, id) <= (last.created_at, last.id)
+        else (created_at, id) >= (last.created_at, last.id)
+      end)
+    ), newest as materialized (
+      select application.created_at, id from of_list join public.retreat_applications as application using (id)
+      order by 1 desc, 2 desc limit 1
+    )
+    select jsonb_build_object(
+      'changed', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'id', id, 'status', standing.status, 'version', standing.version)), '[]')
+        from of_list join private.statuses as standing on application_id = id
+        where standing.version <> of_list.version
+      ),
+      'gone', (
+        select coalesce(jsonb_agg(id), '[]') from of_list
+        where not exists (select from public.retreat_applications as application where application.id = of_list.id)
+      ),
+      'letters', private.letter_states(array(select id from of_list)),
+      'marks', private.mark_counts(array(select id from of_list), account),
+      'new_notes', private.with_new_notes(array(select id from of_list), account),
+      'answers', (
+        select coalesce(jsonb_object_agg(application_id, jsonb_build_object('answer_state', answer_state, 'answer', answer,
+          'answered_at', answered_at, 'kept_until', kept_until)), '{}')
+        from of_list join private.invitations on invitations.application_id = id join private.standings using (application_id)
+      ),
+      'newer', (
+        select count(*) from unseen where not exists (
+          select from newest where (newest.created_at, newest.id) >= (unseen.created_at, unseen.id)
+        )
+      ),
+      'older', (
+        select count(*) from unseen, newest where (newest.created_at, newest.id) >= (unseen.created_at, unseen.id)
+      ),
+      'unseen', (select coalesce(jsonb_agg(to_jsonb(unseen) order by created_at desc, id desc), '[]') from unseen),
+      'more', found.next is not null and (oldest is null or case
+        when is_oldest_first then list_end < last else list_end > last end)
+    )
+  );
+end
+$$;
+
 -- The number of applications of an edition that have a status, at most `most`.
 create or replace function private.count_with_status(status text, edition integer, most integer) returns integer
   language sql stable set search_path = ''
@@ -564,6 +636,28 @@ as $$
     ) end
   ) from may_see where private.is_shared()
 $$;
+
+-- The time up to which an organiser has seen the notes about an application.
+create or replace function private.notes_seen_until(application uuid, account uuid) returns timestamptz
+  language sql stable set search_path = ''
+as $$
+  select greatest(notes_from, (
+    select until from private.seen_notes where application_id = application and seen_notes.account_id = account
+  )) from private.organisers where account_id = account
+$$;
+
+revoke all on function private.notes_seen_until(uuid, uuid) from public, anon, authenticated;
+
+-- Those of some applications that have a note of somebody else which an organiser has not seen.
+create or replace function private.with_new_notes(applications uuid[], account uuid) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select coalesce(jsonb_agg(distinct application_id), '[]') from private.history
+  where application_id = any (applications) and kind = 'note' and author_id is distinct from account
+    and at > private.notes_seen_until(application_id, account)
+$$;
+
+revoke all on function private.with_new_notes(uuid[], uuid) from public, anon, authenticated;
 
 -- Announces private answers that will be erased within six days, and erases those that were announced on seven days. Servers call
 -- this regularly. The result is the number of erased answers.
@@ -1766,6 +1860,7 @@ begin
   return private.application_details(application, me.blind) || jsonb_build_object(
     'letters', private.letters_of(array[application], me.blind),
     'overview', private.letters_overview(),
+    'notes_seen_until', private.notes_seen_until(application, me.id),
     'me', private.author_shown(me.email, me.id),
     'marks', private.marks_shown(application, me.id),
     'is_marking', private.is_marked(shown),
@@ -1868,6 +1963,36 @@ begin
 end
 $$;
 
+-- Up to `most` applications with the state of their letters, and the cursor for the next call. Long form answers are cut, the
+-- reason after its first line. An ellipsis says that the reason goes on.
+create or replace function public.desk_list(filter jsonb default '{}', after jsonb default null, most integer default 50) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  found record;
+begin
+  if most not between 1 and 1000 then
+    raise exception 'A call lists from 1 to 1,000 applications.' using errcode = '22023';
+  end if;
+  found := private.find(filter, after, most, greatest(1000, 5 * most), me.blind, me.id);
+  return jsonb_build_object('next', found.next, 'letters', private.letter_states(found.ids),
+    'marks', private.mark_counts(found.ids, me.id), 'new_notes', private.with_new_notes(found.ids, me.id), 'applications', (
+    select coalesce(jsonb_agg(
+      jsonb_build_object('id', id, 'created_at', created_at, 'team_size', team_size, 'paid_solution', paid_solution,
+        'reason', rtrim(line) || case when line = start then '' else ' …' end)
+        || case when me.blind then '{}' else private.names(application)
+          || jsonb_build_object('email', left(email, 200), 'company', left(company, 200)) end
+        || summary order by position), '[]')
+    from unnest(found.ids) with ordinality as hit (id, position)
+      join public.retreat_applications as application using (id)
+      join private.summaries(found.ids, me.blind) on application_id = id,
+      private.trimmed(left(reason, 2000)) as start,
+      split_part(translate(left(start, 200), E'\r', E'\n'), E'\n', 1) as line
+  ));
+end
+$$;
+
 -- The calling organiser's email, and their name if they have one.
 create or replace function public.desk_me() returns jsonb
   language plpgsql stable security definer set search_path = ''
@@ -1881,6 +2006,26 @@ begin
   );
 end
 $$;
+
+-- Remembers that the caller has seen the notes about an application up to a time.
+create or replace function public.desk_see_notes(application uuid, until timestamptz) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  insert into private.seen_notes (application_id, account_id, until)
+    select id, me.id, least(desk_see_notes.until, now()) from public.retreat_applications where id = application
+    on conflict (application_id, account_id) do update set until = greatest(seen_notes.until, excluded.until);
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  return jsonb_build_object('until', private.notes_seen_until(application, me.id));
+end
+$$;
+
+revoke all on function public.desk_see_notes(uuid, timestamp with time zone) from public, anon, authenticated;
+grant execute on function public.desk_see_notes(uuid, timestamp with time zone) to authenticated;
 
 -- Sets the calling organiser's name; a blank one removes it.
 create or replace function public.desk_set_name(name text) returns jsonb
