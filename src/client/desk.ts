@@ -16,6 +16,13 @@ export type CallDesk = <Name extends keyof Calls>(
   delays?: readonly number[],
 ) => Promise<Result<Name>>
 
+interface DeskOptions {
+  /** Aborts all calls. */
+  signal?: AbortSignal
+  /** Called with the error of each call, undefined after a success. */
+  onOutcome?: (error?: unknown) => void
+}
+
 /**
  * Creates calls of the desk's functions for the signed-in person.
  *
@@ -23,14 +30,16 @@ export type CallDesk = <Name extends keyof Calls>(
  *   throws a `TypeError` if no response arrives, a `DOMException` after the timeout, and a `SyntaxError` if a program other than
  *   the backend responded.
  */
-export function createDesk(call: CallFunction): CallDesk {
+export function createDesk(call: CallFunction, { signal: all, onOutcome }: DeskOptions = {}): CallDesk {
   return async (name, args, signal, delays) => {
-    const timeoutSignal = AbortSignal.timeout(timeout)
-    return (await call(
-      name,
-      args,
-      signal ? AbortSignal.any([signal, timeoutSignal]) : timeoutSignal,
-      delays,
-    )) as never
+    const signals = [AbortSignal.timeout(timeout), signal, all].filter((each) => each !== undefined)
+    try {
+      const response = await call(name, args, AbortSignal.any(signals), delays)
+      onOutcome?.()
+      return response as never
+    } catch (error) {
+      onOutcome?.(error)
+      throw error
+    }
   }
 }

@@ -1,11 +1,9 @@
 import { StrictMode, type ReactNode } from 'react'
 
-import { createDesk } from '../../client/desk.ts'
 import { createSession, type LoadAuth } from '../../client/session.ts'
 import { siteRoot } from '../site-root.ts'
 import type { DeskData } from './desk-data.ts'
 import { Desk } from './Desk.tsx'
-import { watchConnection } from './kit/connection.ts'
 import { SiteTitle } from './kit/site-title.tsx'
 import { forgetUnsentText } from './data/useUnsentText.ts'
 import { takeLinkContent } from './session/sign-in-link.ts'
@@ -29,11 +27,10 @@ export function createDeskPage(
   delays?: readonly number[],
 ): DeskPage {
   const signIn = createSession({ ...backend, url: backend.url ?? siteRoot() }, delays)
-  const { auth, callAs } = signIn
+  const { auth } = signIn
   const linkContent = takeLinkContent(backend.url !== null)
-  const deskOf = (account: string) => watchConnection(createDesk(callAs(account)))
   const firstNotice = linkContent && 'notice' in linkContent ? linkContent.notice : undefined
-  const session = watchSession(signIn, deskOf, forgetUnsentText, firstNotice)
+  const session = watchSession(signIn, forgetUnsentText, firstNotice)
   const linkSession = linkContent && 'session' in linkContent ? linkContent.session : undefined
   const desk = (
     <StrictMode>

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 import { beforeEach, expect, test, vi } from 'vitest'
 
 import { atTestEnd } from '../../../../test/support/cleanup.ts'
-import { createDesk } from '../../../client/desk.ts'
 import { createSession, SignedOutError } from '../../../client/session.ts'
 import type { Me } from '../data/useDesk.tsx'
 import { watchSession, type WatchedSession } from './watch-session.ts'
@@ -48,11 +47,7 @@ async function deskWithFailingDecisions() {
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const signIn = createSession({ url, anonKey: 'public-anon-key' })
-  const session = watchSession(
-    signIn,
-    (account) => createDesk(signIn.callAs(account)),
-    () => {},
-  )
+  const session = watchSession(signIn, () => {})
   return {
     decided,
     session,

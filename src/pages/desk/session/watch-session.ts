@@ -1,8 +1,9 @@
 import { isRetryable } from '../../../client/auth-errors.ts'
-import type { CallDesk } from '../../../client/desk.ts'
+import { createDesk, type CallDesk } from '../../../client/desk.ts'
 import { RefusedCall } from '../../../client/rest.ts'
 import { storedSession, needsSecondFactor } from '../../../client/stored-session.ts'
 import { SignedOutError, type Session } from '../../../client/session.ts'
+import { noteConnection } from '../kit/connection.ts'
 import { createListeners } from '../kit/listen.ts'
 import { isRefusal, sentenceOf, reportUnexpected } from '../kit/Problem.tsx'
 import type { Me } from '../data/useDesk.tsx'
@@ -32,13 +33,11 @@ export interface WatchedSession {
 /**
  * Watches who is signed in, and whether they are an organiser. The database decides that, not the token.
  *
- * @param deskOf Creates the calls of the desk for an account.
  * @param onSignOut Called after somebody signed out here.
  * @param firstNotice The first notice on the sign-in form.
  */
 export function watchSession(
-  { auth, authLoaded, read }: Session,
-  deskOf: (account: string) => CallDesk,
+  { auth, authLoaded, read, callAs }: Session,
   onSignOut: () => void,
   firstNotice?: Notice,
 ): WatchedSession {
@@ -93,7 +92,7 @@ export function watchSession(
     checkedToken = token
     if (needsSecondFactor(session)) return { step: 'factor' }
     try {
-      const { email } = await deskOf(user.id)('desk_me', {})
+      const { email } = await createDesk(callAs(user.id), { onOutcome: noteConnection })('desk_me', {})
       if (!isLatest()) return undefined
       return { step: 'in', email, account: user.id, callDesk: callDeskAs(user.id) }
     } catch (refusal) {
@@ -127,22 +126,17 @@ export function watchSession(
   const callDeskAs = (account: string): CallDesk => {
     if (current?.account === account) return current.callDesk
     const abortController = new AbortController()
-    const desk = deskOf(account)
     current?.end()
     const organiser = {
       account,
       end: () => abortController.abort(new SignedOutError()),
-      callDesk: (async (name, args, signal, delays) => {
-        const whileSignedIn = signal
-          ? AbortSignal.any([signal, abortController.signal])
-          : abortController.signal
-        try {
-          return await desk(name, args, whileSignedIn, delays)
-        } catch (error) {
+      callDesk: createDesk(callAs(account), {
+        signal: abortController.signal,
+        onOutcome(error) {
+          noteConnection(error)
           if (isRefusal(error) && current === organiser && !isChecking) void check()
-          throw error
-        }
-      }) satisfies CallDesk,
+        },
+      }),
     }
     current = organiser
     return organiser.callDesk
