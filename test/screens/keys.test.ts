@@ -177,21 +177,17 @@ test.each(['list', 'application'])(
     const statusesOf = () =>
       desk.sql`select status, count(*)::int from private.statuses group by status order by status`
     const shown = () => document.querySelector('h1 bdi, tr[aria-current] bdi')?.textContent
-    let keys = 0
-    while ((await statusesOf()).length > 1 || keys < count) {
+    const isAtEnd = () => lastWords()?.textContent === `Person ${count}: Accepted already`
+    for (let keys = 0; !isAtEnd(); keys += 1) {
+      // A guard against an endless loop. How many keys are answered instead depends on the machine.
+      expect(keys).toBeLessThan(1000)
       const [former, words] = [shown(), lastWords()]
       await user.keyboard('a')
       // Each announcement is a new element, also one with equal words.
       await waitFor(() => expect(shown() !== former || lastWords() !== words).toBe(true))
-      keys += 1
-      expect(keys).toBeLessThan(6 * count)
     }
     await network.settled()
     await waitFor(async () => expect(await statusesOf()).toEqual([{ status: 'accepted', count }]))
-    await announced(`Person ${count}: Accepted`)
-    // The last row stays, and says so.
-    await user.keyboard('a')
-    await announced(`Person ${count}: Accepted already`)
     await user.keyboard('z')
     await announced(`Undone: Person ${count} is Shortlisted again`)
     expect(await statusesOf()).toContainEqual({ status: 'shortlisted', count: 1 })

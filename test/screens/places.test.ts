@@ -224,7 +224,7 @@ test('an organiser enters an RSVP given by email and moves the deadline, and the
     .throwOnError()
   await activateWindow()
   await screen.findByText(/^Coming, answered/)
-  await screen.findByText(/the applicant, new since you opened it$/)
+  await screen.findByText(/the applicant, new since you last looked$/)
   expect(document.querySelector('.application-timeline li:last-child')?.textContent).toMatch(
     /Answer: Coming$/,
   )

@@ -147,10 +147,10 @@ export interface Overview extends Count {
   /** Counts of each status, regardless of the filter's status. */
   counts: Record<Status | 'all', Count>
   acceptances: Acceptances
-  /** All retreats, the newest first. Undefined if the server is older than the desk. */
-  editions?: Edition[]
-  /** What came since `day`, yesterday, began: applications, and applicants who gave an RSVP. An older schema omits it. */
-  since_yesterday?: { day: string; new: Count; replied: Count }
+  /** All retreats, the newest first. */
+  editions: Edition[]
+  /** What came since `day`, yesterday, began: applications, and applicants who gave an RSVP. */
+  since_yesterday: { day: string; new: Count; replied: Count }
   /** The number of applications by day, as `2026-12-31`. */
   days: Record<string, number>
   team_size: Partial<Record<Application['team_size'], number>>
@@ -189,19 +189,19 @@ export interface Delivery {
 /** One application and everything that is known about it. */
 export interface ApplicationDetails {
   application: FullApplication
-  /** The number of its retreat. An older schema omits it. */
-  edition?: number
+  /** The number of its retreat. */
+  edition: number
   /** The oldest first. */
   history: HistoryEntry[]
   /** Null if no delivery was queued. */
   delivery: Delivery | null
   /** Other applications with the same email to any retreat, the newest first; at most a hundred. */
-  others: { id: string; created_at: string; company: string; status: Status; edition?: number }[]
-  /** The questions to somebody who is coming or has answered some. An older schema omits it. */
-  questions?: AnsweredQuestion[]
-  /** The day on which the application is erased (null: never), and its hold (null: none). An older schema omits both. */
-  erased_on?: string | null
-  hold?: Hold | null
+  others: { id: string; created_at: string; company: string; status: Status; edition: number }[]
+  /** The questions to somebody who is coming or has answered some. */
+  questions: AnsweredQuestion[]
+  /** The day on which the application is erased (null: never), and its hold (null: none). */
+  erased_on: string | null
+  hold: Hold | null
 }
 
 /** The position of an application in a list. */
@@ -222,8 +222,8 @@ export interface Acceptances {
 
 /** The data that is shown when an application is opened. */
 export interface OpenedApplication extends ApplicationDetails {
-  /** The caller as an author of events. An older schema omits it. */
-  me?: string
+  /** The caller as an author of events. */
+  me: string
   /** Released letters, the oldest first, and then the drafts. */
   letters: Letter[]
   /** The time up to which the organiser has seen its notes. */

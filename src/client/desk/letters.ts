@@ -21,8 +21,8 @@ export interface Letter {
   unknown: string[]
   /** Whether the text was cut, because it is too long with its form answers filled in. */
   is_long: boolean
-  /** For a draft to an accepted person: the deadline if it were sent today, as `2026-12-31`. An older server omits it. */
-  reply_by?: string | null
+  /** For a draft to an accepted person: the deadline if it were sent today, as `2026-12-31`. */
+  reply_by: string | null
   is_edited: boolean
   /** Null for organisers who read blind. */
   to: string | null
@@ -78,8 +78,8 @@ export interface Template {
   version: number
   subject: string
   body: string
-  /** The product's text, if the template has another one; null if not. An older server omits it. */
-  original?: { subject: string; body: string } | null
+  /** The product's text, if the template has another one; null if not. */
+  original: { subject: string; body: string } | null
 }
 
 /** The settings of all letters. */
@@ -89,8 +89,8 @@ export interface LetterSettings {
   reply_to: string
   /** Whether applicants are sent a receipt. */
   receipts: boolean
-  /** Whether people who say that they are coming are sent a confirmation. An older schema omits it. */
-  confirmations?: boolean
+  /** Whether people who say that they are coming are sent a confirmation. */
+  confirmations: boolean
 }
 
 /** The overview of all letters: settings, mail sender, templates and counts. */

@@ -22,10 +22,10 @@ export interface Marks {
   missing: string[] | null
 }
 
-/** The visible marks of an application in a list. `by`: the author of each, and the mark. An older schema omits it. */
+/** The visible marks of an application in a list. `by`: the author of each, and the mark. */
 export type MarkCounts = Record<MarkValue, number> & {
   own: MarkValue | null
-  by?: [author: string, mark: MarkValue][]
+  by: [author: string, mark: MarkValue][]
 }
 
 /** The organiser who is signed in. */

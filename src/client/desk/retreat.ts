@@ -82,18 +82,13 @@ export interface Places {
   zone: string
   is_zone_set: boolean
   today: string
-  /** The number of the retreat, and all retreats, the newest first. Undefined if the server is older than the desk. */
-  edition?: number
-  editions?: Edition[]
-  /** Undefined if the server is older than the desk. */
-  retreat?: RetreatDays
-  /**
-   * The number of questions to guests, and of guests who have not answered a required one. Undefined if the server is older than
-   * the desk.
-   */
-  questions?: { questions: number; open: number }
-  /** Undefined if the server is older than the desk. */
-  erasing?: Announcement | null
+  /** The number of the retreat, and all retreats, the newest first. */
+  edition: number
+  editions: Edition[]
+  retreat: RetreatDays
+  /** The number of questions to guests, and of guests who have not answered a required one. */
+  questions: { questions: number; open: number }
+  erasing: Announcement | null
   /** The site's address; blank if no server has stored it. */
   site: string
   coming: number
@@ -101,14 +96,14 @@ export interface Places {
   /** Accepted people who were told so and have not given an RSVP, including those who are `late`. */
   no_answer: number
   late: number
-  /** The reminders that would be drafted now. Undefined if the server is older than the desk. */
-  to_remind?: number
+  /** The reminders that would be drafted now. */
+  to_remind: number
   /** Accepted people who have not been sent a letter saying so. */
   not_told: number
   /** Null if the number of places is unknown; negative if more people were accepted than there are places. */
   free: number | null
-  /** People on the waitlist; undefined if the server is older than the desk. */
-  waitlisted?: number
+  /** The number of people on the waitlist. */
+  waitlisted: number
   /** The first twenty people on the waitlist, and when they were waitlisted. */
   waitlist: (ListedApplication & { set_at: string })[]
 }
@@ -142,8 +137,8 @@ export interface FirstSteps {
 export interface ReminderOutcome {
   /** People for whom a reminder was drafted. */
   drafted: number
-  /** Of all drafted, the people who are reminded of questions; undefined if the server is older than the desk. */
-  questions?: number
+  /** Of all drafted, the people who are reminded of questions. */
+  questions: number
   /** Of all drafted, the people whose deadline has passed: move it before you send the reminder. */
   late: number
   /** People with a reminder that is not sent yet. */

@@ -16,7 +16,7 @@ interface ApplicationRowProps {
   isErased: boolean
   isCurrent: boolean
   /** The visible marks. */
-  marks?: MarkCounts['by']
+  marks?: MarkCounts['by'] | undefined
   /** Whether somebody else has written a note that the organiser has not seen. */
   hasNewNote?: boolean
   /** Highlights what a search found. */
@@ -85,7 +85,7 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
 }
 
 /** The initials of those who marked it, each with the sign of the mark. */
-function Marks({ marks }: { marks: NonNullable<MarkCounts['by']> }) {
+function Marks({ marks }: { marks: MarkCounts['by'] }) {
   const words = marks.map(([author, mark]) => `${author}: ${markWords[mark]}`).join(', ')
   return (
     <>

@@ -252,7 +252,7 @@ interface OtherApplicationsProps {
 
 /** The other applications of the same email, to any retreat. */
 function OtherApplications({ filters, details: { edition, others } }: OtherApplicationsProps) {
-  const isOfAnotherRetreat = (other: { edition?: number }) => other.edition !== edition
+  const isOfAnotherRetreat = (other: { edition: number }) => other.edition !== edition
   const { data: places } = usePlaces(undefined, others.some(isOfAnotherRetreat))
   if (others.length === 0) return null
   return (
@@ -260,7 +260,7 @@ function OtherApplications({ filters, details: { edition, others } }: OtherAppli
       <ul>
         {others.map((other) => {
           const { id, created_at, company, status } = other
-          const retreat = places?.editions?.find((each) => each.id === other.edition)
+          const retreat = places?.editions.find((each) => each.id === other.edition)
           const inItsRetreat = isOfAnotherRetreat(other) ? { edition: other.edition } : {}
           return (
             <li key={id}>

@@ -118,7 +118,7 @@ interface RowProps {
   isChanged: boolean
   letter: LetterState | undefined
   rsvp: RsvpDetails
-  marks: MarkCounts['by']
+  marks: MarkCounts['by'] | undefined
   hasNewNote: boolean
   isCurrent: boolean
   isSelected: boolean

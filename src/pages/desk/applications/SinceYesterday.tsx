@@ -6,7 +6,7 @@ import { formatCount } from '../kit/format.ts'
 
 interface SinceYesterdayProps {
   edition: number | undefined
-  since: NonNullable<Overview['since_yesterday']>
+  since: Overview['since_yesterday']
 }
 
 /** The numbers of applications and of RSVPs that came since yesterday; nothing if none came. */

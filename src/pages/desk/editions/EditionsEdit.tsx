@@ -13,7 +13,7 @@ import { daysOfEdition, nameOfEdition } from './editions.ts'
 export function EditionsEdit() {
   return (
     <Screen title="Next retreat" query={usePlaces()}>
-      {({ editions = [] }) => (
+      {({ editions }) => (
         <div className="layout-columns editions-screen">
           {editions[0] && <EditionCreate newest={editions[0]} />}
           <Sheet title="Names">
@@ -43,7 +43,7 @@ function NameEdit({ edition }: { edition: Edition }) {
     stored: { name },
     version: name,
     argsOf: (entered) => ({ edition: id, name: entered.name.trim() }),
-    versionOf: (saved) => saved.editions?.find((each) => each.id === id)?.name ?? name,
+    versionOf: (saved) => saved.editions.find((each) => each.id === id)?.name ?? name,
     success: () => 'Name saved.',
   })
   return (

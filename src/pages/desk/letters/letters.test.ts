@@ -45,6 +45,7 @@ const mail: Letter = {
   missing: [],
   unknown: [],
   is_long: false,
+  reply_by: null,
   is_edited: false,
   to: null,
   name: null,

@@ -10,16 +10,13 @@ export function isOfDecision(occasion: string): occasion is Status {
   return announcedStatuses.includes(occasion)
 }
 
-/** How far a letter is. An older server omits the time. */
-export type ToldLetter = Omit<LetterState, 'sent_at'> & Partial<Pick<LetterState, 'sent_at'>>
-
 /**
  * The letter that says whether an applicant was told their status: the last email, or without an email the last letter to the
  * automation. If they were told another decision since, or nothing, it is the draft; undefined if there is none.
  *
  * @param letters The letters to the applicant, the oldest first.
  */
-export function letterAbout<Letter extends ToldLetter>(
+export function letterAbout<Letter extends LetterState>(
   status: Status,
   letters: readonly Letter[],
 ): Letter | undefined {
@@ -37,7 +34,7 @@ export function letterAbout<Letter extends ToldLetter>(
  *
  * @param letter The letter about the status, as `letterAbout` finds it.
  */
-export function toldWords(status: Status, letter: ToldLetter | undefined, now = new Date()): string {
+export function toldWords(status: Status, letter: LetterState | undefined, now = new Date()): string {
   if (!isOfDecision(status)) return ''
   if (letter === undefined) return 'Not told yet'
   const { state, way, otherwise } = letter
@@ -60,7 +57,7 @@ export function toldWords(status: Status, letter: ToldLetter | undefined, now = 
   }
 }
 
-function whenOf({ sent_at: at }: ToldLetter, now: Date) {
+function whenOf({ sent_at: at }: LetterState, now: Date) {
   if (!at) return ''
   const isToday = new Date(at).toDateString() === now.toDateString()
   return ` ${isToday ? 'at' : 'on'} ${shortMomentOf(at, now)}`

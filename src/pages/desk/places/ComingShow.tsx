@@ -99,14 +99,9 @@ function Numbers({ places, edition }: EditionProps & { places: Places }) {
 }
 
 /** A button with its result below. It drafts reminders to people who have not answered the invitation or a required question. */
-function Remind({
-  places: { edition, no_answer: noAnswer, questions, to_remind: toRemind },
-}: {
-  places: Places
-}) {
+function Remind({ places: { edition, questions, to_remind: count } }: { places: Places }) {
   // The people who are coming and have a required question open.
-  const incompleteCount = questions?.open ?? 0
-  const count = toRemind ?? noAnswer + incompleteCount
+  const incompleteCount = questions.open
   const remind = useDeskAct('desk_remind', {
     success: (outcome) => remindedSentences(outcome).join(' '),
   })
@@ -141,7 +136,7 @@ function Remind({
 
 /** The links to the drafts of reminders: of those about the RSVP, and of those about questions. */
 function DraftLinks({ outcome, incompleteCount }: { outcome: ReminderOutcome; incompleteCount: number }) {
-  const { drafted, questions: questionReminderCount = 0, waiting } = outcome
+  const { drafted, questions: questionReminderCount, waiting } = outcome
   return (
     <>
       {drafted - questionReminderCount + waiting > 0 && (
@@ -164,7 +159,7 @@ function Waitlist({ places, edition }: EditionProps & { places: Places }) {
   const all = (
     <a href={hrefOf({ screen: 'list', filters: waitlistedIn({ edition }) })}>Show the whole waitlist</a>
   )
-  const total = waitingCount !== undefined && (
+  const total = (
     <p className="places-total layout-quiet">
       {formatNumber(waitingCount)} {waitingCount === 1 ? 'waits' : 'wait'} for a place.
     </p>

@@ -27,7 +27,7 @@ export function RetreatShow({ edition }: { edition: number | undefined }) {
     >
       {(places) => (
         <div className="layout-columns">
-          {places.retreat && <RetreatEdit key={edition} retreat={places.retreat} edition={places.edition} />}
+          <RetreatEdit key={edition} retreat={places.retreat} edition={places.edition} />
           {findEarlierEdition(places.editions, edition) === undefined && (
             <div>
               <PlacesEdit places={places} />
@@ -60,8 +60,8 @@ function RetreatEdit({ retreat, edition }: RetreatEditProps) {
       venue: venue.trim(),
       edition,
     }),
-    versionOf: (saved) => saved.retreat?.version ?? null,
-    success: (saved) => (saved.retreat ? `Saved. ${retreatWordsOf(saved.retreat)}.` : 'Saved.'),
+    versionOf: (saved) => saved.retreat.version,
+    success: (saved) => `Saved. ${retreatWordsOf(saved.retreat)}.`,
   })
   const { value, enter } = draft
   return (

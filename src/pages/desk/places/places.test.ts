@@ -16,9 +16,11 @@ test.each([
 })
 
 test('the result of drafting reminders omits numbers that are zero', () => {
-  const none = { drafted: 0, late: 0, waiting: 0, reminded: 0, more: false }
+  const none = { drafted: 0, questions: 0, late: 0, waiting: 0, reminded: 0, more: false }
   expect(remindedSentences(none)).toEqual(['No reminder was drafted.'])
-  expect(remindedSentences({ drafted: 1_000, late: 2, waiting: 1, reminded: 3, more: true })).toEqual([
+  expect(
+    remindedSentences({ drafted: 1_000, questions: 0, late: 2, waiting: 1, reminded: 3, more: true }),
+  ).toEqual([
     '1,000 reminders drafted. Nothing has been sent.',
     '2 are late: move the deadline in their application before you send it.',
     '1 already has a reminder that has not been sent.',
@@ -28,7 +30,9 @@ test('the result of drafting reminders omits numbers that are zero', () => {
 })
 
 test('the result of drafting reminders uses the singular for one', () => {
-  expect(remindedSentences({ drafted: 1, late: 1, waiting: 2, reminded: 1, more: false })).toEqual([
+  expect(
+    remindedSentences({ drafted: 1, questions: 0, late: 1, waiting: 2, reminded: 1, more: false }),
+  ).toEqual([
     '1 reminder drafted. Nothing has been sent.',
     '1 is late: move the deadline in their application before you send it.',
     '2 already have a reminder that has not been sent.',

@@ -39,7 +39,7 @@ export function zonesWith(zone: string): [string, string][] {
 
 /** The result of drafting reminders, in sentences. */
 export function remindedSentences(outcome: ReminderOutcome): string[] {
-  const { drafted, questions: questionReminderCount = 0, late, waiting, reminded, more } = outcome
+  const { drafted, questions: questionReminderCount, late, waiting, reminded, more } = outcome
   const counted = (count: number, singular: string, plural: string) =>
     `${formatNumber(count)} ${count === 1 ? singular : plural}`
   return [

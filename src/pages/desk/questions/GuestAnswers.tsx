@@ -21,7 +21,7 @@ interface GuestAnswersProps {
 
 /** The questions to somebody who is coming, and their answers; nothing if there are none. */
 export function GuestAnswers({ details, name, isAccepted, isBlind }: GuestAnswersProps) {
-  const { application, questions = [] } = details
+  const { application, questions } = details
   if (questions.length === 0) return null
   return (
     <Sheet title="Questions to guests" className="questions-answers">

@@ -70,7 +70,7 @@ function Guests({ byName, asked, places, edition }: GuestsProps) {
   const shownQuestions = asked.questions.filter(({ id }) => chosen.some((column) => column.id === id))
   const [order, setOrder] = useState('')
   const orderedBy = shownQuestions.find(({ id }) => id === order)
-  const guests = orderedBy ? sortedByAnswer(byName, orderedBy, places?.retreat?.starts_on) : byName
+  const guests = orderedBy ? sortedByAnswer(byName, orderedBy, places?.retreat.starts_on) : byName
   const incompleteCount = guests.filter((guest) => openCount(guest, questions, isBlind) > 0).length
 
   const tick = (id: string, isOn: boolean) => {
@@ -241,7 +241,7 @@ function GuestCell({ column: { id, label, kind, isPrivate }, text }: { column: G
 /** The line below the title on paper: the retreat, the number of guests, and the day of printing. */
 function paperWords(count: number, places: Places | undefined, siteTitle: string) {
   const { starts_on, ends_on, venue = '' } = places?.retreat ?? {}
-  const shown = places?.editions?.find(({ id }) => id === places.edition)
+  const shown = places?.editions.find(({ id }) => id === places.edition)
   const days = starts_on && ends_on ? daysOf({ starts_on, ends_on }) : ''
   const about = [siteTitle, shown?.name, days, venue].filter(Boolean).join(' · ')
   const today = localTimeOf(serverTime()).slice(0, '2026-12-31'.length)
