@@ -227,7 +227,7 @@ test('with “Go on”, each application takes one key to mark, and the end of t
   await network.settled()
   expect(await desk.sql`select count(*)::int from private.marks`).toEqual([{ count }])
   // Without it, a mark stays on its application.
-  await user.click(screen.getByRole('checkbox', { name: 'Go on' }))
+  await user.click(screen.getByRole('switch', { name: 'Go on' }))
   await user.keyboard('k')
   await heading(`Person ${count - 1}`)
   await user.keyboard('1')

@@ -10,7 +10,12 @@ const desk = deskScreensForTestFile()
 
 /** Screens, each with its address, the function that it calls, a malformed response, and its heading. */
 const malformedResponses = [
-  ['/?status=all', 'desk_list', { applications: [null], letters: [], next: null }, 'Applications'],
+  [
+    '/?status=all',
+    'desk_list',
+    { applications: [null], letters: [], new_notes: [], next: null },
+    'Applications',
+  ],
   [
     '/applications/1',
     'desk_application',

@@ -1,5 +1,5 @@
 import { SwitchField } from './kit/SwitchField.tsx'
-import { singleKeys } from './kit/switches.ts'
+import { singleKeys, useSwitch } from './kit/switches.ts'
 
 const meanings = [
   ['j, k', 'next, previous'],
@@ -34,7 +34,7 @@ export function KeyList() {
           </div>
         ))}
       </dl>
-      <SwitchField option={singleKeys} label="Use single-key shortcuts" />
+      <SwitchField label="Use single-key shortcuts" isOn={useSwitch(singleKeys)} onSwitch={singleKeys.turn} />
     </>
   )
 }

@@ -5,7 +5,7 @@ import { maxCharacters } from '../../../application/limits.ts'
 import type { Notices } from '../../../client/desk/letters.ts'
 import type { LoadAuth } from '../../../client/session.ts'
 import { ActButton } from '../kit/ActButton.tsx'
-import { ActSwitch } from '../kit/ActSwitch.tsx'
+import { SwitchField } from '../kit/SwitchField.tsx'
 import { announce } from '../kit/announce.tsx'
 import { Field } from '../kit/Field.tsx'
 import { focusUnlessElsewhere } from '../kit/focus.ts'
@@ -105,7 +105,7 @@ function BlindEdit() {
   })
   return (
     <Sheet title="Reading">
-      <ActSwitch
+      <SwitchField
         label="Blind reading"
         hint="Hides names, emails, phone numbers, LinkedIn and companies, for you alone. Search then covers only the reasons and custom answers. You can reveal single applications, and their history shows it."
         isOn={data?.blind}
@@ -113,7 +113,7 @@ function BlindEdit() {
         onSwitch={(blind) => setBlind.press({ blind })}
       />
       {data?.is_shared && (
-        <ActSwitch
+        <SwitchField
           label="I don’t mark applications"
           hint="You do not mark applications, and nobody waits for your marks."
           isOn={data.reads_only}

@@ -7,15 +7,14 @@ import { filterOf, filtersFrom, isNarrowed, type Filters } from '../data/filters
 import { focusApplication } from '../kit/focus.ts'
 import { formatCount } from '../kit/format.ts'
 import type { List } from '../data/list.ts'
-import { Problem, StaleProblem } from '../kit/Problem.tsx'
+import { Problem } from '../kit/Problem.tsx'
 import { previousRoute, go, hrefOf, routeOf } from '../data/route.ts'
 import { lazyScreen, Loading, PartNotLoaded } from '../kit/lazy-screen.tsx'
 import { useTitle } from '../kit/site-title.tsx'
-import { createSwitch } from '../kit/switches.ts'
+import { createSwitch, useSwitch } from '../kit/switches.ts'
 import { useDecisionQueue, useDesk } from '../data/useDesk.tsx'
 import { useScreenLoaded } from '../kit/screen-loaded.ts'
 import { useKeys } from '../kit/useKeys.ts'
-import { useSwitch } from '../kit/useSwitch.ts'
 import { ApplicationFilters, ApplicationTabs } from './ApplicationFilters.tsx'
 import { ApplicationRows } from './ApplicationRows.tsx'
 import { useDeferredParts } from './deferred-parts.ts'
@@ -78,9 +77,8 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
     if (hasFirstRows) onFirstRows()
   }, [hasFirstRows])
   const isLoaded = list !== undefined || error !== null
-  const { parts: deferred, isMissing } = useDeferredParts(isLoaded)
+  const { loaded: deferred, isMissing } = useDeferredParts(isLoaded)
   useScreenLoaded(isLoaded)
-  const ErrorNotice = list ? StaleProblem : Problem
   return (
     <div className="list-screen" data-tab={filters.status}>
       <div className="list-top">
@@ -125,7 +123,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
             matching={matchCounts?.[list.filter.status ?? 'all']}
           />
         )}
-        <ErrorNotice error={error} onTryAgain={refetch} />
+        <Problem error={error} isStale={list !== undefined} onTryAgain={refetch} />
         {isMissing && <PartNotLoaded />}
         {!list && !error && <Loading />}
         {/* Without a list, the bar still offers to undo earlier decisions. */}

@@ -18,10 +18,9 @@ import { momentOf, nameOf, shortOf } from '../kit/format.ts'
 import type { SeenApplication } from '../data/decision-state.ts'
 import { go, hrefOf, type Route } from '../data/route.ts'
 import { SwitchField } from '../kit/SwitchField.tsx'
-import { autoAdvance, decidesFirst } from '../kit/switches.ts'
-import { useSwitch } from '../kit/useSwitch.ts'
+import { autoAdvance, decidesFirst, useSwitch } from '../kit/switches.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
-import { Problem, StaleProblem } from '../kit/Problem.tsx'
+import { Problem } from '../kit/Problem.tsx'
 import { Heading } from '../kit/Heading.tsx'
 import { Loading } from '../kit/lazy-screen.tsx'
 import { Sheet } from '../kit/Screen.tsx'
@@ -126,7 +125,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
       <ClockNotice />
       <Back label="In the list" to={list}>
         <span className="layout-quiet">{position}</span>
-        <SwitchField option={autoAdvance} label="Go on" />
+        <SwitchField label="Go on" isOn={isAutoAdvancing} onSwitch={autoAdvance.turn} />
         <NeighbourLink route={toPrevious} label="Previous" />
         {!isPhone && <NeighbourLink route={toNext} label="Next" />}
       </Back>
@@ -149,7 +148,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
       <DecisionProblems />
       {details && <UndoSend letters={details.letters} />}
       {details ? (
-        <StaleProblem error={error} />
+        <Problem error={error} isStale />
       ) : (
         <Problem error={error} onTryAgain={isErased ? undefined : () => void refetch()} />
       )}

@@ -10,13 +10,17 @@ interface ProblemProps {
   error: Error | null | undefined
   /** The sentence for the failure. The server's own message may be unclear. */
   message?: string
+  /** Whether data that was read before is still shown. */
+  isStale?: boolean
   /** Retries. */
   onTryAgain?: (() => void) | undefined
 }
 
 /** A message about an error; nothing if there is none. */
-export function Problem({ error, message = 'Not loaded.', onTryAgain }: ProblemProps) {
-  if (!error) return null
+export function Problem({ error, message = 'Not loaded.', isStale = false, onTryAgain }: ProblemProps) {
+  // While the offline notice is shown, data that is out of date needs no message. It is refetched when the connection returns.
+  const isNoticeShown = useIsOffline() && isUnreachable(error)
+  if (!error || (isStale && (isNoticeShown || error instanceof OfflineError))) return null
   const help = isOutdated(error) ? reload : { button: 'Try again', onPress: onTryAgain }
   return (
     <Alert {...help}>
@@ -24,14 +28,6 @@ export function Problem({ error, message = 'Not loaded.', onTryAgain }: ProblemP
       {sentenceOf(error)}
     </Alert>
   )
-}
-
-/** A message that data could not be refreshed. It is hidden while the offline notice is shown. */
-export function StaleProblem(props: ProblemProps) {
-  const { error } = props
-  const isNoticeShown = useIsOffline() && isUnreachable(error)
-  // The data is refetched when the connection returns.
-  return isNoticeShown || error instanceof OfflineError ? null : <Problem {...props} />
 }
 
 /** The properties of an alert with a button. */

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 import { Heading } from './Heading.tsx'
 import { Loading } from './lazy-screen.tsx'
-import { Problem, StaleProblem } from './Problem.tsx'
+import { Problem } from './Problem.tsx'
 import { useTitle } from './site-title.tsx'
 
 interface ScreenProps<Read> {
@@ -29,7 +29,7 @@ export function Screen<Read>({ title, query, nav, head, children }: ScreenProps<
       {data === undefined ? (
         <Problem error={error} onTryAgain={() => void refetch()} />
       ) : (
-        <StaleProblem message="This may be out of date." error={error} />
+        <Problem message="This may be out of date." error={error} isStale />
       )}
       {data === undefined ? error === null && <Loading /> : children(data)}
     </>

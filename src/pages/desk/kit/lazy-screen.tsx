@@ -1,4 +1,4 @@
-import { Component, useEffect, useState, type ComponentType, type ReactNode } from 'react'
+import { Component, useEffect, useEffectEvent, useState, type ComponentType, type ReactNode } from 'react'
 
 import { MissingScriptError } from '../../../client/missing-script.ts'
 import { Heading } from './Heading.tsx'
@@ -58,6 +58,37 @@ function NotShown(alert: AlertProps) {
   )
 }
 
+/**
+ * Something whose script loads late. React's `lazy` would show it 0.3 s later.
+ *
+ * @returns `load`, and a hook. The hook loads it once `isWanted`, at the time that `schedule` chooses. `isMissing`: its script could
+ *   not be loaded, since a server update removes old scripts.
+ */
+export function createLate<Loaded>(load: () => Promise<Loaded>) {
+  let loaded: Loaded | undefined
+  const loadIt = async () => {
+    loaded = await load()
+  }
+  function useLoaded(isWanted = true, schedule: (run: () => void) => void | (() => void) = (run) => run()) {
+    const [state, setState] = useState<'waiting' | 'loaded' | 'missing'>(loaded ? 'loaded' : 'waiting')
+    const startsNow = isWanted && state === 'waiting'
+    const start = useEffectEvent(() =>
+      schedule(() => {
+        whenConnected(loadIt).then(
+          () => setState('loaded'),
+          (error: unknown) => {
+            reportError(error)
+            setState('missing')
+          },
+        )
+      }),
+    )
+    useEffect(() => (startsNow ? start() : undefined), [startsNow])
+    return { loaded, isMissing: state === 'missing' }
+  }
+  return { load: loadIt, useLoaded }
+}
+
 /** The load functions of the lazy screens that are preloaded. */
 const loaders: (() => Promise<void>)[] = []
 
@@ -65,7 +96,7 @@ const loaders: (() => Promise<void>)[] = []
 type LazyScreen<Props> = ComponentType<Props> & { load: () => Promise<void> }
 
 /**
- * Creates a component that loads its script when it is first shown. React's `lazy` would show it 0.3 s later.
+ * Creates a component that loads its script when it is first shown.
  *
  * @param load Loads the component.
  * @param Missing Shown if the script could not be loaded.
@@ -76,26 +107,14 @@ export function lazyScreen<Props extends object>(
   Missing: () => ReactNode = ScreenNotLoaded,
   isPreloaded = true,
 ): LazyScreen<Props> {
-  let Loaded: ComponentType<Props> | undefined
-  const loadIt = async () => {
-    Loaded = await load()
-  }
-  if (isPreloaded) loaders.push(loadIt)
+  const late = createLate(load)
+  if (isPreloaded) loaders.push(late.load)
   function LazyScreen(props: Props) {
-    const [isLoaded, setIsLoaded] = useState(Loaded !== undefined)
-    useEffect(() => {
-      if (isLoaded) return
-      void whenConnected(loadIt)
-        .catch((error: unknown) => {
-          // A server update removes old scripts.
-          reportError(error)
-          Loaded = Missing
-        })
-        .then(() => setIsLoaded(true))
-    }, [isLoaded])
+    const { loaded: Loaded, isMissing } = late.useLoaded()
+    if (isMissing) return <Missing />
     return Loaded ? <Loaded {...props} /> : <Loading />
   }
-  return Object.assign(LazyScreen, { load: loadIt })
+  return Object.assign(LazyScreen, { load: late.load })
 }
 
 /** Loads the scripts of the screens, before the connection is lost or the server is updated. */
@@ -104,7 +123,7 @@ export async function loadScreens(): Promise<void> {
 }
 
 /** Loads something. If that fails offline, waits for the connection and tries again. */
-export function whenConnected<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
+function whenConnected<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
   return load().catch(async (error: unknown) => {
     if (navigator.onLine) throw error
     await new Promise((resolve) => addEventListener('online', resolve, { once: true }))

@@ -1,3 +1,5 @@
+import { useSyncExternalStore } from 'react'
+
 import { storageOf } from '../../../client/storage.ts'
 import { createListeners } from './listen.ts'
 
@@ -5,6 +7,11 @@ const storage = storageOf('localStorage')
 
 /** A setting that is on or off, stored in this browser. */
 export type Switch = ReturnType<typeof createSwitch>
+
+/** The current value of a switch; re-renders when it changes. */
+export function useSwitch({ subscribe, isOn, byDefault }: Switch): boolean {
+  return useSyncExternalStore(subscribe, isOn, byDefault)
+}
 
 /**
  * Creates a switch.
@@ -19,7 +26,7 @@ export function createSwitch(name: string, byDefault: boolean) {
     subscribe,
     byDefault: () => byDefault,
     isOn: () => (storage.getItem(key) ?? (byDefault ? 'on' : 'off')) === 'on',
-    turn(isOn: boolean) {
+    turn: (isOn: boolean) => {
       storage.setItem(key, isOn ? 'on' : 'off')
       notify()
     },

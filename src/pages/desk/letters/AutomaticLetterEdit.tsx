@@ -1,5 +1,5 @@
 import type { LettersOverview } from '../../../client/desk/letters.ts'
-import { ActSwitch } from '../kit/ActSwitch.tsx'
+import { SwitchField } from '../kit/SwitchField.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { hrefOf } from '../data/route.ts'
 import { Sheet } from '../kit/Screen.tsx'
@@ -34,7 +34,7 @@ export function AutomaticLetterEdit({ setting, settings, postman }: AutomaticLet
   })
   return (
     <Sheet title={title} isPart>
-      <ActSwitch
+      <SwitchField
         label={label}
         hint={hint}
         isOn={settings[setting]}
