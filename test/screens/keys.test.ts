@@ -194,6 +194,21 @@ test.each(['list', 'application'])(
   },
 )
 
+test('after an application that is not in its list, the next one of the list follows, and not the first', async () => {
+  const stored = await desk.store(people(4))
+  const [, , third] = stored
+  await desk.setStatus(stored, 'waitlisted')
+  await desk.setStatus(stored.slice(2, 3), 'declined')
+  const { user, goTo, network } = await desk.open('/?status=waitlisted', { goesOn: true })
+  await link('Person 1')
+  goTo(`/applications/${third?.id}?status=waitlisted`)
+  await heading('Person 3')
+  // The neighbours are read meanwhile, which belong to the list.
+  await network.settled()
+  await user.keyboard('a')
+  await heading('Person 4')
+})
+
 test('a decision that puts an application back into its list stays on it, and in All the next row follows', async () => {
   const stored = await desk.store(people(4))
   await desk.setStatus(stored.slice(1, 3), 'shortlisted')

@@ -66,12 +66,12 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const { queue } = useDecisionQueue()
   const filter = filterOf(filters)
   const note = useRef<HTMLTextAreaElement>(null)
-  const { previous, next, nextInList, position, read } = useNeighbours(filter, id)
   const isAutoAdvancing = useSwitch(autoAdvance)
   const isDeciding = useSwitch(decidesFirst)
   /** Whether the last application of the list was decided or marked. */
   const [isAtEnd, setIsAtEnd] = useState(false)
   const { data, error, refetch, isErased, newKeys, changedBy } = useApplicationUpdates(id, filter)
+  const { previous, next, nextInList, position, read } = useNeighbours(filter, id, data?.place)
   usePrefetch(data && next, filters)
   usePrefetch(data && previous, filters)
   // Revealed form answers are stored only in the state of this screen.

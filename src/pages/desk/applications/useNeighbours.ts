@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useEffectEvent } from 'react'
 
-import type { Filter } from '../../../client/desk/applications.ts'
+import type { Filter, ListPosition } from '../../../client/desk/applications.ts'
 import { useApplicationQueries } from '../data/application-queries.ts'
-import { idsOf } from '../data/opened-list.ts'
+import { idsOf, withOpened } from '../data/opened-list.ts'
 import { useDecisionQueue, useDesk } from '../data/useDesk.tsx'
 import { neighboursIn } from './neighbours.ts'
 
@@ -13,8 +13,11 @@ const nearEnd = 10
 /**
  * The neighbours of an application in the list that it was opened from, and its position in words. In the list of new
  * applications, the words include the number left to read.
+ *
+ * @param place Its position in the list, as read with it. It counts if the list as it was read lacks the application, which somebody
+ *   has moved to another list.
  */
-export function useNeighbours(filter: Filter, id: string) {
+export function useNeighbours(filter: Filter, id: string, place: ListPosition | null | undefined) {
   const desk = useDesk()
   const { queue } = useDecisionQueue()
   const { data: openedList } = useQuery(useApplicationQueries().openedList(filter))
@@ -29,7 +32,8 @@ export function useNeighbours(filter: Filter, id: string) {
   }, [isNearEnd, isAtEnd])
   // Until the position is known, Previous and Next follow the list as it was read.
   const loadedList = { ids: idsOf(list), first: null, count: 0, more: false }
-  const known = openedList?.ids.includes(id) ? openedList : loadedList
+  const aroundIt = place ? withOpened(undefined, undefined, id, place) : loadedList
+  const known = [openedList, loadedList].find((each) => each?.ids.includes(id)) ?? aroundIt
   /** Whether a decision has moved it to another tab. */
   const hasLeft = (other: string) => {
     const { status } = filter
