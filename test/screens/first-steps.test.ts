@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { people } from '../support/applicants.ts'
 import { focusedWords } from '../support/desk-parts.ts'
 import { deskScreensForTestFile } from '../support/desk-screens.ts'
-import { welcome } from '../../src/pages/desk/kit/switches.ts'
+import { welcome } from '../../src/pages/desk/data/switches.ts'
 
 const desk = deskScreensForTestFile()
 

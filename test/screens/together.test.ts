@@ -208,6 +208,8 @@ test('a note of another organiser gives its row a dot, which goes once the note 
   await follow('Person 1')
   await waitFor(() => expect(highlighted()).toEqual([expect.stringMatching(/Call her\.$/)]))
   await waitFor(() => expect(network.calls).toContain('desk_see_notes'))
+  // The call is tried again.
+  await network.settled()
   end()
   goTo('/')
   await within(await row('Person 1')).findByText('New note')

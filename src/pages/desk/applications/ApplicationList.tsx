@@ -4,7 +4,7 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { statuses } from '../../../application/statuses.ts'
 import { Button } from '../kit/Button.tsx'
 import { filterOf, filtersFrom, isNarrowed, type Filters } from '../data/filters.ts'
-import { focusApplication } from '../kit/focus.ts'
+import { focusById } from '../kit/focus.ts'
 import { formatCount } from '../kit/format.ts'
 import type { List } from '../data/list.ts'
 import { Problem } from '../kit/Problem.tsx'
@@ -63,7 +63,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
   const wasAlone = useRef(isAlone)
   const onAlone = useEffectEvent(() => {
     const former = previousRoute()
-    if (former.screen === 'application') focusApplication(former.id)
+    if (former.screen === 'application') focusById(former.id)
     if (!wasAlone.current) refetch()
   })
   useEffect(() => {

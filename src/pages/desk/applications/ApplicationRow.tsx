@@ -3,7 +3,8 @@ import type { ChangeEvent, MouseEvent, ReactNode } from 'react'
 import { teamSizes } from '../../../application/application.ts'
 import type { ListedApplication } from '../../../client/desk/applications.ts'
 import type { MarkCounts } from '../../../client/desk/marks.ts'
-import { momentOf, nameOf, shortOf } from '../kit/format.ts'
+import { nameOf } from '../data/names.ts'
+import { momentOf, shortOf } from '../kit/format.ts'
 import { initialsOf, markWords } from './marks.ts'
 
 interface ApplicationRowProps {

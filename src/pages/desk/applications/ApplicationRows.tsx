@@ -7,15 +7,17 @@ import type { Count } from '../../../client/desk/count.ts'
 import { decisionKeys, goesOnAfter } from '../decisions/decide.ts'
 import { useAnnounced } from '../kit/announce.tsx'
 import type { Filters } from '../data/filters.ts'
-import { focusApplication, focusHeading, useOnHidden } from '../kit/focus.ts'
-import { formatNumber, nameOf } from '../kit/format.ts'
+import { focusById, focusHeading, useOnHidden } from '../kit/focus.ts'
+import { nameOf } from '../data/names.ts'
+import { formatNumber } from '../kit/format.ts'
 import { countsOf } from '../data/decision-sentences.ts'
 import type { SeenApplication } from '../data/decision-state.ts'
 import type { List } from '../data/list.ts'
 import { useMedia } from '../kit/useMedia.ts'
 import { go } from '../data/route.ts'
 import { useDesk, useDecisionQueue } from '../data/useDesk.tsx'
-import { autoAdvance, useSwitch } from '../kit/switches.ts'
+import { autoAdvance } from '../data/switches.ts'
+import { useSwitch } from '../kit/switches.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { ApplicationListHead } from './ApplicationListHead.tsx'
 import { ApplicationTable } from './ApplicationTable.tsx'
@@ -175,7 +177,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
     if (isTicking || !isAutoAdvancing || !goesOnAfter(status, filter)) return
     const position = rows.findIndex(({ id }) => id === current)
     const next = rows.slice(position + 1).find((row) => !erased.has(row.id) && matchesStatus(row))
-    if (next) focusApplication(next.id)
+    if (next) focusById(next.id)
   }
 
   function onUndone(id: string) {

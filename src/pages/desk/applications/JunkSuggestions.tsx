@@ -5,7 +5,8 @@ import type { JunkGroup } from '../../../client/desk/applications.ts'
 import { Button } from '../kit/Button.tsx'
 import { Dialog, DialogContent } from '../kit/Dialog.tsx'
 import { focusOn } from '../kit/focus.ts'
-import { countOf, formatNumber, nameOf } from '../kit/format.ts'
+import { nameOf } from '../data/names.ts'
+import { countOf, formatNumber } from '../kit/format.ts'
 import { useDecisionQueue, useDesk } from '../data/useDesk.tsx'
 
 /** Milliseconds between two searches for junk, which read many applications. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { ListedApplication, ListPosition } from '../../../client/desk/applications.ts'
-import { idsOf, withOpened, type OpenedList } from '../data/opened-list.ts'
+import { idsOf, withOpened, type OpenedList } from './opened-list.ts'
 import { neighboursIn } from './neighbours.ts'
 
 const page = (ids: string[], isLast: boolean) => ({

@@ -1,5 +1,5 @@
 import { formatNumber } from '../kit/format.ts'
-import type { OpenedList } from '../data/opened-list.ts'
+import type { OpenedList } from './opened-list.ts'
 
 /**
  * The ids before and after an application, and its position in words; blank if unknown. `read`: once all are read, how many.

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 
 import type { Filter } from '../../../client/desk/applications.ts'
 import { RefusedCall } from '../../../client/rest.ts'
-import { useApplicationQueries } from '../data/application-queries.ts'
+import { useApplicationQueries } from './application-queries.ts'
 import { afterFrame } from '../kit/after-frame.ts'
 import { announce } from '../kit/announce.tsx'
 import { useDecisionQueue } from '../data/useDesk.tsx'

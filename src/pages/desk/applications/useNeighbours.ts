@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useEffectEvent } from 'react'
 
 import type { Filter, ListPosition } from '../../../client/desk/applications.ts'
-import { useApplicationQueries } from '../data/application-queries.ts'
-import { idsOf, withOpened } from '../data/opened-list.ts'
+import { useApplicationQueries } from './application-queries.ts'
+import { idsOf, withOpened } from './opened-list.ts'
 import { useDecisionQueue, useDesk } from '../data/useDesk.tsx'
 import { neighboursIn } from './neighbours.ts'
 

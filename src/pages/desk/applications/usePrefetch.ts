@@ -3,7 +3,7 @@ import { useEffect } from 'react'
 
 import { afterFrame } from '../kit/after-frame.ts'
 import { filterOf, type Filters } from '../data/filters.ts'
-import { useApplicationQueries } from '../data/application-queries.ts'
+import { useApplicationQueries } from './application-queries.ts'
 
 /** Prefetches an application, so that moving to it is instant on a slow connection too. */
 export function usePrefetch(id: string | undefined, filters: Filters) {

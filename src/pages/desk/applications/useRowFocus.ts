@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 
 import { afterFrame } from '../kit/after-frame.ts'
-import { focusApplication } from '../kit/focus.ts'
+import { focusById } from '../kit/focus.ts'
 import { afterPress } from '../kit/listen.ts'
 import { useDecisionQueue } from '../data/useDesk.tsx'
 
@@ -22,7 +22,7 @@ export function useRowFocus(rows: readonly { id: string }[], openId: string | nu
   const pressed = useRef<Element>(null)
   const position = rows.findIndex(({ id }) => id === current)
   const idAt = (wanted: number) => rows[Math.min(wanted, rows.length - 1)]?.id
-  const focusRow = (wanted: number) => focusApplication(idAt(wanted))
+  const focusRow = (wanted: number) => focusById(idAt(wanted))
   const onRows = useEffectEvent((newRows: typeof rows) => {
     const formerRows = former.current
     former.current = newRows
@@ -32,7 +32,7 @@ export function useRowFocus(rows: readonly { id: string }[], openId: string | nu
       lostPosition.current = formerPosition
       // Unless this organiser decided, the next key may be meant for the application that is gone.
       const isOwnAct = state.acts.some((act) => act.has(current ?? ''))
-      if (activeElement === body) focusApplication(isOwnAct ? idAt(formerPosition) : undefined)
+      if (activeElement === body) focusById(isOwnAct ? idAt(formerPosition) : undefined)
     }
     if (pressed.current === null || newRows.length <= formerRows.length) return
     // The More button may have disappeared.

@@ -1,6 +1,6 @@
 import { statuses } from '../../../application/statuses.ts'
 import { Button } from '../kit/Button.tsx'
-import { focusApplication } from '../kit/focus.ts'
+import { focusById } from '../kit/focus.ts'
 import { useDecisionQueue } from '../data/useDesk.tsx'
 import { decisionButtons } from './decide.ts'
 import { groupAlike, isStatusKnown, sentenceOfRefusal } from './refusals.ts'
@@ -15,7 +15,7 @@ export function DecisionProblems() {
         const actAndFocus = (act: () => void) => {
           act()
           // The pressed button disappears.
-          focusApplication(application.id)
+          focusById(application.id)
         }
         const label = decisionButtons.find(({ status }) => status === wanted)?.label ?? ''
         return (

@@ -10,8 +10,8 @@ export function focusOn(element: Element | null | undefined): void {
   else focusHeading()
 }
 
-/** Moves the focus to an application in the list, or to the heading of the screen if it is not in the list. */
-export function focusApplication(id: string | undefined): void {
+/** Moves the focus to the element with an id, or to the heading of the screen if there is none. */
+export function focusById(id: string | undefined): void {
   focusOn(id === undefined ? null : document.getElementById(id))
 }
 

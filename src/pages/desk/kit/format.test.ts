@@ -5,7 +5,6 @@ import {
   dayOf,
   formatNumber,
   momentOf,
-  nameOf,
   outOf,
   chartDayOf,
   shortMomentOf,
@@ -81,12 +80,4 @@ test('a name is limited in length and combining marks, and has no direction mark
   expect(shortOf(`${'\u202e'.repeat(1_200)}x`)).toBe('…')
   expect(shortOf(`e${'\u0301'.repeat(9)}`)).toBe(`e${'\u0301'.repeat(8)}`)
   expect(shortOf(`one\ntwo`)).toBe('one\ntwo')
-})
-
-test('a hidden name is shown as Application, with the beginning of its id', () => {
-  const id = '02c90b33-435e-4c36-afa2-cef05d374b03'
-  expect(nameOf({ id })).toBe('Application 02c9')
-  expect(nameOf({ id, first_name: 'Ada', last_name: 'L' })).toBe('Ada L')
-  expect(nameOf({ id, first_name: 'Ada' })).toBe('Ada')
-  expect(nameOf({ id, first_name: '\u00a0', name: 'a@b.org' })).toBe('a@b.org')
 })

@@ -2,7 +2,8 @@ import { statuses } from '../../../application/statuses.ts'
 import type { Letter, LettersOverview } from '../../../client/desk/letters.ts'
 import { siteRoot } from '../../site-root.ts'
 import type { Places } from '../../../client/desk/retreat.ts'
-import { countOf, dayOf, formatNumber, hiddenName, momentOf, shortOf } from '../kit/format.ts'
+import { hiddenName } from '../data/names.ts'
+import { countOf, dayOf, formatNumber, momentOf, shortOf } from '../kit/format.ts'
 import { isOfDecision } from './told.ts'
 
 /** The occasion of receipts, which are sent automatically. */

@@ -1,6 +1,7 @@
 import type { AllAbout } from '../../../client/desk/person.ts'
 import type { Filters } from '../data/filters.ts'
-import { momentOf, nameOf } from '../kit/format.ts'
+import { nameOf } from '../data/names.ts'
+import { momentOf } from '../kit/format.ts'
 import { hrefOf } from '../data/route.ts'
 import { Sheet } from '../kit/Screen.tsx'
 

@@ -1,7 +1,7 @@
 import { byteOrderMark, csvTextLines } from '../../../application/csv.ts'
 import type { Question } from '../../../application/questions.ts'
 import type { Guest, Questions } from '../../../client/desk/questions.ts'
-import { nameOf } from '../kit/format.ts'
+import { nameOf } from '../data/names.ts'
 import { arrivalIn } from './arrival.ts'
 import { answerWords } from './questions.ts'
 

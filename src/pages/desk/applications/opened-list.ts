@@ -1,5 +1,5 @@
 import type { ListPosition } from '../../../client/desk/applications.ts'
-import type { List } from './list.ts'
+import type { List } from '../data/list.ts'
 
 type ReadRows = Pick<List, 'applications' | 'next' | 'readAt'>
 

@@ -5,8 +5,8 @@ import { isUuid } from '../../../application/uuid.ts'
 import type { Filter } from '../../../client/desk/applications.ts'
 import { RefusedCall } from '../../../client/rest.ts'
 import { withOpened, type OpenedList } from './opened-list.ts'
-import { listInterval, polled } from './queries.ts'
-import { useDesk } from './useDesk.tsx'
+import { listInterval, polled } from '../data/queries.ts'
+import { useDesk } from '../data/useDesk.tsx'
 
 /** Milliseconds between two reads while a letter is being sent. */
 const sendingInterval = 2_000
