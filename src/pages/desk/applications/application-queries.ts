@@ -2,7 +2,7 @@ import { queryOptions, skipToken, useQueryClient, type QueryClient } from '@tans
 import { useMemo } from 'react'
 
 import { isUuid } from '../../../application/uuid.ts'
-import type { Filter } from '../../../client/desk/applications.ts'
+import type { Filter, Summary } from '../../../client/desk/applications.ts'
 import { RefusedCall } from '../../../client/rest.ts'
 import { withOpened, type OpenedList } from './opened-list.ts'
 import { listInterval, polled } from '../data/queries.ts'
@@ -38,8 +38,11 @@ function applicationQueriesOf(
           queue.recordRead(opened.application)
           if (position !== null) {
             const loadedList = queries.getQueryData(list(filter).queryKey)
+            const hasLeft = (row: Summary) =>
+              filter.status !== undefined && queue.currentOf(row).status !== filter.status
+            const leftCount = loadedList?.applications.filter(hasLeft).length
             queries.setQueryData(openedList(filter).queryKey, (former) =>
-              withOpened(former, loadedList, application, position),
+              withOpened(former, loadedList, application, position, leftCount),
             )
           }
           return opened

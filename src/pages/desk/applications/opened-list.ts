@@ -26,12 +26,14 @@ export interface OpenedList {
  * @param list The part of the list that was read.
  * @param id The application that was opened.
  * @param position Its position and its neighbours, from the database.
+ * @param leftCount How many of the rows that were read are known to have left the list. The database does not count them.
  */
 export function withOpened(
   former: OpenedList | undefined,
   list: ReadRows | undefined,
   id: string,
   position: ListPosition,
+  leftCount = 0,
 ): OpenedList {
   const read = idsOf(list)
   const isWhole = list?.next === null
@@ -41,7 +43,7 @@ export function withOpened(
     ? {
         ids: read,
         first: 1,
-        count: isWhole ? read.length : Math.max(formerCount, position.count, read.length),
+        count: isWhole ? read.length : Math.max(formerCount, position.count + leftCount, read.length),
         more: !isWhole && position.more,
         readAt: list?.readAt,
       }
