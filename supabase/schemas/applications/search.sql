@@ -152,7 +152,8 @@ as $$
 $$;
 
 -- Parses a search into `query`, null if it has no word. `hits` are the ids of the applications found, null if there are more than
--- 1,000. A domain is found in both of its forms. All words have to match. From three letters on, the start of the last word is enough.
+-- 1,000. A domain is found in both of its forms. All words have to match. From three letters on, the start of the last word is
+-- enough.
 create function private.search(search text, blind boolean, out query tsquery, out hits uuid[])
   language plpgsql stable set search_path = ''
 as $$

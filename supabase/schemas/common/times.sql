@@ -1,5 +1,5 @@
--- Times. One that lies further ahead than a caller could have stored by now was stored before the clock was set back, and does not
--- count. These functions are volatile, as `clock_timestamp` is, so that PostgreSQL can inline them.
+-- Times. One that lies further ahead than a caller could have stored by now was stored before the clock was set back, and does
+-- not count. These functions are volatile, as `clock_timestamp` is, so that PostgreSQL can inline them.
 
 -- Whether something happened within this span until now.
 create function private.happened_within(moment timestamptz, span interval) returns boolean
@@ -11,7 +11,8 @@ create function private.is_ahead(moment timestamptz, most interval) returns bool
   language sql volatile parallel safe
   return moment > now() and moment <= clock_timestamp() + most;
 
--- Days as a person writes them: `12–15 June 2027`. Blank if they are not set. `application/page-words.ts` writes them the same way.
+-- Days as a person writes them: `12–15 June 2027`. Blank if they are not set. `application/page-words.ts` writes them the same
+-- way.
 create function private.days_in_words(starts_on date, ends_on date) returns text
   language sql immutable
   return case

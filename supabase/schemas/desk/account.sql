@@ -25,8 +25,8 @@ exception when invalid_text_representation then
 end
 $$;
 
--- The calling organiser; other callers are refused. The email is as people read it, also as the author in the history. Each desk function calls this first, as its own statement: the planner
--- chooses the order of conditions in a `where`.
+-- The calling organiser; other callers are refused. The email is as people read it, also as the author in the history. Each desk
+-- function calls this first, as its own statement: the planner chooses the order of conditions in a `where`.
 create function private.caller(out id uuid, out email text, out blind boolean)
   language plpgsql stable set search_path = ''
 as $$
@@ -39,8 +39,9 @@ begin
 end
 $$;
 
--- An author as organisers read it: the organiser's name, otherwise `author`, which is the email at the time of the act. Tables without
--- the author's account find the organiser by that email. Names are read with the acts, so that a new name is shown everywhere.
+-- An author as organisers read it: the organiser's name, otherwise `author`, which is the email at the time of the act. Tables
+-- without the author's account find the organiser by that email. Names are read with the acts, so that a new name is shown
+-- everywhere.
 create function private.author_shown(author text, account uuid default null) returns text
   language sql stable set search_path = ''
 as $$
@@ -52,8 +53,8 @@ as $$
   ), author)
 $$;
 
--- Sets an organiser's name; a blank one removes it. Nobody gets the name of another organiser, an address, or a word that the history
--- uses for other authors.
+-- Sets an organiser's name; a blank one removes it. Nobody gets the name of another organiser, an address, or a word that the
+-- history uses for other authors.
 create function private.set_organiser_name(account uuid, name text) returns void
   language plpgsql set search_path = ''
 as $$

@@ -87,8 +87,8 @@ as $$
   ) as having_it
 $$;
 
--- What came to an edition since the day before today began in a time zone: {day, new, replied}. `new` are its applications without those
--- that were put aside, and `replied` counts the applicants who gave an RSVP. Counts go up to a thousand.
+-- What came to an edition since the day before today began in a time zone: {day, new, replied}. `new` are its applications
+-- without those that were put aside, and `replied` counts the applicants who gave an RSVP. Counts go up to a thousand.
 create function private.since_yesterday(edition integer, zone text) returns jsonb
   language plpgsql stable set search_path = ''
 as $$

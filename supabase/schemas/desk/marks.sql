@@ -44,8 +44,8 @@ $$;
 create trigger show_marks after insert or update on private.statuses
   for each row when (private.is_decision(new.status)) execute function private.show_marks();
 
--- For each application with visible marks: the organiser's own mark, the numbers of yes, maybe and no, and `by`: the author and the
--- mark of each.
+-- For each application with visible marks: the organiser's own mark, the numbers of yes, maybe and no, and `by`: the author and
+-- the mark of each.
 create function private.mark_counts(applications uuid[], account uuid) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -57,7 +57,8 @@ as $$
   ) as of_application
 $$;
 
--- An organiser's own mark of an application, those of others, and who has not marked it (without those who only read). `others` and `missing` are null while they are hidden. The whole result is null if there is only one organiser.
+-- An organiser's own mark of an application, those of others, and who has not marked it (without those who only read). `others`
+-- and `missing` are null while they are hidden. The whole result is null if there is only one organiser.
 create function private.marks_shown(application uuid, account uuid) returns jsonb
   language sql stable set search_path = ''
 as $$

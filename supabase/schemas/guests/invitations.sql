@@ -87,8 +87,8 @@ create trigger then_accept after update of status on private.statuses
 
 -- Runs when a letter arrived or may have arrived. A decision is then also sent to an automation, if a server for automations was
 -- seen within a day. A letter of acceptance, or one with the link, starts the time for the RSVP. A letter about another decision
--- resets the invitation: a later acceptance has a new link and no RSVP. It resets nothing if a later letter that asks for an RSVP has
--- already arrived.
+-- resets the invitation: a later acceptance has a new link and no RSVP. It resets nothing if a later letter that asks for an RSVP
+-- has already arrived.
 create function private.follow_told() returns trigger
   language plpgsql security definer set search_path = ''
 as $$

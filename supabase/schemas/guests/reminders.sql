@@ -6,7 +6,8 @@ create function private.is_reminder_recent(sent_at timestamptz) returns boolean
   language sql stable strict
   return private.happened_within(sent_at, '3 days');
 
--- Whether at least half of the days between the acceptance's sending and the deadline are over, so that a reminder is not too early.
+-- Whether at least half of the days between the acceptance's sending and the deadline are over, so that a reminder is not too
+-- early.
 create function private.is_half_over(told_at timestamptz, deadline date, today date) returns boolean
   language sql stable
   return now() - told_at >= (deadline - today) * interval '1 day';

@@ -5,8 +5,9 @@ create function private.has_placeholders(text text) returns boolean
   language sql immutable
   return regexp_replace(text, '\{\{\s*(answer_link|reply_by)\s*\}\}', '', 'g') ~ '\{\{|\}\}';
 
--- A draft as it would be sent. `reply_by`: the deadline if it were sent today, which stays a placeholder in the text. `seen` identifies the text that the organiser read. It is a digest of the template's text,
--- which all organisers may read. For an edited letter, whose text may name somebody, it is the version.
+-- A draft as it would be sent. `reply_by`: the deadline if it were sent today, which stays a placeholder in the text. `seen`
+-- identifies the text that the organiser read. It is a digest of the template's text, which all organisers may read. For an
+-- edited letter, whose text may name somebody, it is the version.
 create function private.draft_text(letter private.letters, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$

@@ -1,9 +1,9 @@
 -- Texts filled in with the form answers of an application, and with its invitation.
 
 -- Fills in the placeholders of a text in one pass, so that an applicant's words are never read as a placeholder. It reports
--- placeholders whose value is blank (`missing`), which stay in the text, and placeholders that do not exist (`unknown`), including
--- stray braces. A text of more than `most` characters is cut and reported as too long (`is_long`): a template may quote a long
--- answer many times.
+-- placeholders whose value is blank (`missing`), which stay in the text, and placeholders that do not exist (`unknown`),
+-- including stray braces. A text of more than `most` characters is cut and reported as too long (`is_long`): a template may quote
+-- a long answer many times.
 create function private.fill(
   template_text text, placeholder_values jsonb, most integer default 20000,
   out filled text, out missing text[], out unknown text[], out is_long boolean

@@ -15,8 +15,8 @@ create function private.address_of(application uuid, given text) returns text
 
 -- The order of locks (docs/decisions/0074): the caller's act; templates by name; editions, then their announcements; applications
 -- and their statuses by id; questions by id, then answers; letters by id; deliveries, the latest first; the postman's row;
--- invitations; the results of other acts last. Locking an application serialises the changes of its letters. A server that claims a
--- delivery begins with the delivery, and waits for nothing that comes before it.
+-- invitations; the results of other acts last. Locking an application serialises the changes of its letters. A server that claims
+-- a delivery begins with the delivery, and waits for nothing that comes before it.
 create function private.lock_for_letters(applications uuid[]) returns void
   language plpgsql set search_path = ''
 as $$

@@ -97,11 +97,11 @@ as $$
   ))
 $$;
 
--- Records a refusal that is, or may be, about all emails. It is first recorded as the email's own, and the email becomes a suspect.
--- If the next email, to another recipient, is refused too, or if `is_ours`, all emails are delayed, and none of these tries
--- counts. If the next email is accepted, the record stays. It also stays if `is_cause` and no pause is under way: the email
--- itself began pauses too often. Returns the new state as `record_delivery` does, and `paused` or
--- `waits` if the try does not count: `paused` if this refusal delayed all emails.
+-- Records a refusal that is, or may be, about all emails. It is first recorded as the email's own, and the email becomes a
+-- suspect. If the next email, to another recipient, is refused too, or if `is_ours`, all emails are delayed, and none of these
+-- tries counts. If the next email is accepted, the record stays. It also stays if `is_cause` and no pause is under way: the email
+-- itself began pauses too often. Returns the new state as `record_delivery` does, and `paused` or `waits` if the try does not
+-- count: `paused` if this refusal delayed all emails.
 create function private.record_refusal(
   delivery uuid, attempt integer, state text, pause interval, reply text, is_uncertain boolean, refused boolean,
   is_ours boolean, is_cause boolean, problem text
@@ -152,8 +152,8 @@ begin
 end
 $$;
 
--- Whether another email is being sent to the same applicant, or an earlier letter has no result yet. Letters have to arrive in the
--- order of their release.
+-- Whether another email is being sent to the same applicant, or an earlier letter has no result yet. Letters have to arrive in
+-- the order of their release.
 create function private.is_busy(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''
 as $$

@@ -12,8 +12,9 @@ as $$
     where id = any (wanted) and state in ('waiting', 'sending', 'failed')
 $$;
 
--- Makes these failed deliveries due again, as if they had never been tried. `may_have_arrived` stays: copies that may have arrived
--- still count. Skips a decision or an RSVP if a later one of the same applicant is pending. Returns how many are due again.
+-- Makes these failed deliveries due again, as if they had never been tried. `may_have_arrived` stays: copies that may have
+-- arrived still count. Skips a decision or an RSVP if a later one of the same applicant is pending. Returns how many are due
+-- again.
 create function private.retry_failed(wanted uuid[]) returns integer
   language sql set search_path = ''
 as $$

@@ -12,9 +12,9 @@ as $$
   )
 $$;
 
--- The applications that gave another email, and to which only an address leads with which organisers ever replaced another. They may
--- be another person's: organisers mistype, too. `others`: more emails of the person. `address`: the replacement that leads to the
--- application, null if the application itself gave it. At most `most`, the newest first.
+-- The applications that gave another email, and to which only an address leads with which organisers ever replaced another. They
+-- may be another person's: organisers mistype, too. `others`: more emails of the person. `address`: the replacement that leads to
+-- the application, null if the application itself gave it. At most `most`, the newest first.
 create function private.applications_by_address(email text, others text[], most integer) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -194,9 +194,9 @@ end
 $$;
 
 -- The account with an email; null if there is none. `reader`: the organiser who reads it. Of another's account they get `email`,
--- `name` and `organiser_since`, and the rest is null: it would tell what a colleague has marked. Null for an operator, who gets all, and
--- what is stored under the email of a removed account, which reads whole tables. `organiser_since` is null unless it is an
--- organiser's.
+-- `name` and `organiser_since`, and the rest is null: it would tell what a colleague has marked. Null for an operator, who gets
+-- all, and what is stored under the email of a removed account, which reads whole tables. `organiser_since` is null unless it is
+-- an organiser's.
 create function private.account_of(email text, reader uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$

@@ -47,8 +47,8 @@ as $$
 $$;
 
 -- The facts that are kept elsewhere, whether the page shows them or not: {starts_on, ends_on, venue, closes_on, closes_at, zone}
--- without those that are not known. `closes_on` is the last day on which people can apply, in the retreat's time zone; `closes_at`
--- is the time of that day, unless it is midnight.
+-- without those that are not known. `closes_on` is the last day on which people can apply, in the retreat's time zone;
+-- `closes_at` is the time of that day, unless it is midnight.
 create function private.page_facts() returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -78,8 +78,8 @@ as $$
   from private.page
 $$;
 
--- The placeholders of letters about the retreat of an edition, blank as long as nothing is set: {retreat, days, venue}. The retreat
--- is called as its edition, otherwise as the page. A title's full stop would be in the middle of a sentence.
+-- The placeholders of letters about the retreat of an edition, blank as long as nothing is set: {retreat, days, venue}. The
+-- retreat is called as its edition, otherwise as the page. A title's full stop would be in the middle of a sentence.
 create function private.retreat_placeholders(edition integer) returns jsonb
   language sql stable set search_path = ''
 as $$

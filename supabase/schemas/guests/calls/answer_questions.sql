@@ -58,8 +58,8 @@ as $$
   ) else true end
 $$;
 
--- Stores the answers that somebody who is coming gave through their link. Repeating the act stores nothing more, and neither do answers
--- that change nothing. The result is the invitation afterwards. After the last day nothing is stored.
+-- Stores the answers that somebody who is coming gave through their link. Repeating the act stores nothing more, and neither do
+-- answers that change nothing. The result is the invitation afterwards. After the last day nothing is stored.
 create function public.answer_questions(token text, answers jsonb, act uuid) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

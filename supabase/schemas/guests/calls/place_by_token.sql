@@ -1,7 +1,7 @@
--- Returns an invitation as its page shows it. "state" is "open", "over" after the deadline, or "invalid", which comes alone.
--- The other keys are "first_name", "until" (the deadline), "answer" (the RSVP, or null) and "address" (where replies go).
--- "retreat" (`private.retreat`) is null for a person who is not coming: pages of 1.1.0 would show it, and offer the calendar. It is
--- null after the deadline, too, unless the person is coming. "questions" (`private.questions_of`) are null unless the person is
+-- Returns an invitation as its page shows it. "state" is "open", "over" after the deadline, or "invalid", which comes alone. The
+-- other keys are "first_name", "until" (the deadline), "answer" (the RSVP, or null) and "address" (where replies go). "retreat"
+-- (`private.retreat`) is null for a person who is not coming: pages of 1.1.0 would show it, and offer the calendar. It is null
+-- after the deadline, too, unless the person is coming. "questions" (`private.questions_of`) are null unless the person is
 -- coming. No answer to a private question is returned, since a letter may be forwarded. The names are older than the words
 -- invitation and RSVP, and published pages use them.
 create function public.place_by_token(token text) returns jsonb

@@ -9,8 +9,8 @@ as $$
 $$;
 
 -- The questions of an edition, by default the newest: {edition, version, questions, until, closes_on, private_days, erased_on,
--- due}. `until` is the last day for answers if organisers set it, and `closes_on` the one that counts. `due` counts the private answers
--- of all editions that are due to be erased. Each question has the number of its `answers`.
+-- due}. `until` is the last day for answers if organisers set it, and `closes_on` the one that counts. `due` counts the private
+-- answers of all editions that are due to be erased. Each question has the number of its `answers`.
 create function public.desk_questions(edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

@@ -19,11 +19,11 @@ end
 $$;
 
 -- Drafts reminders for people of an edition, by default the newest: those without an RSVP after half of their days, the earliest
--- deadline first, and guests with open questions. It drafts at most 1,000 of each at once. Nobody is reminded twice in three days. The result is
--- {drafted, questions, late, waiting, reminded, more}. `questions` counts the drafted ones about questions, and `late` those
--- whose deadline has to be moved first. `waiting` counts people with a reminder that is not sent yet, and `reminded` those who
--- got one in the last three days. Repeating the act drafts none and returns the first result. A desk of version 1.0 sends no
--- `act`.
+-- deadline first, and guests with open questions. It drafts at most 1,000 of each at once. Nobody is reminded twice in three
+-- days. The result is {drafted, questions, late, waiting, reminded, more}. `questions` counts the drafted ones about questions,
+-- and `late` those whose deadline has to be moved first. `waiting` counts people with a reminder that is not sent yet, and
+-- `reminded` those who got one in the last three days. Repeating the act drafts none and returns the first result. A desk of
+-- version 1.0 sends no `act`.
 create function public.desk_remind(act uuid default null, edition integer default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$

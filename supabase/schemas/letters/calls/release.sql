@@ -1,10 +1,9 @@
 -- Releases drafts, an array of {id, seen}: they are sent after a minute. `seen` identifies the text that the organiser read: a
 -- digest of the template's text, or the version of an edited letter (`draft_text`). For more than thirty letters, `number` must
 -- equal their count. Letters that were sent before need `again`, except reminders. The result has the outcome of each.
--- `released`: it is queued. `gone`: it is no longer a draft, its decision is no longer current, or its questions cannot be answered
--- any more. `changed`: since it was read.
--- `missing`: a placeholder is blank or unknown. `long`: too long once filled in. `again`: sent before. Without a mail server the
--- decision goes to the automation, which emails the applicant.
+-- `released`: it is queued. `gone`: it is no longer a draft, its decision is no longer current, or its questions cannot be
+-- answered any more. `changed`: since it was read. `missing`: a placeholder is blank or unknown. `long`: too long once filled in.
+-- `again`: sent before. Without a mail server the decision goes to the automation, which emails the applicant.
 create function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb

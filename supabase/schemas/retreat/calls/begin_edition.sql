@@ -33,8 +33,8 @@ as $$
 $$;
 
 -- Sets the product's templates to their first texts and removes the organisers' own templates that have no draft. A letter that
--- can still be stopped counts as a draft, since it becomes one then. Drafts keep the texts that they have. `drafts`: the result of
--- `private.filled_drafts` before the applications were locked, so that few are filled in meanwhile.
+-- can still be stopped counts as a draft, since it becomes one then. Drafts keep the texts that they have. `drafts`: the result
+-- of `private.filled_drafts` before the applications were locked, so that few are filled in meanwhile.
 create function private.reset_templates(drafts private.letters[]) returns void
   language plpgsql set search_path = ''
 as $$

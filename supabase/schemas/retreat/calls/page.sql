@@ -1,7 +1,7 @@
--- What the applicants' page says, and what it could show: {version, texts, shown, facts, page, history}. `texts` has every text, blank
--- for the default. `shown` says which of the facts that are kept elsewhere it shows: {days, venue, closing}. `facts` are these
--- facts themselves. `page` is what the page says now.
--- `history` has the last change, as a list of at most one entry; its `detail` has the former values.
+-- What the applicants' page says, and what it could show: {version, texts, shown, facts, page, history}. `texts` has every text,
+-- blank for the default. `shown` says which of the facts that are kept elsewhere it shows: {days, venue, closing}. `facts` are
+-- these facts themselves. `page` is what the page says now. `history` has the last change, as a list of at most one entry; its
+-- `detail` has the former values.
 create function public.desk_page() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

@@ -14,7 +14,8 @@ create or replace function private.is_ahead(moment timestamptz, most interval) r
 
 revoke all on function private.is_ahead(timestamp with time zone, interval) from public, anon, authenticated;
 
--- Days as a person writes them: `12–15 June 2027`. Blank if they are not set. `application/page-words.ts` writes them the same way.
+-- Days as a person writes them: `12–15 June 2027`. Blank if they are not set. `application/page-words.ts` writes them the same
+-- way.
 create or replace function private.days_in_words(starts_on date, ends_on date) returns text
   language sql immutable
   return case
@@ -41,8 +42,9 @@ create or replace function private.keep_applications(most integer) returns jsonb
   language plpgsql set search_path = ''
 as $$ begin return private.announce_and_erase_applications(most); end $$;
 
--- An author as organisers read it: the organiser's name, otherwise `author`, which is the email at the time of the act. Tables without
--- the author's account find the organiser by that email. Names are read with the acts, so that a new name is shown everywhere.
+-- An author as organisers read it: the organiser's name, otherwise `author`, which is the email at the time of the act. Tables
+-- without the author's account find the organiser by that email. Names are read with the acts, so that a new name is shown
+-- everywhere.
 create or replace function private.author_shown(author text, account uuid default null) returns text
   language sql stable set search_path = ''
 as $$
@@ -56,8 +58,8 @@ $$;
 
 revoke all on function private.author_shown(text, uuid) from public, anon, authenticated;
 
--- Sets an organiser's name; a blank one removes it. Nobody gets the name of another organiser, an address, or a word that the history
--- uses for other authors.
+-- Sets an organiser's name; a blank one removes it. Nobody gets the name of another organiser, an address, or a word that the
+-- history uses for other authors.
 create or replace function private.set_organiser_name(account uuid, name text) returns void
   language plpgsql set search_path = ''
 as $$
@@ -449,8 +451,8 @@ as $$
   ) as having_it
 $$;
 
--- What came to an edition since the day before today began in a time zone: {day, new, replied}. `new` are its applications without those
--- that were put aside, and `replied` counts the applicants who gave an RSVP. Counts go up to a thousand.
+-- What came to an edition since the day before today began in a time zone: {day, new, replied}. `new` are its applications
+-- without those that were put aside, and `replied` counts the applicants who gave an RSVP. Counts go up to a thousand.
 create or replace function private.since_yesterday(edition integer, zone text) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -597,8 +599,8 @@ $$;
 
 revoke all on function private.is_marked(integer) from public, anon, authenticated;
 
--- For each application with visible marks: the organiser's own mark, the numbers of yes, maybe and no, and `by`: the author and the
--- mark of each.
+-- For each application with visible marks: the organiser's own mark, the numbers of yes, maybe and no, and `by`: the author and
+-- the mark of each.
 create or replace function private.mark_counts(applications uuid[], account uuid) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -610,7 +612,8 @@ as $$
   ) as of_application
 $$;
 
--- An organiser's own mark of an application, those of others, and who has not marked it (without those who only read). `others` and `missing` are null while they are hidden. The whole result is null if there is only one organiser.
+-- An organiser's own mark of an application, those of others, and who has not marked it (without those who only read). `others`
+-- and `missing` are null while they are hidden. The whole result is null if there is only one organiser.
 create or replace function private.marks_shown(application uuid, account uuid) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -786,7 +789,8 @@ create or replace function private.is_reminder_recent(sent_at timestamptz) retur
   language sql stable strict
   return private.happened_within(sent_at, '3 days');
 
--- Whether at least half of the days between the acceptance's sending and the deadline are over, so that a reminder is not too early.
+-- Whether at least half of the days between the acceptance's sending and the deadline are over, so that a reminder is not too
+-- early.
 create or replace function private.is_half_over(told_at timestamptz, deadline date, today date) returns boolean
   language sql stable
   return now() - told_at >= (deadline - today) * interval '1 day';
@@ -912,8 +916,9 @@ begin
 end
 $$;
 
--- A draft as it would be sent. `reply_by`: the deadline if it were sent today, which stays a placeholder in the text. `seen` identifies the text that the organiser read. It is a digest of the template's text,
--- which all organisers may read. For an edited letter, whose text may name somebody, it is the version.
+-- A draft as it would be sent. `reply_by`: the deadline if it were sent today, which stays a placeholder in the text. `seen`
+-- identifies the text that the organiser read. It is a digest of the template's text, which all organisers may read. For an
+-- edited letter, whose text may name somebody, it is the version.
 create or replace function private.draft_text(letter private.letters, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -1352,8 +1357,9 @@ begin
 end
 $$;
 
--- Makes these failed deliveries due again, as if they had never been tried. `may_have_arrived` stays: copies that may have arrived
--- still count. Skips a decision or an RSVP if a later one of the same applicant is pending. Returns how many are due again.
+-- Makes these failed deliveries due again, as if they had never been tried. `may_have_arrived` stays: copies that may have
+-- arrived still count. Skips a decision or an RSVP if a later one of the same applicant is pending. Returns how many are due
+-- again.
 create or replace function private.retry_failed(wanted uuid[]) returns integer
   language sql set search_path = ''
 as $$
@@ -1493,9 +1499,9 @@ as $$
 $$;
 
 -- The account with an email; null if there is none. `reader`: the organiser who reads it. Of another's account they get `email`,
--- `name` and `organiser_since`, and the rest is null: it would tell what a colleague has marked. Null for an operator, who gets all, and
--- what is stored under the email of a removed account, which reads whole tables. `organiser_since` is null unless it is an
--- organiser's.
+-- `name` and `organiser_since`, and the rest is null: it would tell what a colleague has marked. Null for an operator, who gets
+-- all, and what is stored under the email of a removed account, which reads whole tables. `organiser_since` is null unless it is
+-- an organiser's.
 create or replace function private.account_of(email text, reader uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -1737,8 +1743,8 @@ $$;
 revoke all on function private.page_texts(private.page) from public, anon, authenticated;
 
 -- The facts that are kept elsewhere, whether the page shows them or not: {starts_on, ends_on, venue, closes_on, closes_at, zone}
--- without those that are not known. `closes_on` is the last day on which people can apply, in the retreat's time zone; `closes_at`
--- is the time of that day, unless it is midnight.
+-- without those that are not known. `closes_on` is the last day on which people can apply, in the retreat's time zone;
+-- `closes_at` is the time of that day, unless it is midnight.
 create or replace function private.page_facts() returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -1772,8 +1778,8 @@ $$;
 
 revoke all on function private.page_shown() from public, anon, authenticated;
 
--- The placeholders of letters about the retreat of an edition, blank as long as nothing is set: {retreat, days, venue}. The retreat
--- is called as its edition, otherwise as the page. A title's full stop would be in the middle of a sentence.
+-- The placeholders of letters about the retreat of an edition, blank as long as nothing is set: {retreat, days, venue}. The
+-- retreat is called as its edition, otherwise as the page. A title's full stop would be in the middle of a sentence.
 create or replace function private.retreat_placeholders(edition integer) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -1848,8 +1854,9 @@ begin
 end
 $$;
 
--- One application with everything that is known about it, its letters, and the state of all letters. `me`: the caller as an author. `place` is its position in
--- the list of a filter, null without a filter. The name `place` stays for desks that were opened before an update.
+-- One application with everything that is known about it, its letters, and the state of all letters. `me`: the caller as an
+-- author. `notes_seen_until`: the time up to which they have seen its notes. `place` is its position in the list of a filter,
+-- null without a filter. The name `place` stays for desks that were opened before an update.
 create or replace function public.desk_application(application uuid, filter jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -2095,10 +2102,10 @@ begin
 end
 $$;
 
--- Returns an invitation as its page shows it. "state" is "open", "over" after the deadline, or "invalid", which comes alone.
--- The other keys are "first_name", "until" (the deadline), "answer" (the RSVP, or null) and "address" (where replies go).
--- "retreat" (`private.retreat`) is null for a person who is not coming: pages of 1.1.0 would show it, and offer the calendar. It is
--- null after the deadline, too, unless the person is coming. "questions" (`private.questions_of`) are null unless the person is
+-- Returns an invitation as its page shows it. "state" is "open", "over" after the deadline, or "invalid", which comes alone. The
+-- other keys are "first_name", "until" (the deadline), "answer" (the RSVP, or null) and "address" (where replies go). "retreat"
+-- (`private.retreat`) is null for a person who is not coming: pages of 1.1.0 would show it, and offer the calendar. It is null
+-- after the deadline, too, unless the person is coming. "questions" (`private.questions_of`) are null unless the person is
 -- coming. No answer to a private question is returned, since a letter may be forwarded. The names are older than the words
 -- invitation and RSVP, and published pages use them.
 create or replace function public.place_by_token(token text) returns jsonb
@@ -2219,8 +2226,8 @@ end
 $$;
 
 -- The questions of an edition, by default the newest: {edition, version, questions, until, closes_on, private_days, erased_on,
--- due}. `until` is the last day for answers if organisers set it, and `closes_on` the one that counts. `due` counts the private answers
--- of all editions that are due to be erased. Each question has the number of its `answers`.
+-- due}. `until` is the last day for answers if organisers set it, and `closes_on` the one that counts. `due` counts the private
+-- answers of all editions that are due to be erased. Each question has the number of its `answers`.
 create or replace function public.desk_questions(edition integer default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -2244,11 +2251,11 @@ end
 $$;
 
 -- Drafts reminders for people of an edition, by default the newest: those without an RSVP after half of their days, the earliest
--- deadline first, and guests with open questions. It drafts at most 1,000 of each at once. Nobody is reminded twice in three days. The result is
--- {drafted, questions, late, waiting, reminded, more}. `questions` counts the drafted ones about questions, and `late` those
--- whose deadline has to be moved first. `waiting` counts people with a reminder that is not sent yet, and `reminded` those who
--- got one in the last three days. Repeating the act drafts none and returns the first result. A desk of version 1.0 sends no
--- `act`.
+-- deadline first, and guests with open questions. It drafts at most 1,000 of each at once. Nobody is reminded twice in three
+-- days. The result is {drafted, questions, late, waiting, reminded, more}. `questions` counts the drafted ones about questions,
+-- and `late` those whose deadline has to be moved first. `waiting` counts people with a reminder that is not sent yet, and
+-- `reminded` those who got one in the last three days. Repeating the act drafts none and returns the first result. A desk of
+-- version 1.0 sends no `act`.
 create or replace function public.desk_remind(act uuid default null, edition integer default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2812,8 +2819,8 @@ $$;
 revoke all on function private.freeze_texts(private.letters[]) from public, anon, authenticated;
 
 -- Sets the product's templates to their first texts and removes the organisers' own templates that have no draft. A letter that
--- can still be stopped counts as a draft, since it becomes one then. Drafts keep the texts that they have. `drafts`: the result of
--- `private.filled_drafts` before the applications were locked, so that few are filled in meanwhile.
+-- can still be stopped counts as a draft, since it becomes one then. Drafts keep the texts that they have. `drafts`: the result
+-- of `private.filled_drafts` before the applications were locked, so that few are filled in meanwhile.
 create or replace function private.reset_templates(drafts private.letters[]) returns void
   language plpgsql set search_path = ''
 as $$
@@ -2964,10 +2971,10 @@ $$;
 revoke all on function public.desk_first_steps() from public, anon, authenticated;
 grant execute on function public.desk_first_steps() to authenticated;
 
--- What the applicants' page says, and what it could show: {version, texts, shown, facts, page, history}. `texts` has every text, blank
--- for the default. `shown` says which of the facts that are kept elsewhere it shows: {days, venue, closing}. `facts` are these
--- facts themselves. `page` is what the page says now.
--- `history` has the last change, as a list of at most one entry; its `detail` has the former values.
+-- What the applicants' page says, and what it could show: {version, texts, shown, facts, page, history}. `texts` has every text,
+-- blank for the default. `shown` says which of the facts that are kept elsewhere it shows: {days, venue, closing}. `facts` are
+-- these facts themselves. `page` is what the page says now. `history` has the last change, as a list of at most one entry; its
+-- `detail` has the former values.
 create or replace function public.desk_page() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
