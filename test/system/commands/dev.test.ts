@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 
 import { atTestEnd } from '../../support/cleanup.ts'
@@ -88,6 +88,8 @@ describe.sequential('a development server', { shuffle: false }, () => {
     site = `http://127.0.0.1:${port}`
     dev = startDev(port)
     await dev.waitForOutput(/^Its emails: /m)
+    // A page waits for the server for a while. On a slow machine it then says that the server is starting.
+    await vi.waitUntil(async () => (await fetch(site)).status === 200, { timeout: 120_000 })
   })
 
   test('the form, the desk and the answer page are served through Vite, and the rest by the server', async () => {
