@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { sessionKey } from '../../src/client/stored-session.ts'
 import { people } from '../support/applicants.ts'
-import { heading, link, names, timeline } from '../support/desk-parts.ts'
+import { heading, link, names, timeline, problems } from '../support/desk-parts.ts'
 import { deskScreensForTestFile } from '../support/desk-screens.ts'
 import { disconnect, refusal } from '../support/network.ts'
 
@@ -156,7 +156,7 @@ test('a failed refresh is reported at once, in a single alert, until a refresh s
   await waitFor(() => expect(alerts()).toEqual([]))
 })
 
-test('a note is saved after its screen is left, and its result is announced', async () => {
+test('a note is saved after its screen is left, its success is announced, and its failure stays in sight until it is sent again', async () => {
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const { network, press, follow, fill, announced } = await desk.open(`/applications/${id}`)
   const addAndLeave = async (release: () => void) => {
@@ -175,11 +175,12 @@ test('a note is saved after its screen is left, and its result is announced', as
   })
   await fill(await noteField(), 'Ask her.')
   await addAndLeave(refuse)
-  await announced('Note not added. boom')
-  await follow('Person 1')
+  await waitFor(() => expect(problems()).toEqual(['Person 1: note not added. boom']))
+  await follow('Open')
   expect((await noteField()).value).toBe('Ask her.')
   await addAndLeave(network.hold('desk_note'))
   await announced('Note added')
+  expect(problems()).toEqual([])
   expect(await storedNotes()).toHaveLength(1)
 })
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { people } from '../support/applicants.ts'
 import { atTestEnd } from '../support/cleanup.ts'
-import { button, heading, link, names, row, settingSwitch, tab } from '../support/desk-parts.ts'
+import { button, heading, link, names, problems, row, settingSwitch, tab } from '../support/desk-parts.ts'
 import { deskScreensForTestFile } from '../support/desk-screens.ts'
 
 const desk = deskScreensForTestFile()
@@ -107,6 +107,26 @@ test('of keys that are pressed while a mark is being saved, the last one counts'
   await waitFor(async () => expect(await stored()).toEqual([{ mark: 'no' }]))
   await network.settled()
   expect(await stored()).toEqual([{ mark: 'no' }])
+})
+
+test('a mark that fails after its application was left keeps a message with the name, which can send it again', async () => {
+  const [{ id } = { id: '' }] = await desk.store(people(2))
+  const { user, network, announced } = await desk.open(`/applications/${id}`, { goesOn: true })
+  await screen.findByRole('region', { name: 'Your mark' })
+  // The next application is read before the connection is lost.
+  await network.settled()
+  network.setOffline(true)
+  await user.keyboard('1')
+  await heading('Person 2')
+  await waitFor(() => expect(problems()).toEqual(['Person 1: mark not saved. You were offline.']))
+  expect((await link('Open')).getAttribute('href')).toContain(id)
+  network.setOffline(false)
+  await user.click(await button('Try again'))
+  await announced('Person 1: your mark is Yes')
+  expect(problems()).toEqual([])
+  expect(await desk.sql`select application_id, mark from private.marks`).toEqual([
+    { application_id: id, mark: 'yes' },
+  ])
 })
 
 test('the list shows what is left to mark, and where organisers disagree', async () => {

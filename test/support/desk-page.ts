@@ -118,7 +118,7 @@ export function getDesk(page: Page) {
     note: page.getByLabel('Note', { exact: true }),
     heading: (name: string) => page.getByRole('heading', { level: 1, name, exact: true }),
     status: page.getByRole('status'),
-    alert: page.locator('.decisions-problems .layout-notice'),
+    alert: page.locator('.desk-problems .layout-notice'),
     bar: page.locator('.decisions-bar'),
     /** The undo button, whose text names the decision. */
     undo: page.locator('.decisions-bar .decisions-undo'),

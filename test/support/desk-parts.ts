@@ -75,7 +75,7 @@ export const tab = (name: string): HTMLElement =>
   raise(new Error(`There is no tab ${name}.`))
 
 /** The messages about decisions that were not saved. */
-export const problems = (): string[] => textsOf('.decisions-problems .layout-notice p:first-of-type')
+export const problems = (): string[] => textsOf('.desk-problems .layout-notice p:first-of-type')
 
 /** The entries of the open application's timeline. */
 export const timeline = (): string[] => textsOf('.application-timeline li')

@@ -3,6 +3,7 @@ import { useSyncExternalStore, type MouseEvent, type ReactNode } from 'react'
 
 import type { LettersOverview } from '../../client/desk/letters.ts'
 import { Announcement } from './kit/announce.tsx'
+import { Button } from './kit/Button.tsx'
 import { useIsOffline } from './kit/connection.ts'
 import { Dialog, DialogContent } from './kit/Dialog.tsx'
 import { countOf } from './kit/format.ts'
@@ -11,7 +12,7 @@ import { listenTo } from './kit/listen.ts'
 import { hrefOf, roomOf, useRoute, unfilteredList, type Route } from './data/route.ts'
 import { Boundary, lazyScreen, PartNotLoaded } from './kit/lazy-screen.tsx'
 import { Brand } from './kit/site-title.tsx'
-import { useDesk } from './data/useDesk.tsx'
+import { useDecisionQueue, useDesk } from './data/useDesk.tsx'
 import { SignOutButton } from './session/SignOutButton.tsx'
 import type { WatchedSession } from './session/watch-session.ts'
 
@@ -55,6 +56,7 @@ export function Frame({ session, version, children }: FrameProps) {
         </div>
       </header>
       <ConnectionNotice />
+      <NotSaved />
       <div id="content" tabIndex={-1}>
         {/* The data may have caused the error, so all data is read again. */}
         <Boundary key={mountKeyOf(route)} onTryAgain={() => queries.removeQueries()}>
@@ -119,6 +121,51 @@ function ConnectionNotice() {
     </p>
   )
 }
+
+const DecisionProblems = lazyScreen(
+  async () => (await import('./applications/deferred.ts')).DecisionProblems,
+  PartNotLoaded,
+)
+
+/** What was not saved, while no screen says so: refused decisions, and acts that failed after their screens were left. */
+function NotSaved() {
+  const { failedActs } = useDesk()
+  const { state } = useDecisionQueue()
+  const failed = useSyncExternalStore(failedActs.subscribe, failedActs.all, failedActs.all)
+  return (
+    <div role="alert" className="desk-problems">
+      {state.refusals.size > 0 && <DecisionProblems />}
+      {failed.map(({ subject, screen, failure, repeat }) => {
+        const forget = () => failedActs.forgetOne(subject)
+        return (
+          <section key={subject} className="layout-notice error">
+            <p>
+              <bdi>{screen.title}</bdi>: {withSmallInitial(failure)}
+            </p>
+            <p className="layout-row">
+              {repeat && (
+                <Button
+                  onPress={() => {
+                    forget()
+                    repeat()
+                  }}
+                >
+                  Try again
+                </Button>
+              )}
+              <a className="control-link" href={screen.address}>
+                Open
+              </a>
+              <Button onPress={forget}>Close</Button>
+            </p>
+          </section>
+        )
+      })}
+    </div>
+  )
+}
+
+const withSmallInitial = (sentence: string) => sentence.charAt(0).toLowerCase() + sentence.slice(1)
 
 const rooms: [name: string, to: Route][] = [
   ['Applications', unfilteredList],

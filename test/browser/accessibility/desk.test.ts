@@ -48,7 +48,7 @@ test.for(
             to - from >= Math.min(bottom - top, 20) - 0.5 &&
             [from + 2, (from + to) / 2, to - 2].every((y) => {
               const shown = document.elementFromPoint(x, y)
-              return shown !== null && !shown.closest('.decisions-bar, .decisions-problems:not(:has(:focus))')
+              return shown !== null && !shown.closest('.decisions-bar, .desk-problems:not(:has(:focus))')
             })
           return isSeen ? '' : `${element.outerHTML.slice(0, 80)} ${Math.round(top)} to ${Math.round(bottom)}`
         })

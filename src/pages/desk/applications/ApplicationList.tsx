@@ -12,7 +12,7 @@ import { previousRoute, go, hrefOf, routeOf } from '../data/route.ts'
 import { lazyScreen, Loading, PartNotLoaded } from '../kit/lazy-screen.tsx'
 import { useTitle } from '../kit/site-title.tsx'
 import { createSwitch, useSwitch } from '../kit/switches.ts'
-import { useDecisionQueue, useDesk } from '../data/useDesk.tsx'
+import { useDesk } from '../data/useDesk.tsx'
 import { useScreenLoaded } from '../kit/screen-loaded.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { ApplicationFilters, ApplicationTabs } from './ApplicationFilters.tsx'
@@ -22,10 +22,6 @@ import { useList, type Counts } from './useList.ts'
 
 const ApplicationPlots = lazyScreen(
   async () => (await import('./deferred.ts')).ApplicationPlots,
-  PartNotLoaded,
-)
-const DecisionProblems = lazyScreen(
-  async () => (await import('./deferred.ts')).DecisionProblems,
   PartNotLoaded,
 )
 
@@ -44,7 +40,6 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
   const isAlone = openId === null
   useTitle(isAlone ? 'Applications' : null)
   const { account, letters } = useDesk()
-  const { state } = useDecisionQueue()
   const searchField = useRef<HTMLInputElement>(null)
   // Stored per organiser.
   const [plots] = useState(() => createSwitch(`plots-${account}`, false))
@@ -114,7 +109,6 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
         <div aria-live="polite">
           {list && !isStale && <ResultCount key={key} {...{ list, filters }} counts={matchCounts} />}
         </div>
-        {isAlone && state.refusals.size > 0 && <DecisionProblems />}
         {list && (
           <ApplicationRows
             key={key}

@@ -8,7 +8,6 @@ import { StatusPill } from '../decisions/StatusPill.tsx'
 import { UndoEarlier } from '../decisions/UndoEarlier.tsx'
 import { decisionKeys, goesOnAfter } from '../decisions/decide.ts'
 import { DecisionBar } from '../decisions/DecisionBar.tsx'
-import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 import { LetterCreate } from '../letters/LetterCreate.tsx'
 import { nameOfEdition } from '../editions/editions.ts'
 import { usePlaces } from '../data/usePlaces.ts'
@@ -147,7 +146,6 @@ export function ApplicationShow(props: ApplicationShowProps) {
         </header>
       )}
       {isAtEnd && <ListEnd {...{ list, read }} />}
-      <DecisionProblems />
       {details && <UndoSend letters={details.letters} />}
       {details ? (
         <Problem error={error} isStale />

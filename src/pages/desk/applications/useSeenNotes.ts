@@ -14,19 +14,19 @@ export function unseenNotes({ history, me, notes_seen_until: until }: OpenedAppl
 
 /** Tells the server that the organiser sees the notes of an application, so that its row in the list loses its dot. */
 export function useSeenNotes(data: OpenedApplication | undefined): void {
-  const { call, queue } = useDesk()
+  const desk = useDesk()
   const queries = useQueryClient()
   const application = data?.application.id
   const until = data && unseenNotes(data).at(-1)?.at
   useEffect(() => {
     if (application === undefined || until === undefined) return
     const args = { application, until }
-    const handleResponse = responseHandlerOf(queries, queue)
-    call('desk_see_notes', args).then(
+    const handleResponse = responseHandlerOf(queries, desk)
+    desk.call('desk_see_notes', args).then(
       (response) => handleResponse('desk_see_notes', response, args),
       () => {
         // The dot stays, and the next look tells the server again.
       },
     )
-  }, [call, queue, queries, application, until])
+  }, [desk, queries, application, until])
 }

@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest'
 
 import type { LettersOverview } from '../../../client/desk/letters.ts'
 import { createDecisionQueue } from './decision-queue.ts'
+import { createFailedActs } from './failed-acts.ts'
 import type { List } from './list.ts'
 import { responseHandlerOf } from './acts.ts'
 
@@ -13,7 +14,7 @@ function cache() {
     () => Promise.reject(new Error('no server')),
     () => {},
   )
-  return { queries, handleResponse: responseHandlerOf(queries, queue) }
+  return { queries, handleResponse: responseHandlerOf(queries, { queue, failedActs: createFailedActs() }) }
 }
 
 test('an act about letters prolongs no countdown of letters that are being sent', () => {

@@ -7,16 +7,22 @@ import type { Questions } from '../../../client/desk/questions.ts'
 import type { Places } from '../../../client/desk/retreat.ts'
 import { announce } from '../kit/announce.tsx'
 import type { DecisionQueue } from './decision-queue.ts'
+import type { FailedActs } from './failed-acts.ts'
 import type { List } from './list.ts'
 import type { KeyPrefix } from './queries.ts'
 
 /** The name of an act of a screen. Decisions have a queue of their own (decision-queue.ts). */
 export type DeskActName = Exclude<ActName, 'desk_decide'>
 
-/** Access to the query cache and the decision queue, which an act changes. */
-interface StoredData {
-  queries: QueryClient
+/** What the desk keeps, besides the data that it has read. */
+interface Kept {
   queue: DecisionQueue
+  failedActs: FailedActs
+}
+
+/** Access to the query cache and to what the desk keeps, which an act changes. */
+interface StoredData extends Kept {
+  queries: QueryClient
   /** Changes all data in the query cache whose key starts with `queryKey`. */
   change: <Read>(queryKey: QueryKey, change: (former: Read) => Read) => void
 }
@@ -92,9 +98,9 @@ export const acts: { readonly [Name in DeskActName]: Act<Name> } = {
     failure: 'Mark not saved.',
   },
   desk_set_blind: {
-    change({ queries, queue, change }, mode) {
-      change(['reading'], () => mode)
-      dropReadData(queries, queue, mode.blind)
+    change(data, mode) {
+      data.change(['reading'], () => mode)
+      dropReadData(data.queries, data, mode.blind)
     },
     stale: ['reading'],
     failure: 'Not switched.',
@@ -328,10 +334,11 @@ export const acts: { readonly [Name in DeskActName]: Act<Name> } = {
 }
 
 /** Drops all data that was read before blind reading was switched on or off: it shows too much or too little. */
-export function dropReadData(queries: QueryClient, queue: DecisionQueue, isBlind: boolean): void {
+export function dropReadData(queries: QueryClient, { queue, failedActs }: Kept, isBlind: boolean): void {
   if (isBlind) {
     forgetDecisions(queue)
-    // The last announcement may have a name.
+    // Failures and the last announcement may have a name.
+    failedActs.forget()
     announce('')
   }
   void queries.resetQueries({
@@ -351,7 +358,7 @@ function forgetDecisions(queue: DecisionQueue) {
 }
 
 /** Returns a function that changes the query cache as the response of an act says. */
-export function responseHandlerOf(queries: QueryClient, queue: DecisionQueue) {
+export function responseHandlerOf(queries: QueryClient, kept: Kept) {
   const change: StoredData['change'] = <Read>(queryKey: QueryKey, update: (former: Read) => Read) => {
     // A read in progress may have begun before the act. Its response would then overwrite the change.
     const isReading = ({ state }: Query) => state.fetchStatus === 'fetching'
@@ -361,7 +368,7 @@ export function responseHandlerOf(queries: QueryClient, queue: DecisionQueue) {
     void queries.refetchQueries({ queryKey, predicate: isReading })
   }
   return <Name extends DeskActName>(name: Name, response: Result<Name>, args: Arguments<Name>): void =>
-    acts[name].change?.({ queries, queue, change }, response, args)
+    acts[name].change?.({ queries, ...kept, change }, response, args)
 }
 
 function replaceDetails(

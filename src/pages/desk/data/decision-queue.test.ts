@@ -8,6 +8,7 @@ import { OfflineError } from '../../../client/session.ts'
 import { createDecisionQueue } from './decision-queue.ts'
 import { undoableDecisions, type DecisionAct, type SeenApplication } from './decision-state.ts'
 import { dropReadData } from './acts.ts'
+import { createFailedActs } from './failed-acts.ts'
 
 interface Args {
   act: string
@@ -197,7 +198,7 @@ test('decisions that are pending when blind reading begins are reported and then
   queue.decide([application('1')], 'accepted')
   queue.decide([application('2')], 'accepted')
   await promisesSettled()
-  dropReadData(new QueryClient(), queue, true)
+  dropReadData(new QueryClient(), { queue, failedActs: createFailedActs() }, true)
   expect(undoableDecisions(queue.state())).toHaveLength(1)
   reply()
   await promisesSettled()

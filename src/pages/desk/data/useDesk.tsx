@@ -4,6 +4,7 @@ import { createContext, useContext, useEffect, useState, useSyncExternalStore, t
 import type { CallDesk } from '../../../client/desk.ts'
 import { announce } from '../kit/announce.tsx'
 import { createDecisionQueue, type DecisionQueue } from './decision-queue.ts'
+import { createFailedActs } from './failed-acts.ts'
 import { outcomeOf } from './decision-sentences.ts'
 import type { DecisionAct, QueueState } from './decision-state.ts'
 import { listenTo } from '../kit/listen.ts'
@@ -50,6 +51,7 @@ function deskOf({ account, email, callDesk: call }: Me, queries: QueryClient) {
     email,
     call,
     queue,
+    failedActs: createFailedActs(),
     isBusy,
     /** Asks the organiser if signing out would lose changes. Returns whether to go on. */
     confirmLoss: () => !isBusy() || confirm('Sign out before your changes are saved?'),

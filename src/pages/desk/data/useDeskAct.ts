@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useEffectEvent } from 'react'
+import { useEffect, useEffectEvent, useRef } from 'react'
 
 import { newActId } from '../../../client/act.ts'
 import type { ActWithId, Arguments, Result } from '../../../client/desk/calls.ts'
@@ -9,6 +9,7 @@ import { announce } from '../kit/announce.tsx'
 import { isTemporary } from '../kit/Problem.tsx'
 import { useAct, type Act } from '../kit/useAct.ts'
 import { acts, responseHandlerOf, type DeskActName } from './acts.ts'
+import { currentScreen } from './failed-acts.ts'
 import { useDesk } from './useDesk.tsx'
 import { setUnsentText, unsentTextOf } from './useUnsentText.ts'
 
@@ -35,9 +36,9 @@ export interface DeskAct<Name extends DeskActName> extends Act<Args<Name>, Resul
 const waitingNoticeDelay = 700
 
 /**
- * An act that makes one call of the desk. It continues after its screen is closed. Its outcome is announced, except a failure
- * while its screen is open, which the screen shows (`ActProblems`). If no response came, the same arguments are the same act, also
- * after a reload.
+ * An act that makes one call of the desk. It continues after its screen is closed. A success is announced. The screen shows a
+ * failure (`ActProblems`), or the frame if the screen is closed by then. If no response came, the same arguments are the same act,
+ * also after a reload.
  *
  * @see useAct
  */
@@ -45,9 +46,12 @@ export function useDeskAct<Name extends DeskActName>(
   name: Name,
   { success, onSuccess, queuesLatest }: DeskActOptions<Name> = {},
 ): DeskAct<Name> {
-  const { account, call, queue, refetch } = useDesk()
+  const desk = useDesk()
+  const { account, call, failedActs, refetch } = desk
   const { once, stale, failure = 'Not saved.' } = acts[name]
-  const handleResponse = responseHandlerOf(useQueryClient(), queue)
+  const handleResponse = responseHandlerOf(useQueryClient(), desk)
+  /** The screen of the last press. */
+  const screen = useRef(currentScreen())
   /** The arguments of the call, with the id of the act that has not had a response yet. */
   const withId = (args: Args<Name>) => {
     if (!once) return args as Arguments<Name>
@@ -70,14 +74,25 @@ export function useDeskAct<Name extends DeskActName>(
         if (error === null) handleResponse(name, response, withId(args))
         if (once && !isTemporary(error)) setUnsentText(account, nameOfId(name, args), null)
         if (!isCancelled && !(error instanceof SignedOutError)) {
-          const message = isOpen || error === null ? '' : failureOf(failureFor(args), error)
-          announce(error === null ? (success?.(response, args) ?? '') : message)
+          announce(error === null ? (success?.(response, args) ?? '') : '')
+          if (error !== null && !isOpen)
+            failedActs.add({
+              subject: subjectOf(name, args),
+              screen: screen.current,
+              failure: failureOf(failureFor(args), error),
+              repeat: isTemporary(error) ? () => act.press(args) : undefined,
+            })
         }
         void refetch(stale)
       },
     },
   )
-  return { ...act, failure: act.args === undefined ? '' : failureFor(act.args) }
+  const press = (args: Args<Name>) => {
+    screen.current = currentScreen()
+    failedActs.forgetOne(subjectOf(name, args))
+    act.press(args)
+  }
+  return { ...act, press, failure: act.args === undefined ? '' : failureFor(act.args) }
 }
 
 /**
@@ -106,6 +121,10 @@ export function useFoundAct<Name extends DeskActName>(
   }, [isFound])
   return isFound
 }
+
+/** What an act is about: an application, or else all that it says. */
+const subjectOf = (name: DeskActName, args: object) =>
+  `${name} ${'application' in args ? String(args.application) : JSON.stringify(args)}`
 
 /** The name of the id of an act among the unsent text: what the act says. */
 const nameOfId = (name: DeskActName, args: object) => `act ${name} ${JSON.stringify(args)}`

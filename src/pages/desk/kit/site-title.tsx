@@ -8,11 +8,18 @@ export function titleOf(screen: string, siteTitle: string): string {
   return `${screen} · ${siteTitle}`
 }
 
+let lastTitle = ''
+
+/** The title of the current screen, without that of the site. */
+export const screenTitle = () => lastTitle
+
 /** Sets the window's title; null leaves it unchanged. */
 export function useTitle(title: string | null): void {
   const siteTitle = useContext(SiteTitle)
   useEffect(() => {
-    if (title !== null) document.title = titleOf(title, siteTitle)
+    if (title === null) return
+    lastTitle = title
+    document.title = titleOf(title, siteTitle)
   }, [title, siteTitle])
 }
 

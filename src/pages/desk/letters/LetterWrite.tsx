@@ -20,6 +20,7 @@ import { Loading } from '../kit/lazy-screen.tsx'
 import { useAct } from '../kit/useAct.ts'
 import { acts } from '../data/acts.ts'
 import type { SeenApplication } from '../data/decision-state.ts'
+import { currentScreen } from '../data/failed-acts.ts'
 import { useDesk } from '../data/useDesk.tsx'
 import { useDeskAct } from '../data/useDeskAct.ts'
 import { isAfterAcceptance, isNeitherDecisionNorReceipt, nameOfOccasion, receipt } from './letters.ts'
@@ -130,7 +131,8 @@ interface LetterWriteManyFormProps {
 /** The form that drafts letters to many applicants in steps, and the result. */
 export function LetterWriteManyForm({ recipients, close }: LetterWriteManyFormProps) {
   const applications = recipients.map(({ id }) => id)
-  const { call, refetch } = useDesk()
+  const { call, failedActs, refetch } = useDesk()
+  const [screen] = useState(currentScreen)
   const { error, occasion, options, choose } = useOccasion((each) => each !== receipt)
   const [done, setDone] = useState(0)
   const isStopped = useRef(false)
@@ -152,7 +154,13 @@ export function LetterWriteManyForm({ recipients, close }: LetterWriteManyFormPr
       outlivesScreen: true,
       onOutcome({ error: problem, response, isOpen }) {
         if (problem === null) announce(countsOf(response, applications.length))
-        else if (!isOpen && !(problem instanceof SignedOutError)) announce(failureOf(failure, problem))
+        else if (!isOpen && !(problem instanceof SignedOutError))
+          failedActs.add({
+            subject: 'letters',
+            screen,
+            failure: failureOf(failure, problem),
+            repeat: undefined,
+          })
         void refetch(acts.desk_write.stale)
       },
     },

@@ -1,7 +1,6 @@
 import { rsvpStates, type RsvpState } from '../../../application/statuses.ts'
 import type { Places, ReminderOutcome } from '../../../client/desk/retreat.ts'
 import { DecisionBar } from '../decisions/DecisionBar.tsx'
-import { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 import { StatusPill } from '../decisions/StatusPill.tsx'
 import { usePlaces } from '../data/usePlaces.ts'
 import { ApplicationLink } from '../data/links.tsx'
@@ -31,7 +30,7 @@ export function ComingShow({ edition }: { edition: number | undefined }) {
   useKeys({ z: () => queue.undo() })
   return (
     <>
-      <Screen title="Who is coming" query={query} head={<DecisionProblems />}>
+      <Screen title="Who is coming" query={query}>
         {(places) => (
           <div className="places-screen layout-columns">
             <Sheet title="Coming?">
