@@ -25,10 +25,10 @@ const retreatSelect = () => screen.findByLabelText<HTMLSelectElement>('Retreat')
 const earlier = (name: string) => sentence(new RegExp(`^This is ${name}\\.`))
 const field = (label: string | RegExp) => screen.findByLabelText<HTMLInputElement>(label)
 
-test('a retreat is begun by keyboard, and applications from then on are in a list of their own', async () => {
+test('a retreat is begun, and applications from then on are in a list of their own', async () => {
   await desk.sql`update private.places set places = 40, days = 7`
   const first = await apply('Ada')
-  const { user, follow, fill, goTo, announced } = await desk.open(`/applications/${first}`)
+  const { user, follow, fill, goTo, press, announced } = await desk.open(`/applications/${first}`)
   await heading('Ada N')
   await user.keyboard('a')
   await announced('Ada N: Accepted')
@@ -39,12 +39,9 @@ test('a retreat is begun by keyboard, and applications from then on are in a lis
   await fill(await field('Last day'), '2028-04-10')
   ;(await field('Copy the questions')).focus()
   await user.keyboard(' ')
-  screen.getByRole('button', { name: 'Begin retreat' }).focus()
-  await user.keyboard('{Enter}')
-  // A second Enter would press “Not yet”, so it begins nothing.
-  expect(focusedWords()).toBe('Not yet')
+  await press('Begin retreat')
   await sentence(/^Begin Spring 2028\?/)
-  await user.keyboard('{Tab}{Enter}')
+  await press('Begin now')
   await announced('Spring 2028 has begun. Applications from now on belong to it.')
   await heading('Days and places')
   expect(focusedWords()).toBe('Days and places')

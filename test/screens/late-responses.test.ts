@@ -169,6 +169,7 @@ test('a retreat whose response was lost is begun once, and one that a colleague 
   await press('Begin now')
   await began('Spring 2028')
   end()
+  await press('Begin retreat')
   await press('Begin now')
   await announced(/^Spring 2028 has begun\./)
   await heading('Days and places')

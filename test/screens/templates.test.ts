@@ -70,9 +70,6 @@ test('a template that another organiser changed meanwhile is saved only on reque
     { body: 'Mine', version: 2 },
   ])
   await press('Remove')
-  await screen.findByRole('button', { name: 'Remove for good' })
-  // A second press would be on “Keep”, so it does not remove the template.
-  expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Keep' }))
   await press('Remove for good')
   await screen.findByRole('heading', { name: 'Letters' })
   await waitFor(() => expect(screen.queryByRole('link', { name: occasion })).toBeNull())

@@ -92,6 +92,19 @@ test('questions are written, moved and removed by keyboard alone, and the focus 
   expect(await desk.sql`select kind, text from private.questions`).toEqual([
     { kind: 'yes-no', text: 'By car?' },
   ])
+
+  // A question with answers asks before it is removed. Enter pressed twice removes nothing.
+  const [guest = ''] = await storeGuests(desk, ['Ada', 'Lovelace'])
+  const [{ id } = { id: '' }] = await desk.sql<{ id: string }[]>`select id from private.questions`
+  await storeAnswers(desk.sql, guest, { [id]: 'no' })
+  await page.reload()
+  await getDesk(page).heading('Questions').waitFor()
+  await tabTo('Remove: question 1')
+  await keyboard.press('Enter')
+  await expect.poll(() => focused(page)).toBe('BUTTON: Keep')
+  await keyboard.press('Enter')
+  await expect.poll(() => focused(page)).toBe('BUTTON: Remove: question 1')
+  expect(await questionTexts(page)).toEqual(['By car?'])
 })
 
 test('the table is downloaded with the ticked columns, which this browser remembers unless they are private', async ({

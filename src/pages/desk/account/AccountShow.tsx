@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { maxCharacters } from '../../../application/limits.ts'
 import type { Notices } from '../../../client/desk/letters.ts'
 import type { LoadAuth } from '../../../client/session.ts'
-import { ActButton } from '../kit/ActButton.tsx'
+import { Button } from '../kit/Button.tsx'
 import { SwitchField } from '../kit/SwitchField.tsx'
 import { announce } from '../kit/announce.tsx'
 import { Field } from '../kit/Field.tsx'
@@ -232,9 +232,9 @@ function PasswordEdit({ auth, asMe }: AccountPartProps) {
             takesFocus
           />
         )}
-        <ActButton className="control-quiet" isPending={isPending}>
+        <Button className="control-quiet" isPending={isPending}>
           Set password
-        </ActButton>
+        </Button>
       </form>
     </Sheet>
   )
@@ -246,9 +246,9 @@ function SessionsEnd({ session, asMe }: { session: WatchedSession; asMe: AsMe })
   return (
     <Sheet title="Sessions">
       <p>Signs you out in every browser, including this one.</p>
-      <ActButton isPending={isPending} onPress={() => confirmLoss() && press()}>
+      <Button isPending={isPending} onPress={() => confirmLoss() && press()}>
         End all sessions
-      </ActButton>
+      </Button>
       <Problem message="" error={error} />
     </Sheet>
   )

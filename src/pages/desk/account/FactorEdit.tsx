@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 
 import type { LoadAuth } from '../../../client/session.ts'
-import { ActButton } from '../kit/ActButton.tsx'
+import { Button } from '../kit/Button.tsx'
 import { announce } from '../kit/announce.tsx'
 import { useOnHidden } from '../kit/focus.ts'
 import { Problem } from '../kit/Problem.tsx'
@@ -89,9 +89,9 @@ export function FactorEdit({ auth, asMe }: AccountPartProps) {
         verifiedIds && (
           <>
             <p>{words.about}</p>
-            <ActButton ref={button} isPending={isPending} onPress={press}>
+            <Button ref={button} isPending={isPending} onPress={press}>
               {words.button}
-            </ActButton>
+            </Button>
           </>
         )
       )}
@@ -133,10 +133,10 @@ function FactorVerify({ auth, factor: { id, totp }, onVerified, onCancelled }: F
         <form onSubmit={verify.onSubmit}>
           <CodeField problem={verify.problem} takesFocus />
           <div className="layout-row">
-            <ActButton isPending={verify.isPending}>Switch on</ActButton>
-            <ActButton isPending={cancel.isPending} onPress={cancel.press}>
+            <Button isPending={verify.isPending}>Switch on</Button>
+            <Button isPending={cancel.isPending} onPress={cancel.press}>
               Cancel
-            </ActButton>
+            </Button>
           </div>
         </form>
       </div>

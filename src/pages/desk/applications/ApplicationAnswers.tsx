@@ -4,7 +4,7 @@ import { paidSolutions, teamSizes, type Application } from '../../../application
 import { isBlank, trimmed } from '../../../application/blank.ts'
 import { questions, textFields } from '../../../application/fields.ts'
 import type { FullApplication } from '../../../client/desk/applications.ts'
-import { ActButton } from '../kit/ActButton.tsx'
+import { Button } from '../kit/Button.tsx'
 import { linkedInLink, mailLink, phoneLink } from '../letters/contact-links.ts'
 import { momentOf } from '../kit/format.ts'
 import { LongText, pieceLength } from '../kit/LongText.tsx'
@@ -37,9 +37,9 @@ export function FormAnswers({ application, search, isRevealing, onReveal }: Form
           <span className="layout-quiet">
             Name, email, phone, LinkedIn and company are hidden: blind reading is on.
           </span>
-          <ActButton isPending={isRevealing} onPress={onReveal}>
+          <Button isPending={isRevealing} onPress={onReveal}>
             Reveal
-          </ActButton>
+          </Button>
         </p>
       )}
       <dl className="application-answers">

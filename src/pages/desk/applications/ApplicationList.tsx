@@ -13,7 +13,6 @@ import { lazyScreen, Loading, PartNotLoaded } from '../kit/lazy-screen.tsx'
 import { useTitle } from '../kit/site-title.tsx'
 import { createSwitch, useSwitch } from '../kit/switches.ts'
 import { useDesk } from '../data/useDesk.tsx'
-import { useScreenLoaded } from '../kit/screen-loaded.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { ApplicationFilters, ApplicationTabs } from './ApplicationFilters.tsx'
 import { ApplicationRows } from './ApplicationRows.tsx'
@@ -73,7 +72,6 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
   }, [hasFirstRows])
   const isLoaded = list !== undefined || error !== null
   const { loaded: deferred, isMissing } = useDeferredParts(isLoaded)
-  useScreenLoaded(isLoaded)
   return (
     <div className="list-screen" data-tab={filters.status}>
       <div className="list-top">

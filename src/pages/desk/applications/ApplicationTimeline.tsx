@@ -3,7 +3,7 @@ import type { ReactNode, RefObject } from 'react'
 import { maxCharacters } from '../../../application/limits.ts'
 import type { Delivery, HistoryEntry, OpenedApplication } from '../../../client/desk/applications.ts'
 import { isComposing } from '../../composition.ts'
-import { ActButton } from '../kit/ActButton.tsx'
+import { Button } from '../kit/Button.tsx'
 import { Form, TextField } from '../kit/Field.tsx'
 import { focusHeading } from '../kit/focus.ts'
 import { momentOf } from '../kit/format.ts'
@@ -154,9 +154,9 @@ export function NoteCreate({ application, field, history }: NoteCreateProps) {
         }}
       />
       <ActProblems acts={[add]} />
-      <ActButton className="control-quiet" isPending={add.isPending}>
+      <Button className="control-quiet" isPending={add.isPending}>
         Add note
-      </ActButton>
+      </Button>
     </Form>
   )
 }

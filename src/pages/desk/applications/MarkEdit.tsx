@@ -1,6 +1,6 @@
 import { maxCharacters } from '../../../application/limits.ts'
 import type { Mark, Marks, MarkValue } from '../../../client/desk/marks.ts'
-import { ActButton } from '../kit/ActButton.tsx'
+import { Button } from '../kit/Button.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Field, Form } from '../kit/Field.tsx'
 import { Sheet } from '../kit/Screen.tsx'
@@ -13,7 +13,7 @@ const values = Object.keys(markWords) as MarkValue[]
 /** The buttons of the three marks. A pressed one takes the mark back. */
 export function MarkButtons({ draft: { current, mark, save } }: { draft: MarkDraft }) {
   return values.map((value) => (
-    <ActButton
+    <Button
       key={value}
       data-mark={value}
       isPending={save.isPending && save.args?.mark === value}
@@ -22,7 +22,7 @@ export function MarkButtons({ draft: { current, mark, save } }: { draft: MarkDra
       onPress={() => mark(value === current ? null : value)}
     >
       {markWords[value]}
-    </ActButton>
+    </Button>
   ))
 }
 
@@ -56,9 +56,9 @@ export function MarkEdit({ draft, marks, isInBar }: MarkEditProps) {
           onText={setWhy}
         />
         {own !== null && isWhyChanged && (
-          <ActButton className="control-quiet" isPending={save.isPending}>
+          <Button className="control-quiet" isPending={save.isPending}>
             Save
-          </ActButton>
+          </Button>
         )}
       </Form>
       {own !== null && (

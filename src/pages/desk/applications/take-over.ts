@@ -1,6 +1,5 @@
 import { pressEnds } from '../kit/listen.ts'
 import { go, routeOf } from '../data/route.ts'
-import { onScreenLoaded } from '../kit/screen-loaded.ts'
 import type { WatchedSession } from '../session/watch-session.ts'
 import { checkboxId } from './ApplicationRow.tsx'
 import { isFirstList, type EarlyInput } from './early-list.tsx'
@@ -23,6 +22,7 @@ export function elementForReact(page: HTMLElement, session: WatchedSession): HTM
     const input = window.earlyInput
     if (!input) return
     if (input.isPointerDown) return void (isShowPending = true)
+    observer.disconnect()
     window.earlyInput = null
     const focused = document.activeElement?.id
     const search = page.querySelector('input')?.value
@@ -34,7 +34,10 @@ export function elementForReact(page: HTMLElement, session: WatchedSession): HTM
     if (focused) document.getElementById(focused)?.focus()
     void replay(input)
   }
-  onScreenLoaded(show)
+  // The list without its placeholder, or an error. Observers are called before the next paint.
+  const hasContent = () => detached.querySelector('h1') && !detached.querySelector('#list > p[aria-busy]')
+  const observer = new MutationObserver(() => hasContent() && show())
+  observer.observe(detached, { childList: true, subtree: true })
   // The timeout lets the click event run first.
   for (const end of pressEnds) addEventListener(end, () => setTimeout(() => isShowPending && show()))
   // Other screens take the focus when they are rendered, so they must be in the document.

@@ -1,7 +1,6 @@
 import { useRef, type ReactNode, type SyntheticEvent } from 'react'
 
 import type { Result } from '../../../client/desk/calls.ts'
-import { ActButton } from '../kit/ActButton.tsx'
 import { Button } from '../kit/Button.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { focusRowOnRemoval } from '../kit/focus.ts'
@@ -118,9 +117,9 @@ export function SaveButtons({ draft, conflictNotice, save = 'Save', className, o
       )}
       <ActProblems acts={[{ error, failure: 'Not saved.' }]} />
       <div className="layout-row">
-        <ActButton className={className} isPending={isSaving} isOff={isStale}>
+        <Button className={className} isPending={isSaving} isOff={isStale}>
           {save}
-        </ActButton>
+        </Button>
         {onCancel ? (
           <Button onPress={onCancel}>Cancel</Button>
         ) : (
@@ -128,9 +127,9 @@ export function SaveButtons({ draft, conflictNotice, save = 'Save', className, o
         )}
         {/* A button of its own, and the last one: a press meant for another button must not replace the work of somebody else. */}
         {isStale && (
-          <ActButton ref={focusRowOnRemoval} className={className} isPending={false}>
+          <Button ref={focusRowOnRemoval} className={className} isPending={false}>
             Save anyway
-          </ActButton>
+          </Button>
         )}
       </div>
     </>

@@ -4,7 +4,7 @@ import { maxCharacters } from '../../../application/limits.ts'
 import type { CopiedParts, Edition } from '../../../client/desk/editions.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Button } from '../kit/Button.tsx'
-import { ConfirmButton } from '../kit/ConfirmButton.tsx'
+import { Confirmation, Dialog } from '../kit/Dialog.tsx'
 import { Field } from '../kit/Field.tsx'
 import { Tick } from '../kit/Tick.tsx'
 import { go } from '../data/route.ts'
@@ -123,20 +123,27 @@ export function EditionCreate({ newest }: { newest: Edition }) {
           </p>
         )}
         <div className="layout-row">
-          <ConfirmButton
-            question={
-              <>
-                Begin <bdi>{name}</bdi>?
-              </>
-            }
-            confirm="Begin now"
-            cancel="Not yet"
+          <Dialog
+            button="Begin retreat"
             isPending={begin.isPending}
-            mayAsk={() => form.current?.reportValidity() === true}
-            onConfirm={send}
+            onOpen={() => form.current?.reportValidity()}
           >
-            Begin retreat
-          </ConfirmButton>
+            {(close) => (
+              <Confirmation
+                title={
+                  <>
+                    Begin <bdi>{name}</bdi>?
+                  </>
+                }
+                close={close}
+                closeWords="Not yet"
+                confirm="Begin now"
+                onConfirm={send}
+              >
+                <p>It begins at once, and cannot be undone.</p>
+              </Confirmation>
+            )}
+          </Dialog>
           {isOvertaken && <Button onPress={discard}>Discard</Button>}
         </div>
         <ActProblems acts={[begin]} />

@@ -13,9 +13,13 @@ interface DialogProps {
   button: string
   openKey?: string
   buttonClass?: string
+  /** The thing that the button is about, if several buttons share the words. */
+  about?: string | undefined
   isOff?: boolean
+  isPending?: boolean
   className?: string
-  onOpen?: () => void
+  /** Called before it opens. Returns false if there is something to correct first. */
+  onOpen?: () => boolean | void
   /** Called after it has closed. The button that opens it must not disappear before this call. */
   onClosed?: () => void
   /** Returns the content, usually a `DialogForm`, which calls `close` at its end. It is mounted only while the dialog is open. */
@@ -24,12 +28,12 @@ interface DialogProps {
 
 /** A button and the dialog that it opens. Closing the dialog discards its input. */
 export function Dialog(props: DialogProps) {
-  const { button, openKey = '', buttonClass = 'control-quiet', isOff, className } = props
+  const { button, openKey = '', buttonClass = 'control-quiet', about, isOff, isPending, className } = props
   const { onOpen, onClosed, children } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const [isOpen, setIsOpen] = useState(false)
   const open = () => {
-    onOpen?.()
+    if (onOpen?.() === false) return
     // The content is rendered before the dialog opens, so that its first field gets the focus.
     flushSync(() => setIsOpen(true))
     dialog.current?.showModal()
@@ -37,7 +41,7 @@ export function Dialog(props: DialogProps) {
   useKeys({ [openKey]: open })
   return (
     <>
-      <Button className={buttonClass} isOff={isOff} aria-haspopup="dialog" onPress={open}>
+      <Button className={buttonClass} {...{ about, isOff, isPending }} aria-haspopup="dialog" onPress={open}>
         {button}
       </Button>
       <dialog
@@ -88,5 +92,32 @@ export function DialogContent({ title, close, closeWords = 'Close', button, chil
         {button}
       </div>
     </>
+  )
+}
+
+interface ConfirmationProps extends Omit<DialogContentProps, 'button'> {
+  /** The words of the button that confirms. */
+  confirm: string
+  onConfirm: () => void
+}
+
+/**
+ * The content of a dialog that asks before something that cannot be undone. The button that only closes it has the focus, so that
+ * Enter pressed twice does nothing.
+ */
+export function Confirmation({ confirm, onConfirm, ...content }: ConfirmationProps) {
+  const press = () => {
+    content.close()
+    onConfirm()
+  }
+  return (
+    <DialogContent
+      {...content}
+      button={
+        <Button data-kind="danger" onPress={press}>
+          {confirm}
+        </Button>
+      }
+    />
   )
 }

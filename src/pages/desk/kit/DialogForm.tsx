@@ -1,6 +1,6 @@
 import { useEffect, useId } from 'react'
 
-import { ActButton } from './ActButton.tsx'
+import { Button } from './Button.tsx'
 import { ActProblems } from './ActProblems.tsx'
 import { DialogContent, type DialogContentProps } from './Dialog.tsx'
 import { Form } from './Field.tsx'
@@ -27,9 +27,9 @@ export function DialogForm(props: DialogFormProps) {
       {...content}
       closeWords={closeWords}
       button={
-        <ActButton form={id} isOff={isOff} isPending={act.isPending} data-kind={isDanger && 'danger'}>
+        <Button form={id} isOff={isOff} isPending={act.isPending} data-kind={isDanger && 'danger'}>
           {button}
-        </ActButton>
+        </Button>
       }
     >
       <Form id={id} onSend={onSend}>

@@ -3,7 +3,6 @@ import { Component, useEffect, useEffectEvent, useState, type ComponentType, typ
 import { MissingScriptError } from '../../../client/missing-script.ts'
 import { Heading } from './Heading.tsx'
 import { Alert, reload, type AlertProps } from './Problem.tsx'
-import { useScreenLoaded } from './screen-loaded.ts'
 import { useTitle } from './site-title.tsx'
 
 /** The placeholder for content that is loading. */
@@ -49,7 +48,6 @@ export class Boundary extends Component<BoundaryProps, { error: unknown; hasFail
 function NotShown(alert: AlertProps) {
   const title = 'This could not be shown'
   useTitle(title)
-  useScreenLoaded()
   return (
     <section className="layout-sheet">
       <Heading>{title}</Heading>

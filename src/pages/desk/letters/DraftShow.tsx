@@ -1,7 +1,6 @@
 import { useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'react'
 
 import type { Letter } from '../../../client/desk/letters.ts'
-import { ActButton } from '../kit/ActButton.tsx'
 import { Button } from '../kit/Button.tsx'
 import { mailProgramLink } from './contact-links.ts'
 import { hasFocus, useOnHidden } from '../kit/focus.ts'
@@ -145,23 +144,23 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
               </a>
             )}
             {mailto !== undefined && isFilledLater(letter) && (
-              <ActButton
+              <Button
                 about={name}
                 className=""
                 isPending={handOver.isPending}
                 onPress={() => handOver.press({ letter: id, seen, site: siteOfDesk() })}
               >
                 Open in mail program
-              </ActButton>
+              </Button>
             )}
             {mailto !== undefined && (
-              <ActButton
+              <Button
                 about={name}
                 isPending={noteSent.isPending}
                 onPress={() => noteSent.press({ letter: id, seen })}
               >
                 Mark as sent
-              </ActButton>
+              </Button>
             )}
             {!isBlind && (
               <Button about={name} ref={editButton} onPress={() => setIsOpen(true)}>
@@ -169,21 +168,17 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
               </Button>
             )}
             {differsFromTemplate && !isBlind && (
-              <ActButton
+              <Button
                 about={name}
                 isPending={restore.isPending}
                 onPress={() => restore.press({ letter: id, seen, subject: '', body: '' })}
               >
                 Back to the template
-              </ActButton>
+              </Button>
             )}
-            <ActButton
-              about={name}
-              isPending={remove.isPending}
-              onPress={() => remove.press({ letters: [id] })}
-            >
+            <Button about={name} isPending={remove.isPending} onPress={() => remove.press({ letters: [id] })}>
               Remove
-            </ActButton>
+            </Button>
           </div>
         </>
       )}

@@ -5,7 +5,6 @@ import type { Letter } from '../../../client/desk/letters.ts'
 import { isSentByServer, isSendable, invitationHint } from './letters.ts'
 import { LetterFields, type LetterContent } from './LetterText.tsx'
 import { DraftSend, DraftsUnsent, type Unsent } from './DraftSend.tsx'
-import { ActButton } from '../kit/ActButton.tsx'
 import { Button } from '../kit/Button.tsx'
 import { Form } from '../kit/Field.tsx'
 import { focusOn, useOnHidden } from '../kit/focus.ts'
@@ -119,7 +118,7 @@ function LetterForm({ application, letters, mayAnswer }: Omit<LetterCreateProps,
       />
       <ActProblems acts={[write]} />
       <div className="layout-row">
-        <ActButton isPending={write.isPending}>Save draft</ActButton>
+        <Button isPending={write.isPending}>Save draft</Button>
         <Button onPress={discard}>Discard</Button>
       </div>
     </Form>

@@ -6,7 +6,6 @@ import type { Status } from '../../../application/statuses.ts'
 import { newActId } from '../../../client/act.ts'
 import type { Letter, WriteOutcome } from '../../../client/desk/letters.ts'
 import { actRetryDelays, SignedOutError } from '../../../client/session.ts'
-import { ActButton } from '../kit/ActButton.tsx'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
 import { DialogContent } from '../kit/Dialog.tsx'
@@ -70,9 +69,9 @@ export function LetterWrite({ application, status, letters }: LetterWriteProps) 
     <Form className="application-write" onSend={() => press(false)}>
       <div className="layout-row">
         <Choice label="Letter" options={options} value={occasion} onChoose={choose} />
-        <ActButton className="control-quiet" isPending={write.isPending}>
+        <Button className="control-quiet" isPending={write.isPending}>
           Draft from template
-        </ActButton>
+        </Button>
         {outcome?.state === 'sent' && <Button onPress={() => press(true)}>Draft again</Button>}
       </div>
       {outcome && (

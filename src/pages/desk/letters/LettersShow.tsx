@@ -5,7 +5,7 @@ import { maxCharacters } from '../../../application/limits.ts'
 import type { Count } from '../../../client/desk/count.ts'
 import type { LettersOverview, OutboxState } from '../../../client/desk/letters.ts'
 import { defaultLook } from '../../../design/look.ts'
-import { ActButton } from '../kit/ActButton.tsx'
+import { Button } from '../kit/Button.tsx'
 import { Field, Form } from '../kit/Field.tsx'
 import { focusRowOnRemoval } from '../kit/focus.ts'
 import { momentOf, formatCount } from '../kit/format.ts'
@@ -150,22 +150,22 @@ function Delivery({ postman, settings, states }: LettersOverview) {
       )}
       <ActProblems acts={[stop]} />
       <div className="layout-row">
-        <ActButton
+        <Button
           isOff={postman.stopped}
           isPending={stop.isPending && !postman.stopped}
           onPress={() => stop.press({ stopped: true })}
         >
           Stop all letters
-        </ActButton>
+        </Button>
         {/* A button of its own: a second press of the other one must not send what it stopped. */}
         {postman.stopped && (
-          <ActButton
+          <Button
             ref={focusRowOnRemoval}
             isPending={stop.isPending}
             onPress={() => stop.press({ stopped: false })}
           >
             {resumeWords(states.waiting)}
-          </ActButton>
+          </Button>
         )}
       </div>
     </Sheet>
@@ -301,9 +301,9 @@ function MailCheck({ postman }: LettersOverview) {
         </>
       )}
       <ActProblems acts={[check]} />
-      <ActButton isOff={isChecking} isPending={check.isPending} onPress={() => check.press({})}>
+      <Button isOff={isChecking} isPending={check.isPending} onPress={() => check.press({})}>
         {isChecking ? 'Checking…' : 'Check the mail server'}
-      </ActButton>
+      </Button>
     </Sheet>
   )
 }

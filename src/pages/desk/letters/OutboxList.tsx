@@ -4,7 +4,6 @@ import { useRef, useState } from 'react'
 import { maxCharacters } from '../../../application/limits.ts'
 import type { Letter, OutboxState } from '../../../client/desk/letters.ts'
 import { ApplicationLink, Back } from '../data/links.tsx'
-import { ActButton } from '../kit/ActButton.tsx'
 import { Button } from '../kit/Button.tsx'
 import { Field, Form } from '../kit/Field.tsx'
 import { useOnHidden } from '../kit/focus.ts'
@@ -66,9 +65,9 @@ function RetryAll({ letters }: { letters: string[] }) {
   })
   return (
     <>
-      <ActButton isPending={retry.isPending} onPress={() => retry.press({ letters })}>
+      <Button isPending={retry.isPending} onPress={() => retry.press({ letters })}>
         {`Try all ${letters.length} again`}
-      </ActButton>
+      </Button>
       <ActProblems acts={[retry]} />
     </>
   )
@@ -109,9 +108,9 @@ function OutboxLetter({ letter }: { letter: Letter }) {
         </span>
       </p>
       {state === 'waiting' && (
-        <ActButton about={label} isPending={stop.isPending} onPress={() => stop.press({ letters: [id] })}>
+        <Button about={label} isPending={stop.isPending} onPress={() => stop.press({ letters: [id] })}>
           Stop
-        </ActButton>
+        </Button>
       )}
       {answer !== '' && <p className="letters-reply">{answer}</p>}
       {(state === 'refused' || state === 'given up') && <UndeliveredEdit letter={letter} label={label} />}
@@ -139,9 +138,9 @@ function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
   return (
     <>
       <div className="layout-row">
-        <ActButton about={label} isPending={retry.isPending} onPress={() => retry.press({ letters })}>
+        <Button about={label} isPending={retry.isPending} onPress={() => retry.press({ letters })}>
           Try again
-        </ActButton>
+        </Button>
         {/* Automations and receipts use only the applicant's own email. Blind readers see no address. */}
         {letter.way === 'mail' && letter.occasion !== receipt && letter.to !== null && (
           <Button
@@ -153,9 +152,9 @@ function UndeliveredEdit({ letter, label }: { letter: Letter; label: string }) {
             Send to another address
           </Button>
         )}
-        <ActButton about={label} isPending={settle.isPending} onPress={() => settle.press({ letters })}>
+        <Button about={label} isPending={settle.isPending} onPress={() => settle.press({ letters })}>
           I told them another way
-        </ActButton>
+        </Button>
       </div>
       {isReaddressing && letter.to !== null && (
         <Readdress {...{ letter, label }} onClose={() => setIsReaddressing(false)} />
@@ -201,7 +200,7 @@ function Readdress({ letter, label, onClose }: ReaddressProps) {
       />
       <ActProblems acts={[send]} />
       <div className="layout-row">
-        <ActButton isPending={send.isPending}>Send there</ActButton>
+        <Button isPending={send.isPending}>Send there</Button>
         <Button onPress={cancel}>Cancel</Button>
       </div>
     </Form>

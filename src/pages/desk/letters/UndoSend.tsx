@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useState } from 'react'
 
 import type { Letter } from '../../../client/desk/letters.ts'
-import { ActButton } from '../kit/ActButton.tsx'
+import { Button } from '../kit/Button.tsx'
 import { announce } from '../kit/announce.tsx'
 import { countOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
@@ -109,7 +109,7 @@ function ReleasedBar(props: ReleasedBarProps) {
         {countOf(count, 'letter')} will be sent in{' '}
         <span className="letters-clock">{clockOf(secondsLeft)}</span>.
       </p>
-      <ActButton
+      <Button
         className=""
         isPending={stop.isPending}
         onPress={() => {
@@ -118,7 +118,7 @@ function ReleasedBar(props: ReleasedBarProps) {
         }}
       >
         {`Stop ${countOf(count, 'letter')}`}
-      </ActButton>
+      </Button>
       <ActProblems acts={[stop]} />
     </section>
   )

@@ -4,7 +4,6 @@ import { DecisionBar } from '../decisions/DecisionBar.tsx'
 import { StatusPill } from '../decisions/StatusPill.tsx'
 import { usePlaces } from '../data/usePlaces.ts'
 import { ApplicationLink } from '../data/links.tsx'
-import { ActButton } from '../kit/ActButton.tsx'
 import { Button } from '../kit/Button.tsx'
 import { filtersFrom } from '../data/filters.ts'
 import { focusOn } from '../kit/focus.ts'
@@ -108,14 +107,14 @@ function Remind({ places: { edition, questions, to_remind: count } }: { places: 
   const { response } = remind
   return (
     <>
-      <ActButton
+      <Button
         isOff={count === 0}
         isPending={remind.isPending}
         aria-describedby="remind-hint"
         onPress={() => remind.press({ edition })}
       >
         {count === 0 ? 'Draft reminders' : `Draft ${countOf(count, 'reminder')}`}
-      </ActButton>
+      </Button>
       <p className="control-hint" id="remind-hint">
         Drafts a reminder for everybody who has not answered after half of their days
         {incompleteCount > 0 && ', and for people who are coming and have a required question open'}. Nobody

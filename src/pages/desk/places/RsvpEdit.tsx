@@ -1,6 +1,6 @@
 import { rsvpStates, type Rsvp } from '../../../application/statuses.ts'
 import type { RsvpDetails, FullApplication } from '../../../client/desk/applications.ts'
-import { ActButton } from '../kit/ActButton.tsx'
+import { Button } from '../kit/Button.tsx'
 import { Field } from '../kit/Field.tsx'
 import { dayOf, momentOf } from '../kit/format.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
@@ -44,14 +44,14 @@ export function RsvpEdit({ application, name }: { application: FullApplication; 
         <legend className="visually-hidden">Answer</legend>
         <div className="layout-row">
           {rsvps.map((value) => (
-            <ActButton
+            <Button
               key={value}
               isPending={save.isPending}
               aria-pressed={value === answer}
               onPress={() => value !== answer && save.press({ application: id, answer: value })}
             >
               {wordsOf(value)}
-            </ActButton>
+            </Button>
           ))}
         </div>
       </fieldset>

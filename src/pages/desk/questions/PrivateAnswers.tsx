@@ -1,5 +1,5 @@
 import { privateDays } from '../../../application/limits.ts'
-import { ConfirmButton } from '../kit/ConfirmButton.tsx'
+import { Confirmation, Dialog } from '../kit/Dialog.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Field } from '../kit/Field.tsx'
 import { countOf, dayOf } from '../kit/format.ts'
@@ -60,15 +60,19 @@ export function DueAnswers({ due }: { due: number }) {
         {countOf(due, 'private answer')} {due === 1 ? 'is' : 'are'} due to be erased.
       </p>
       <div className="layout-row">
-        <ConfirmButton
-          question={`Erase ${countOf(due, 'private answer')} for good?`}
-          confirm="Erase for good"
-          cancel="Keep"
-          isPending={erase.isPending}
-          onConfirm={() => erase.press({})}
-        >
-          Erase them now
-        </ConfirmButton>
+        <Dialog button="Erase them now" isPending={erase.isPending}>
+          {(close) => (
+            <Confirmation
+              title={`Erase ${countOf(due, 'private answer')} for good?`}
+              close={close}
+              closeWords="Keep"
+              confirm="Erase for good"
+              onConfirm={() => erase.press({})}
+            >
+              <p>The other answers are kept.</p>
+            </Confirmation>
+          )}
+        </Dialog>
       </div>
       <ActProblems acts={[erase]} />
     </section>

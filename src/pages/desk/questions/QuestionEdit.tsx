@@ -1,7 +1,7 @@
 import { maxCharacters } from '../../../application/limits.ts'
 import type { QuestionKind } from '../../../application/questions.ts'
 import type { Questions } from '../../../client/desk/questions.ts'
-import { ConfirmButton } from '../kit/ConfirmButton.tsx'
+import { Confirmation, Dialog } from '../kit/Dialog.tsx'
 import { Button } from '../kit/Button.tsx'
 import { Choice, Field, TextField } from '../kit/Field.tsx'
 import { Tick } from '../kit/Tick.tsx'
@@ -88,16 +88,19 @@ export function QuestionEdit(props: QuestionEditProps) {
             Down
           </Button>
           {answers > 0 ? (
-            <ConfirmButton
-              about={about}
-              question={`Remove question ${number}? Saving then erases ${countOf(answers, 'answer')}.`}
-              confirm="Remove question"
-              cancel="Keep"
-              isPending={false}
-              onConfirm={onRemove}
-            >
-              Remove
-            </ConfirmButton>
+            <Dialog button="Remove" about={about}>
+              {(close) => (
+                <Confirmation
+                  title={`Remove question ${number}?`}
+                  close={close}
+                  closeWords="Keep"
+                  confirm="Remove question"
+                  onConfirm={onRemove}
+                >
+                  <p>{`Saving then erases ${countOf(answers, 'answer')}.`}</p>
+                </Confirmation>
+              )}
+            </Dialog>
           ) : (
             <Button about={about} onPress={onRemove}>
               Remove

@@ -1,6 +1,6 @@
 import { maxCharacters } from '../../../application/limits.ts'
 import type { ApplicationDetails } from '../../../client/desk/applications.ts'
-import { ActButton } from '../kit/ActButton.tsx'
+import { Button } from '../kit/Button.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Dialog } from '../kit/Dialog.tsx'
 import { DialogForm } from '../kit/DialogForm.tsx'
@@ -31,12 +31,12 @@ export function HoldEdit({ details, name }: HoldEditProps) {
               {hold.held_by}, {momentOf(hold.held_at)}
             </span>
           </p>
-          <ActButton
+          <Button
             isPending={end.isPending}
             onPress={() => end.press({ application: application.id, reason: '' })}
           >
             Remove hold
-          </ActButton>
+          </Button>
           <ActProblems acts={[end]} />
         </>
       ) : (

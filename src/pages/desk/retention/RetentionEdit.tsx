@@ -5,7 +5,7 @@ import type { Retention } from '../../../client/desk/retention.ts'
 import { nameOfEdition } from '../editions/editions.ts'
 import { ApplicationLink } from '../data/links.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
-import { ConfirmButton } from '../kit/ConfirmButton.tsx'
+import { Confirmation, Dialog } from '../kit/Dialog.tsx'
 import { Field } from '../kit/Field.tsx'
 import { filtersFrom } from '../data/filters.ts'
 import { nameOf } from '../data/names.ts'
@@ -70,15 +70,22 @@ function DueApplications({ retention: { due, announced } }: RetentionProps) {
             {announced ? 'you can erase them now.' : 'you erase them here.'}
           </p>
           <div className="layout-row">
-            <ConfirmButton
-              question={`Erase ${dueWords[0]?.toLowerCase()}${dueWords.slice(1)} for good?`}
-              confirm="Erase for good"
-              cancel="Not yet"
+            <Dialog
+              button={due > 500 ? 'Erase the first 500 applications' : `Erase ${applicationsOf(due)}`}
               isPending={erase.isPending}
-              onConfirm={() => erase.press({})}
             >
-              {due > 500 ? 'Erase the first 500 applications' : `Erase ${applicationsOf(due)}`}
-            </ConfirmButton>
+              {(close) => (
+                <Confirmation
+                  title={`Erase ${dueWords[0]?.toLowerCase()}${dueWords.slice(1)} for good?`}
+                  close={close}
+                  closeWords="Not yet"
+                  confirm="Erase for good"
+                  onConfirm={() => erase.press({})}
+                >
+                  <p>Their answers, notes, marks and letters are erased, too.</p>
+                </Confirmation>
+              )}
+            </Dialog>
           </div>
           <ActProblems acts={[erase]} />
         </>

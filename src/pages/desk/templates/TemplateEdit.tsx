@@ -5,10 +5,9 @@ import { columns } from '../../../application/application.ts'
 import type { ListedApplication } from '../../../client/desk/applications.ts'
 import type { LettersOverview, Template } from '../../../client/desk/letters.ts'
 import { Back } from '../data/links.tsx'
-import { ActButton } from '../kit/ActButton.tsx'
 import { announce } from '../kit/announce.tsx'
 import { Button } from '../kit/Button.tsx'
-import { ConfirmButton } from '../kit/ConfirmButton.tsx'
+import { Confirmation, Dialog } from '../kit/Dialog.tsx'
 import { Field } from '../kit/Field.tsx'
 import { nameOf } from '../data/names.ts'
 import { shortMomentOf, formatCount } from '../kit/format.ts'
@@ -155,15 +154,19 @@ function TemplateRemove({ template }: { template: LettersOverview['templates'][n
   })
   return (
     <section className="layout-row" aria-label="Removing">
-      <ConfirmButton
-        question={`Remove this template${drafts.count > 0 ? `, and its drafts (${formatCount(drafts)})` : ''}? Sent letters are kept.`}
-        confirm="Remove for good"
-        cancel="Keep"
-        isPending={remove.isPending}
-        onConfirm={() => remove.press({ occasion, version })}
-      >
-        Remove
-      </ConfirmButton>
+      <Dialog button="Remove" isPending={remove.isPending}>
+        {(close) => (
+          <Confirmation
+            title={`Remove this template${drafts.count > 0 ? `, and its drafts (${formatCount(drafts)})` : ''}?`}
+            close={close}
+            closeWords="Keep"
+            confirm="Remove for good"
+            onConfirm={() => remove.press({ occasion, version })}
+          >
+            <p>Sent letters are kept.</p>
+          </Confirmation>
+        )}
+      </Dialog>
       <ActProblems acts={[remove]} />
     </section>
   )
@@ -219,12 +222,12 @@ function TemplatePreview({ occasion, subject, body }: LetterContent & { occasion
             </p>
           )}
           {overview?.postman.is_there && (
-            <ActButton
+            <Button
               isPending={sendTest.isPending}
               onPress={() => sendTest.press({ occasion, subject, body, application: preview.application })}
             >
               Send me a test
-            </ActButton>
+            </Button>
           )}
           <ActProblems acts={[sendTest]} />
         </>
