@@ -90,7 +90,7 @@ export function ApplicationTimeline({ details, newKeys, undo }: ApplicationTimel
 /** An event of a letter. It unfolds the letter's text, unless the organiser reads blind. */
 function LetterEvent({ event: { text, letter } }: { event: ReturnType<typeof eventsOf>[number] }) {
   const isPrinting = useMedia('print')
-  if (letter === undefined || letter.name === null) return <p>{text}</p>
+  if (letter === undefined || letter.name === null) return <p className="application-event">{text}</p>
   return (
     <details open={isPrinting}>
       <summary>{text}</summary>
