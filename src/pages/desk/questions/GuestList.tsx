@@ -200,7 +200,11 @@ function GuestTable({ guests, questions, columns, isBlind, edition }: GuestTable
           return (
             <tr key={guest.id}>
               <th scope="row">
-                <ApplicationLink id={guest.id} filters={{ ...filtersFrom(''), edition }}>
+                <ApplicationLink
+                  className="guests-link"
+                  id={guest.id}
+                  filters={{ ...filtersFrom(''), edition }}
+                >
                   {nameOf(guest)}
                 </ApplicationLink>
                 {missing > 0 && <span className="guests-open">{countOf(missing, 'answer')} missing</span>}
