@@ -219,7 +219,7 @@ function TemplateList({ templates }: LettersOverview) {
           </li>
         ))}
       </ul>
-      <Form className="letters-new" onSend={open}>
+      <Form className="layout-field-row" onSend={open}>
         <Field
           label="Name of a new template"
           required

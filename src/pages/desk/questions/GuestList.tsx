@@ -101,7 +101,8 @@ function Guests({ byName, asked, places, edition }: GuestsProps) {
       </p>
       {isBlind && <p>Names, contact details and private answers are hidden: blind reading is on.</p>}
       <div className="layout-columns guests-options">
-        <form className="layout-sheet" aria-label="Columns">
+        {/* The order and the buttons share a line, so that the first guests are in sight. */}
+        <form className="layout-sheet layout-field-row" aria-label="Columns">
           {columns.length > 0 && (
             <fieldset className="guests-columns">
               <legend>Columns</legend>
