@@ -41,6 +41,7 @@ export function Frame({ session, version, children }: FrameProps) {
           {rooms.map(([name, to]) => (
             <a
               key={name}
+              className="desk-link"
               href={hrefOf(edition === undefined ? to : inEdition(to, edition))}
               aria-current={name === roomOf(route) ? 'page' : undefined}
               {...(to.screen === 'letters' && letterAttributes)}

@@ -42,6 +42,7 @@ export function RoomParts({ route }: { route: Route }) {
         {links.map(([screen, words]) => (
           <a
             key={screen}
+            className="desk-link"
             href={hrefOf({ screen, edition: ofOneRetreat.includes(screen) ? edition : undefined })}
             aria-current={screen === route.screen ? 'page' : undefined}
           >

@@ -93,3 +93,20 @@ test('every class in use has a style, or is looked for by a script or a test', (
   const isLookedFor = (name: string) => new RegExp(`[.]${name}(?![\\w-])`).test(lookedFor)
   expect(usedClasses.filter((name) => !styledClasses.includes(name) && !isLookedFor(name))).toEqual([])
 })
+
+/** A selector that ends with any paragraph, span or link, such as `.x > a:hover`. */
+const bareEnd = /(?<![\w.#:[-])(?:p|span|a)(?:[:[][^\s,>+~{]*)?\)*\s*[,{]/
+
+test('only base styles and styles on paper are for paragraphs, spans and links without a class', () => {
+  const names = readdirSync(desk, { recursive: true }).map(String)
+  const others = names
+    .filter((name) => name.endsWith('.css') && name !== 'print.css')
+    .flatMap((name) => {
+      const sheet = withoutComments(readFileSync(join(desk, name), 'utf8'))
+      const selectors = sheet.replace(/^@layer base \{.*?^\}/ms, '').match(/[^{};]+\{/g) ?? []
+      return selectors
+        .filter((selector) => bareEnd.test(selector))
+        .map((selector) => `${name}: ${selector.trim()}`)
+    })
+  expect(others).toEqual([])
+})

@@ -38,7 +38,7 @@ export function AccountShow({ auth, session }: { auth: LoadAuth; session: Watche
   return (
     <div className="account-screen layout-settings">
       <Heading>Account</Heading>
-      <p>
+      <p className="layout-text">
         You are signed in as <b>{email}</b>.
       </p>
       <NameEdit />
@@ -169,10 +169,10 @@ function NoticesEdit() {
             ))}
           </fieldset>
           {settings.day_due_at !== null && settings.is_postman_there && (
-            <p>The next daily email is sent {momentOf(settings.day_due_at)}.</p>
+            <p className="layout-text">The next daily email is sent {momentOf(settings.day_due_at)}.</p>
           )}
           {settings.notices !== 'off' && !settings.is_postman_there && (
-            <p>No email is sent until this site has a mail server.</p>
+            <p className="layout-text">No email is sent until this site has a mail server.</p>
           )}
         </>
       )}
@@ -210,7 +210,9 @@ function PasswordEdit({ auth, asMe }: AccountPartProps) {
   )
   return (
     <Sheet title="Password">
-      <p>With a password you sign in without a code. A new password ends your sessions in other browsers.</p>
+      <p className="layout-text">
+        With a password you sign in without a code. A new password ends your sessions in other browsers.
+      </p>
       <form key={savedCount} onSubmit={onSubmit}>
         {/* Tells the browser which account the password belongs to. */}
         <input hidden readOnly autoComplete="username" value={email} />
@@ -245,7 +247,7 @@ function SessionsEnd({ session, asMe }: { session: WatchedSession; asMe: AsMe })
   const { error, isPending, press } = useForm(asMe(() => session.signOut('global')))
   return (
     <Sheet title="Sessions">
-      <p>Signs you out in every browser, including this one.</p>
+      <p className="layout-text">Signs you out in every browser, including this one.</p>
       <Button isPending={isPending} onPress={() => confirmLoss() && press()}>
         End all sessions
       </Button>

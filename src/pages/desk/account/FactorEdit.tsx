@@ -88,7 +88,7 @@ export function FactorEdit({ auth, asMe }: AccountPartProps) {
       ) : (
         verifiedIds && (
           <>
-            <p>{words.about}</p>
+            <p className="layout-text">{words.about}</p>
             <Button ref={button} isPending={isPending} onPress={press}>
               {words.button}
             </Button>
@@ -122,14 +122,19 @@ function FactorVerify({ auth, factor: { id, totp }, onVerified, onCancelled }: F
     <div className="account-factor">
       <img src={totp.qr_code} alt="A QR code with the secret shown beside it" width="192" height="192" />
       <div>
-        <p>
-          Scan this with your authenticator app, or <a href={totp.uri}>open it in the app on this device</a>,
-          or type this secret:
+        <p className="layout-text">
+          Scan this with your authenticator app, or{' '}
+          <a className="account-link" href={totp.uri}>
+            open it in the app on this device
+          </a>
+          , or type this secret:
         </p>
-        <p>
+        <p className="layout-text">
           <code className="account-secret">{totp.secret}</code>
         </p>
-        <p>Then type the code that the app shows. This ends your sessions in other browsers.</p>
+        <p className="layout-text">
+          Then type the code that the app shows. This ends your sessions in other browsers.
+        </p>
         <form onSubmit={verify.onSubmit}>
           <CodeField problem={verify.problem} takesFocus />
           <div className="layout-row">

@@ -115,6 +115,7 @@ export function ApplicationTabs({ filters, counts }: { filters: Filters; counts:
         return (
           <a
             key={status}
+            className="list-tab"
             href={hrefOf({ screen: 'list', filters: { ...filters, status } })}
             aria-current={isCurrent ? 'page' : undefined}
             ref={isCurrent ? scrollIntoTabs : undefined}

@@ -56,7 +56,7 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
         </label>
       </td>
       <th scope="row" className="rows-name">
-        <a id={row.id} href={href} onClick={onOpen}>
+        <a id={row.id} className="rows-link" href={href} onClick={onOpen}>
           <bdi>{highlight(name)}</bdi>
         </a>
         {hasNewNote && (
@@ -72,7 +72,7 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
       </td>
       <td className="rows-team">{row.team_size === '' ? '' : teamSizes[row.team_size]}</td>
       <td className="rows-reason">
-        <p>{row.reason.trim() === '' ? 'No answer' : highlight(row.reason)}</p>
+        <p className="rows-excerpt">{row.reason.trim() === '' ? 'No answer' : highlight(row.reason)}</p>
       </td>
       <td className="rows-when">
         <time dateTime={row.created_at} title={momentOf(row.created_at)}>

@@ -171,7 +171,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
                   <NoteCreate application={id} field={note} history={details.history} />
                   <ApplicationTimeline
                     {...{ details, newKeys }}
-                    undo={<UndoEarlier application={id} {...listeners} />}
+                    renderUndo={(status) => <UndoEarlier application={id} {...{ status }} {...listeners} />}
                   />
                 </Sheet>
                 <Sheet title="Letters" className="application-letters">

@@ -1,6 +1,7 @@
 import type { ReactNode, RefObject } from 'react'
 
 import { maxCharacters } from '../../../application/limits.ts'
+import type { Status } from '../../../application/statuses.ts'
 import type { Delivery, HistoryEntry, OpenedApplication } from '../../../client/desk/applications.ts'
 import { isComposing } from '../../composition.ts'
 import { Button } from '../kit/Button.tsx'
@@ -49,14 +50,14 @@ interface ApplicationTimelineProps {
   details: OpenedApplication
   /** The keys of events since the last look. */
   newKeys: ReadonlySet<string>
-  /** What stands below the last decision. */
-  undo: ReactNode
+  /** Returns what stands below the last decision, by its status. */
+  renderUndo: (status: Status) => ReactNode
 }
 
 /** The timeline of an application, and the state of letters and webhooks that have not arrived. */
-export function ApplicationTimeline({ details, newKeys, undo }: ApplicationTimelineProps) {
+export function ApplicationTimeline({ details, newKeys, renderUndo }: ApplicationTimelineProps) {
   const { delivery, history, letters } = details
-  const lastDecision = history.findLast(({ kind }) => kind === 'status')
+  const lastDecision = history.findLast((entry) => entry.kind === 'status')
   return (
     <>
       <ol className="application-timeline">
@@ -68,7 +69,7 @@ export function ApplicationTimeline({ details, newKeys, undo }: ApplicationTimel
               {newKeys.has(key) && ', new since you last looked'}
             </p>
             {text}
-            {key === lastDecision?.act && undo}
+            {lastDecision && key === lastDecision.act && renderUndo(lastDecision.detail.status)}
           </li>
         ))}
       </ol>
@@ -90,7 +91,7 @@ export function ApplicationTimeline({ details, newKeys, undo }: ApplicationTimel
 /** An event of a letter. It unfolds the letter's text, unless the organiser reads blind. */
 function LetterEvent({ event: { text, letter } }: { event: ReturnType<typeof eventsOf>[number] }) {
   const isPrinting = useMedia('print')
-  if (letter === undefined || letter.name === null) return <p>{text}</p>
+  if (letter === undefined || letter.name === null) return <p className="application-event">{text}</p>
   return (
     <details open={isPrinting}>
       <summary>{text}</summary>

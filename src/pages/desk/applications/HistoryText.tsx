@@ -1,50 +1,52 @@
+import type { ReactNode } from 'react'
+
 import { rsvpStates, statuses } from '../../../application/statuses.ts'
 import type { HistoryEntry } from '../../../client/desk/applications.ts'
 import { countOf, dayOf } from '../kit/format.ts'
 import { LongText } from '../kit/LongText.tsx'
 import { nameOfOccasion } from '../letters/letters.ts'
 
-/** The words for an entry of an application's history. */
+/** The paragraph for an entry of an application's history. */
 export function HistoryText({ entry }: { entry: HistoryEntry }) {
+  const isNote = entry.kind === 'note'
+  return (
+    <p className={isNote ? 'application-event application-note' : 'application-event'}>{wordsOf(entry)}</p>
+  )
+}
+
+function wordsOf(entry: HistoryEntry): ReactNode {
   switch (entry.kind) {
     case 'status':
       return (
-        <p>
+        <>
           {statuses[entry.detail.status]}{' '}
           <span className="layout-quiet">(was {statuses[entry.detail.former]})</span>
-        </p>
+        </>
       )
     case 'note':
-      return (
-        <p className="application-note">
-          <LongText text={entry.detail.note} />
-        </p>
-      )
+      return <LongText text={entry.detail.note} />
     case 'revealed':
-      return <p>Revealed name, email, phone, LinkedIn and company</p>
+      return 'Revealed name, email, phone, LinkedIn and company'
     case 'address':
-      return <p>Letters go to {entry.detail.address ?? 'another address'} from now on</p>
-    case 'told':
-      return (
-        <p>
-          {entry.detail.way === 'mail' ? 'Letter ' : 'To the automation: '}“
-          {nameOfOccasion(entry.detail.occasion)}” contacted another way
-        </p>
-      )
+      return `Letters go to ${entry.detail.address ?? 'another address'} from now on`
+    case 'told': {
+      const { way, occasion } = entry.detail
+      return `${way === 'mail' ? 'Letter ' : 'To the automation: '}“${nameOfOccasion(occasion)}” contacted another way`
+    }
     case 'answer': {
       const { answer } = entry.detail
-      return <p>Answer: {answer === null ? 'none' : rsvpStates[answer]}</p>
+      return `Answer: ${answer === null ? 'none' : rsvpStates[answer]}`
     }
     case 'questions':
-      return <p>{countOf(entry.detail.changes, 'answer')} to questions changed</p>
+      return `${countOf(entry.detail.changes, 'answer')} to questions changed`
     case 'kept':
-      return <p>Deadline: {dayOf(entry.detail.until)}</p>
+      return `Deadline: ${dayOf(entry.detail.until)}`
     case 'hold': {
       const { reason } = entry.detail
-      if (reason === null) return <p>No longer kept</p>
-      return <p>Kept{reason !== undefined && `: ${reason}`}</p>
+      if (reason === null) return 'No longer kept'
+      return reason === undefined ? 'Kept' : `Kept: ${reason}`
     }
     case 'link':
-      return <p>Their link was put into the letter “{nameOfOccasion(entry.detail.occasion)}” by hand</p>
+      return `Their link was put into the letter “${nameOfOccasion(entry.detail.occasion)}” by hand`
   }
 }

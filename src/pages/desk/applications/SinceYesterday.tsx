@@ -14,7 +14,7 @@ export function SinceYesterday({ edition, since: { day, new: received, replied }
   const filters = { ...filtersFrom(''), edition, status: 'all' as const, from: day }
   const parts = [
     isAny(received) && (
-      <a key="new" href={hrefOf({ screen: 'list', filters })}>
+      <a key="new" className="list-link" href={hrefOf({ screen: 'list', filters })}>
         {formatCount(received)} new
       </a>
     ),

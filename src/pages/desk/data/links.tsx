@@ -7,14 +7,20 @@ interface ApplicationLinkProps {
   id: string
   /** The filters of the list that the application is opened from; by default, none. */
   filters?: Filters
+  className?: string
   /** The applicant's name, or another text that identifies the application. */
   children: ReactNode
 }
 
 /** A link to an application. */
-export function ApplicationLink({ id, filters = filtersFrom(''), children }: ApplicationLinkProps) {
+export function ApplicationLink({
+  id,
+  filters = filtersFrom(''),
+  className,
+  children,
+}: ApplicationLinkProps) {
   return (
-    <a href={hrefOf({ screen: 'application', id, filters })}>
+    <a className={className} href={hrefOf({ screen: 'application', id, filters })}>
       <bdi>{children}</bdi>
     </a>
   )

@@ -1,3 +1,5 @@
+import type { Status } from '../../../application/statuses.ts'
+import type { Decision } from '../data/decision-state.ts'
 import { Button } from '../kit/Button.tsx'
 import { formatNumber } from '../kit/format.ts'
 import { useDecisionQueue } from '../data/useDesk.tsx'
@@ -5,15 +7,17 @@ import { undo, type DecisionListeners } from './decide.ts'
 import { useUndo } from './useUndo.ts'
 
 interface UndoEarlierProps extends DecisionListeners {
-  /** The id of the application whose decision can be undone. */
+  /** The id of the application, and the last decision in its history as it was read. A later one may not be there yet. */
   application: string
+  status: Status
 }
 
 /** The button that undoes the last decision on an application, once the bar offers that no more. */
-export function UndoEarlier({ application, ...listeners }: UndoEarlierProps) {
+export function UndoEarlier({ application, status, ...listeners }: UndoEarlierProps) {
   const { queue } = useDecisionQueue()
   const { undoable, offeredAt } = useUndo()
-  if (offeredAt !== null || !undoable.some((each) => each.application.id === application)) return null
+  const isIt = ({ application: { id }, wanted }: Decision) => id === application && wanted === status
+  if (offeredAt !== null || !undoable.some(isIt)) return null
   return (
     <Button onPress={() => undo(queue, listeners)}>
       {undoable.length === 1 ? 'Undo' : `Undo all ${formatNumber(undoable.length)}`}

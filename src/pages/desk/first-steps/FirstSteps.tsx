@@ -68,7 +68,11 @@ export function StepList({ steps }: { steps: FirstSteps }) {
                 {words}
               </Tick>
             )}
-            {link && <a href={link[1]}>{link[0]}</a>}
+            {link && (
+              <a className="layout-link" href={link[1]}>
+                {link[0]}
+              </a>
+            )}
           </li>
         ))}
       </ul>

@@ -35,7 +35,9 @@ function Pieces({ text, pieces, highlight }: PiecesProps) {
         {(isExpanded || isPrinting ? pieces : pieces.slice(0, 1)).map((piece, index) => (
           // The pieces change only when the whole text does.
           // oxlint-disable-next-line react/no-array-index-key
-          <span key={index}>{highlight(piece)}</span>
+          <span key={index} className="layout-piece">
+            {highlight(piece)}
+          </span>
         ))}
         {!isExpanded && !isPrinting && '…'}
       </bdi>

@@ -42,7 +42,7 @@ export function Announcement({ screen }: { screen?: string | undefined }) {
     // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role
     <p className="announce-words" role="status">
       {isHere && text !== '' && (
-        <span key={count} className={isShown ? undefined : 'visually-hidden'}>
+        <span key={count} className={isShown ? 'announce-box' : 'visually-hidden'}>
           {text}
         </span>
       )}

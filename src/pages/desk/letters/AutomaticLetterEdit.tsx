@@ -42,10 +42,10 @@ export function AutomaticLetterEdit({ setting, settings, postman }: AutomaticLet
         onSwitch={(isOn) => save.press({ version: null, reply_to: null, [setting]: isOn })}
       />
       {settings[setting] && !postman.is_there && (
-        <p>No {title.toLowerCase()} is sent until this site has a mail server.</p>
+        <p className="layout-text">No {title.toLowerCase()} is sent until this site has a mail server.</p>
       )}
       <ActProblems acts={[save]} />
-      <p>
+      <p className="layout-text">
         <a href={hrefOf({ screen: 'template', occasion })}>Edit the {title.toLowerCase()}</a>
       </p>
     </Sheet>

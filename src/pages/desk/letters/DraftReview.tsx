@@ -228,9 +228,13 @@ function GroupHead({
           Send {words(sendable.length)}
         </TickAll>
       ) : (
-        <span>{words(drafts.length)}</span>
+        <span className="drafts-count">{words(drafts.length)}</span>
       )}
-      <a href={hrefOf({ screen: 'template', occasion })} aria-label={`Template: ${nameOfOccasion(occasion)}`}>
+      <a
+        className="drafts-template"
+        href={hrefOf({ screen: 'template', occasion })}
+        aria-label={`Template: ${nameOfOccasion(occasion)}`}
+      >
         Template
       </a>
     </div>

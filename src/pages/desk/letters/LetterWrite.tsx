@@ -67,7 +67,7 @@ export function LetterWrite({ application, status, letters }: LetterWriteProps) 
   const outcome = lastOutcome && isDraft(lastOutcome) && !hasDraft ? undefined : lastOutcome
   return (
     <Form className="application-write" onSend={() => press(false)}>
-      <div className="layout-row">
+      <div className="layout-field-row">
         <Choice label="Letter" options={options} value={occasion} onChoose={choose} />
         <Button className="control-quiet" isPending={write.isPending}>
           Draft from template

@@ -130,13 +130,15 @@ function Delivery({ postman, settings, states }: LettersOverview) {
   const shown = (Object.keys(stateWords) as OutboxState[]).filter((state) => states[state].count > 0)
   return (
     <Sheet title="On the way">
-      <p className={postman.stopped || postman.paused_until !== null ? 'layout-notice error' : ''}>
+      <p className={postman.stopped || postman.paused_until !== null ? 'layout-notice error' : 'layout-text'}>
         {deliveryWords(postman)}
       </p>
       {postman.is_there && postman.is_automation_there && !postman.stopped && (
-        <p>The decisions that you send are passed to an automation too.</p>
+        <p className="layout-text">The decisions that you send are passed to an automation too.</p>
       )}
-      {shown.length === 0 && <p className="layout-quiet">No letters are being sent, and none failed.</p>}
+      {shown.length === 0 && (
+        <p className="layout-quiet layout-text">No letters are being sent, and none failed.</p>
+      )}
       {shown.length > 0 && (
         <ul className="layout-lines">
           {shown.map((state) => (
@@ -217,7 +219,7 @@ function TemplateList({ templates }: LettersOverview) {
           </li>
         ))}
       </ul>
-      <Form className="letters-new" onSend={open}>
+      <Form className="layout-field-row" onSend={open}>
         <Field
           label="Name of a new template"
           required
@@ -278,7 +280,7 @@ function MailCheck({ postman }: LettersOverview) {
   return (
     <Sheet title="Mail server">
       {checkedAt === null ? (
-        <p>
+        <p className="layout-text">
           Checks whether the mail server accepts letters, and whether other mail servers trust their sender.
         </p>
       ) : (
@@ -293,7 +295,7 @@ function MailCheck({ postman }: LettersOverview) {
               </div>
             ))}
           </dl>
-          <p className="layout-quiet">
+          <p className="layout-quiet layout-text">
             As of {momentOf(checkedAt)}.
             {findings.some(({ verdict }) => verdict === 'wrong') &&
               ' Please tell the person who runs this site.'}

@@ -91,7 +91,10 @@ function OutboxLetter({ letter }: { letter: Letter }) {
   return (
     <li>
       <p className="letters-about">
-        <ApplicationLink id={letter.application}>{name}</ApplicationLink>
+        {/* In a span, the padding of the link does not make the line higher. */}
+        <span>
+          <ApplicationLink id={letter.application}>{name}</ApplicationLink>
+        </span>
         <span>
           {nameOfOccasion(occasion)}
           {!isMail && ', to the automation'}

@@ -105,7 +105,7 @@ function ReleasedBar(props: ReleasedBarProps) {
   if (isSettled || (isOver && !stop.isPending && stop.error === null)) return null
   return (
     <section className="layout-row layout-notice" aria-label="On their way">
-      <p>
+      <p className="letters-when">
         {countOf(count, 'letter')} will be sent in{' '}
         <span className="letters-clock">{clockOf(secondsLeft)}</span>.
       </p>

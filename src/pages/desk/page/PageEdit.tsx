@@ -151,7 +151,7 @@ const ifBlank = (text: string) => `If blank: “${text}”`
 /** How a page that is a build gets what was saved. */
 function BuildNotice({ page, hasInput }: { page: PageSettings; hasInput: boolean }) {
   return (
-    <div className="layout-notice page-build">
+    <div className="layout-notice">
       <p>
         Your page is a build: it changes when it is built again. Save, download {pageFile}, and give it to the
         person who builds your page.
@@ -274,7 +274,7 @@ function FactTick({ name, value, isOn, onTick, to }: FactTickProps) {
       <Tick {...{ isOn, onTick }}>
         {name}: <bdi>{value ?? 'not set'}</bdi>
       </Tick>
-      <a href={hrefOf(to)}>
+      <a className="layout-link" href={hrefOf(to)}>
         {value === undefined ? 'Set' : 'Change'}
         <span className="visually-hidden">: {name}</span>
       </a>

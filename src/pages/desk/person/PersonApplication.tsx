@@ -164,11 +164,11 @@ function Text({ subject, body }: { subject: string | null; body: string | null }
   if (subject === null) return null
   return (
     <div className="person-letter">
-      <p>
+      <p className="person-subject">
         <span className="visually-hidden">Subject: </span>
         <LongText text={words(subject)} />
       </p>
-      <p>
+      <p className="person-body">
         <LongText text={words(body ?? '')} />
       </p>
     </div>

@@ -71,21 +71,21 @@ function Numbers({ places, edition }: EditionProps & { places: Places }) {
     <>
       <ul className="places-numbers">
         {free !== null && (
-          <li className={free > 0 ? 'places-free' : undefined}>
-            <p>
-              <b>{formatNumber(Math.max(free, 0))}</b> of {formatNumber(places.places ?? 0)} free
-            </p>
+          <li className={free > 0 ? 'places-seats places-free' : 'places-seats'}>
+            <b>{formatNumber(Math.max(free, 0))}</b> of {formatNumber(places.places ?? 0)} free
           </li>
         )}
         {counts.map(([answer, count]) => (
           <li key={answer}>
-            <a href={hrefOfRsvp(answer)}>
+            <a className="places-link" href={hrefOfRsvp(answer)}>
               <b>{formatNumber(count)}</b> {rsvpStates[answer]}
             </a>
             {answer === 'no answer' && late > 0 && (
               <>
                 {' '}
-                <a href={hrefOfRsvp('late')}>{formatNumber(late)} of them late</a>
+                <a className="places-link" href={hrefOfRsvp('late')}>
+                  {formatNumber(late)} of them late
+                </a>
               </>
             )}
           </li>

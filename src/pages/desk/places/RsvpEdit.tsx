@@ -79,7 +79,7 @@ function DeadlineEdit({
       saved === null ? '' : `${name}: deadline ${dayOf(saved)}`,
   })
   return (
-    <form onSubmit={draft.onSubmit}>
+    <form className="layout-field-row" onSubmit={draft.onSubmit}>
       <Field
         label="Deadline"
         type="date"

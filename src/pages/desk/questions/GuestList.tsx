@@ -101,7 +101,8 @@ function Guests({ byName, asked, places, edition }: GuestsProps) {
       </p>
       {isBlind && <p>Names, contact details and private answers are hidden: blind reading is on.</p>}
       <div className="layout-columns guests-options">
-        <form className="layout-sheet" aria-label="Columns">
+        {/* The order and the buttons share a line, so that the first guests are in sight. */}
+        <form className="layout-sheet layout-field-row" aria-label="Columns">
           {columns.length > 0 && (
             <fieldset className="guests-columns">
               <legend>Columns</legend>
@@ -200,7 +201,11 @@ function GuestTable({ guests, questions, columns, isBlind, edition }: GuestTable
           return (
             <tr key={guest.id}>
               <th scope="row">
-                <ApplicationLink id={guest.id} filters={{ ...filtersFrom(''), edition }}>
+                <ApplicationLink
+                  className="guests-link"
+                  id={guest.id}
+                  filters={{ ...filtersFrom(''), edition }}
+                >
                   {nameOf(guest)}
                 </ApplicationLink>
                 {missing > 0 && <span className="guests-open">{countOf(missing, 'answer')} missing</span>}

@@ -6,7 +6,7 @@ import type { WatchedSession } from './watch-session.ts'
 export function NotAnOrganiser({ session, email }: { session: WatchedSession; email: string }) {
   return (
     <Step title="Not an organiser">
-      <p>
+      <p className="layout-text">
         You are signed in as <b>{email}</b>, who is not an organiser here. Please ask the person who runs this
         site to make you one, or use another address.
       </p>
@@ -21,7 +21,9 @@ export function NotAnOrganiser({ session, email }: { session: WatchedSession; em
 export function SignInElsewhere() {
   return (
     <Step title="The desk is elsewhere">
-      <p>Organisers of this retreat sign in at another address. Your operator knows it.</p>
+      <p className="layout-text">
+        Organisers of this retreat sign in at another address. Your operator knows it.
+      </p>
     </Step>
   )
 }

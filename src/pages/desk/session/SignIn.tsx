@@ -117,7 +117,7 @@ function CodeForm({ auth, email, onBack }: { auth: LoadAuth; email: string; onBa
   )
   return (
     <Step title="Type the code">
-      <p>
+      <p className="layout-text">
         If <b>{email}</b> is an organiser’s address, an email with a code is on its way. Its link signs you
         in, too.
       </p>
@@ -125,7 +125,13 @@ function CodeForm({ auth, email, onBack }: { auth: LoadAuth; email: string; onBa
         <CodeField hint="Six digits. It works once." problem={form.problem} takesFocus />
       </StepForm>
       <Problem message="" error={again.error} />
-      <output>{sentAgain > 0 && !again.problem && <span key={sentAgain}>Sent again.</span>}</output>
+      <output>
+        {sentAgain > 0 && !again.problem && (
+          <span key={sentAgain} className="session-sent">
+            Sent again.
+          </span>
+        )}
+      </output>
     </Step>
   )
 }

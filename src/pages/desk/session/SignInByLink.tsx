@@ -60,7 +60,9 @@ export function SignInByLink({ auth, link, onLeave }: SignInByLinkProps) {
   return (
     <Step title={words.title}>
       {problem && <NoticeBox text={problem} isProblem />}
-      <p id="about-link">{words.about}</p>
+      <p id="about-link" className="layout-text">
+        {words.about}
+      </p>
       <button ref={focus} aria-describedby="about-link" aria-disabled={isPending} onClick={press}>
         {isPending ? 'One moment…' : words.button}
       </button>
