@@ -8,7 +8,7 @@ import {
   type DatabaseLocation,
   type OpenOptions,
 } from '../server/database/database.ts'
-import { lossError } from '../server/database/connection/failures.ts'
+import { lossError } from '../server/database/connection/operator-errors.ts'
 import { remedyForOld } from '../server/database/schema/schema-state.ts'
 import { exitProcess } from '../settings/exit-process.ts'
 import { OperatorError } from '../settings/operator-error.ts'

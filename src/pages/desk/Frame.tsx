@@ -134,12 +134,12 @@ function NotSaved() {
   const { state } = useDecisionQueue()
   const failed = useSyncExternalStore(failedActs.subscribe, failedActs.all, failedActs.all)
   return (
-    <div role="alert" className="desk-problems">
+    <div className="desk-problems">
       {state.refusals.size > 0 && <DecisionProblems />}
       {failed.map(({ subject, screen, failure, repeat }) => {
         const forget = () => failedActs.forgetOne(subject)
         return (
-          <section key={subject} className="layout-notice error">
+          <section key={subject} role="alert" className="layout-notice error">
             <p>
               <bdi>{screen.title}</bdi>: {withSmallInitial(failure)}
             </p>

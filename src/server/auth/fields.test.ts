@@ -2,7 +2,7 @@ import fastify, { type FastifyInstance } from 'fastify'
 import { beforeAll, expect, test } from 'vitest'
 
 import { acceptBodies } from '../http/large-requests.ts'
-import { sendError } from './errors.ts'
+import { sendError } from './error-response.ts'
 import { challengeOf, checkPhone, emailOf, fieldsOf } from './fields.ts'
 import { isUuid } from '../../application/uuid.ts'
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 import { createParseQueue, limitLargeRequests } from './large-requests.ts'
 import { requestLimits } from './request-limits.ts'
-import { limitUnreadData } from './unread.ts'
+import { limitUnreadData } from './unread-data.ts'
 
 test('requests whose bodies nobody reads take no room of large ones', async () => {
   const app = fastify(requestLimits)

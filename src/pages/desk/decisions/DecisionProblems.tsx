@@ -17,7 +17,7 @@ export function DecisionProblems() {
     }
     const label = decisionButtons.find(({ status }) => status === wanted)?.label ?? ''
     return (
-      <section key={application.id} className="layout-notice error">
+      <section key={application.id} role="alert" className="layout-notice error">
         <p>{sentenceOfRefusal(refusals[0], others.length)}</p>
         <p className="layout-row">
           {reason.kind === 'failed' && (

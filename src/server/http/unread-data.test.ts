@@ -3,7 +3,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import fastify, { type FastifyInstance } from 'fastify'
 import { expect, test } from 'vitest'
 
-import { limitUnreadData } from './unread.ts'
+import { limitUnreadData } from './unread-data.ts'
 
 let app: FastifyInstance
 

@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises'
 import { DatabaseError } from 'pg'
 import { expect, test } from 'vitest'
 
-import { lossError, unreachableError } from './failures.ts'
+import { lossError, unreachableError } from './operator-errors.ts'
 
 const description = 'PostgreSQL at db.example'
 const catchError = (work: Promise<unknown>) => work.then(String, (error: unknown) => error)
