@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { sessionKey } from '../../src/client/stored-session.ts'
 import { people } from '../support/applicants.ts'
-import { heading, link, names, timeline, problems } from '../support/desk-parts.ts'
+import { heading, link, names, problems } from '../support/desk-parts.ts'
 import { deskScreensForTestFile } from '../support/desk-screens.ts'
 import { disconnect, refusal } from '../support/network.ts'
 
@@ -74,27 +74,42 @@ test('without a connection the desk says that data may be out of date, and then 
   expect((await noteField()).value).toBe('Heard of')
 })
 
-test('a note is added once if its screen is left before the response, and its text is not restored', async () => {
+test('a note whose response comes after its screen was left, or never, is added once', async () => {
   const [{ id } = { id: '' }] = await desk.store(people(1))
-  const { network, press, follow, fill } = await desk.open(`/applications/${id}`)
-  let respond = () => {}
-  const responded = new Promise<void>((resolve) => (respond = resolve))
-  network.route('desk_note', async ({ send }) => {
-    await send()
-    await responded
-    return refusal()
-  })
-  await fill(await noteField(), 'Ask her.')
+  const { network, press, follow, fill, announced } = await desk.open(`/applications/${id}`)
+  const addAndLeave = async (note: string, count: number, response: (stored: Response) => Response) => {
+    let respond = () => {}
+    const hasLeft = new Promise<void>((resolve) => (respond = resolve))
+    const end = network.route('desk_note', async ({ send }) => {
+      const stored = await send()
+      await hasLeft
+      return response(stored)
+    })
+    await fill(await noteField(), note)
+    await press('Add note')
+    await waitFor(async () => expect(await storedNotes()).toHaveLength(count))
+    await follow('Back')
+    await waitFor(() => expect(names()).toEqual(['Person 1']))
+    respond()
+    await network.settled()
+    end()
+  }
+  const open = async () => {
+    await follow('Person 1')
+    return noteField()
+  }
+  await addAndLeave('Ask her.', 1, (stored) => stored)
+  await announced('Note added')
+  expect((await open()).value).toBe('')
+
+  await addAndLeave('Ask him.', 2, () => refusal())
+  await waitFor(() => expect(problems()).toEqual(['Person 1: note not added. boom']))
+  expect((await open()).value).toBe('Ask him.')
   await press('Add note')
-  await waitFor(async () => expect(await storedNotes()).toHaveLength(1))
-  await follow('Back')
-  await waitFor(() => expect(names()).toEqual(['Person 1']))
-  await follow('Person 1')
-  await waitFor(() => expect(timeline().at(-1)).toContain('Ask her.'))
-  expect((await noteField()).value).toBe('')
-  expect(await storedNotes()).toHaveLength(1)
-  respond()
-  await network.settled()
+  await announced('Note added')
+  await waitFor(async () => expect((await noteField()).value).toBe(''))
+  expect(problems()).toEqual([])
+  expect(await storedNotes()).toHaveLength(2)
 })
 
 test('with an expired token an act without a connection is reported as not sent, and works as soon as the connection is back', async () => {

@@ -168,7 +168,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
               <div>
                 {marks && <MarkEdit draft={markDraft} {...{ marks, isInBar }} />}
                 <Sheet title="What happened">
-                  <NoteCreate application={id} field={note} history={details.history} />
+                  <NoteCreate application={id} field={note} />
                   <ApplicationTimeline
                     {...{ details, newKeys }}
                     renderUndo={(status) => <UndoEarlier application={id} {...{ status }} {...listeners} />}

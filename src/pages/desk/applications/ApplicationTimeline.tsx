@@ -2,7 +2,7 @@ import type { ReactNode, RefObject } from 'react'
 
 import { maxCharacters } from '../../../application/limits.ts'
 import type { Status } from '../../../application/statuses.ts'
-import type { Delivery, HistoryEntry, OpenedApplication } from '../../../client/desk/applications.ts'
+import type { Delivery, OpenedApplication } from '../../../client/desk/applications.ts'
 import { isComposing } from '../../composition.ts'
 import { Button } from '../kit/Button.tsx'
 import { Form, TextField } from '../kit/Field.tsx'
@@ -10,7 +10,7 @@ import { focusHeading } from '../kit/focus.ts'
 import { momentOf } from '../kit/format.ts'
 import { useMedia } from '../kit/useMedia.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
-import { useDeskAct, useFoundAct } from '../data/useDeskAct.ts'
+import { useDeskAct } from '../data/useDeskAct.ts'
 import { useUnsentText } from '../data/useUnsentText.ts'
 import { eventsOf, wordsOfLetter } from '../letters/letters.ts'
 import { LetterText } from '../letters/LetterText.tsx'
@@ -110,24 +110,16 @@ function webhookWords({ attempts, last_status, next_attempt_at }: Delivery) {
 interface NoteCreateProps {
   application: string
   field: RefObject<HTMLTextAreaElement | null>
-  history: readonly HistoryEntry[]
 }
 
 /** The form that adds a note to an application. */
-export function NoteCreate({ application, field, history }: NoteCreateProps) {
+export function NoteCreate({ application, field }: NoteCreateProps) {
   const [typed, setUnsent] = useUnsentText<{ note: string }>(noteTextName(application))
-  // The note may have been saved although this screen was left before the response arrived.
-  const isAdded = useFoundAct(
-    'desk_note',
-    typed && { application, note: typed.note },
-    (id) => history.some(({ act }) => act === id),
-    () => setUnsent(null),
-  )
-  const note = (!isAdded && typed?.note) || ''
+  const note = typed?.note ?? ''
   const add = useDeskAct('desk_note', {
     success: () => 'Note added',
+    text: noteTextName(application),
     onSuccess() {
-      setUnsent(null)
       // After a note was added by keyboard, the focus moves to the heading.
       if (document.activeElement === field.current) focusHeading()
     },

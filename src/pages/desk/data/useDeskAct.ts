@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useEffectEvent, useRef } from 'react'
+import { useRef } from 'react'
 
 import { newActId } from '../../../client/act.ts'
 import type { ActWithId, Arguments, Result } from '../../../client/desk/calls.ts'
@@ -23,6 +23,8 @@ interface DeskActOptions<Name extends DeskActName> {
   success?: (response: Result<Name>, args: Args<Name>) => string
   /** Called only while its screen is open. */
   onSuccess?: (response: Result<Name>, args: Args<Name>) => unknown
+  /** The name of the unsent text that it sends. A success clears it, unless it was changed meanwhile. */
+  text?: string
   /** If pressed again while pending, runs once more afterwards with the latest values. */
   queuesLatest?: boolean
 }
@@ -44,7 +46,7 @@ const waitingNoticeDelay = 700
  */
 export function useDeskAct<Name extends DeskActName>(
   name: Name,
-  { success, onSuccess, queuesLatest }: DeskActOptions<Name> = {},
+  { success, onSuccess, text, queuesLatest }: DeskActOptions<Name> = {},
 ): DeskAct<Name> {
   const desk = useDesk()
   const { account, call, failedActs, refetch } = desk
@@ -52,6 +54,7 @@ export function useDeskAct<Name extends DeskActName>(
   const handleResponse = responseHandlerOf(useQueryClient(), desk)
   /** The screen of the last press. */
   const screen = useRef(currentScreen())
+  const sentText = useRef<unknown>(null)
   /** The arguments of the call, with the id of the act that has not had a response yet. */
   const withId = (args: Args<Name>) => {
     if (!once) return args as Arguments<Name>
@@ -63,6 +66,7 @@ export function useDeskAct<Name extends DeskActName>(
     typeof failure === 'string' ? failure : failure(args as Arguments<Name>)
   const act = useAct<Args<Name>, Result<Name>>(
     async (args, signal) => {
+      sentText.current = text === undefined ? null : unsentTextOf(account, text)
       const timer = setTimeout(() => announce('Waiting for the server…'), waitingNoticeDelay)
       return call(name, withId(args), signal, actRetryDelays).finally(() => clearTimeout(timer))
     },
@@ -71,7 +75,11 @@ export function useDeskAct<Name extends DeskActName>(
       queuesLatest,
       outlivesScreen: true,
       onOutcome({ error, response, isOpen, isCancelled }, args) {
-        if (error === null) handleResponse(name, response, withId(args))
+        if (error === null) {
+          handleResponse(name, response, withId(args))
+          if (text !== undefined)
+            setUnsentText(account, text, (latest) => (latest === sentText.current ? null : latest))
+        }
         if (once && !isTemporary(error)) setUnsentText(account, nameOfId(name, args), null)
         if (!isCancelled && !(error instanceof SignedOutError)) {
           announce(error === null ? (success?.(response, args) ?? '') : '')
@@ -93,33 +101,6 @@ export function useDeskAct<Name extends DeskActName>(
     act.press(args)
   }
   return { ...act, press, failure: act.args === undefined ? '' : failureFor(act.args) }
-}
-
-/**
- * Finds out whether an act was saved although its response was lost, by its id in data that was read later.
- *
- * @param args The arguments of the act; null if there are none.
- * @param hasId Whether the data has this id.
- * @param onFound Removes the input of the act, which would otherwise be sent again.
- */
-export function useFoundAct<Name extends DeskActName>(
-  name: Name,
-  args: Args<Name> | null,
-  hasId: (id: string) => boolean,
-  onFound: () => void,
-): boolean {
-  const { account } = useDesk()
-  const idName = args === null ? '' : nameOfId(name, args)
-  const id = unsentTextOf<string>(account, idName)
-  const isFound = id !== null && hasId(id)
-  const forget = useEffectEvent(() => {
-    setUnsentText(account, idName, null)
-    onFound()
-  })
-  useEffect(() => {
-    if (isFound) forget()
-  }, [isFound])
-  return isFound
 }
 
 /** What an act is about: an application, or else all that it says. */

@@ -36,9 +36,12 @@ const blank: Omit<EnteredEdition, 'newest'> = {
   copied: { templates: true, questions: true, places: true },
 }
 
+/** The name of the form's input in `useUnsentText`. */
+const editionTextName = 'retreat to begin'
+
 /** The form that begins the next retreat. */
 export function EditionCreate({ newest }: { newest: Edition }) {
-  const [typed, setTyped] = useUnsentText<EnteredEdition>('retreat to begin')
+  const [typed, setTyped] = useUnsentText<EnteredEdition>(editionTextName)
   const entered = typed ?? blank
   const { start, end, copied } = entered
   const name = entered.name.trim()
@@ -46,8 +49,8 @@ export function EditionCreate({ newest }: { newest: Edition }) {
   const form = useRef<HTMLFormElement>(null)
   const begin = useDeskAct('desk_begin_edition', {
     success: (_places, args) => `${args.name} has begun. Applications from now on belong to it.`,
+    text: editionTextName,
     onSuccess() {
-      setTyped(null)
       go({ screen: 'retreat' })
     },
   })

@@ -10,7 +10,7 @@ import { Form } from '../kit/Field.tsx'
 import { focusOn, useOnHidden } from '../kit/focus.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { useDesk } from '../data/useDesk.tsx'
-import { useDeskAct, useFoundAct } from '../data/useDeskAct.ts'
+import { useDeskAct } from '../data/useDeskAct.ts'
 import { useUnsentText } from '../data/useUnsentText.ts'
 import { Drafts } from './DraftShow.tsx'
 
@@ -39,7 +39,7 @@ export function LetterCreate({ application, letters, mayAnswer, isBlind }: Lette
           isSendable(draft) && <DraftSend drafts={[draft]} overview={overview} onSent={setUnsent} />
         }
       </Drafts>
-      {!isBlind && <LetterForm {...{ application, letters, mayAnswer }} />}
+      {!isBlind && <LetterForm {...{ application, mayAnswer }} />}
     </>
   )
 }
@@ -50,16 +50,8 @@ export function letterTextName(application: string): string {
 }
 
 /** The form of a letter without a template, opened by a button. Saving makes it a draft. */
-function LetterForm({ application, letters, mayAnswer }: Omit<LetterCreateProps, 'isBlind'>) {
-  const [typed, setUnsent] = useUnsentText<LetterContent>(letterTextName(application))
-  // The new draft has the act's id. It may have been saved although this screen was left before the response arrived.
-  const isSaved = useFoundAct(
-    'desk_write_to',
-    typed && { application, subject: typed.subject, body: typed.body },
-    (act) => letters.some(({ id }) => id === act),
-    () => setUnsent(null),
-  )
-  const text = isSaved ? null : typed
+function LetterForm({ application, mayAnswer }: Pick<LetterCreateProps, 'application' | 'mayAnswer'>) {
+  const [text, setUnsent] = useUnsentText<LetterContent>(letterTextName(application))
   const { subject = '', body = '' } = text ?? {}
   const [isOpen, setIsOpen] = useState(false)
   // A form that opens together with its screen does not take the focus.
@@ -73,9 +65,10 @@ function LetterForm({ application, letters, mayAnswer }: Omit<LetterCreateProps,
   }
   const write = useDeskAct('desk_write_to', {
     success: () => 'Draft saved. Nothing has been sent.',
+    text: letterTextName(application),
     onSuccess(letter) {
       writtenId.current = letter.id
-      close()
+      setIsOpen(false)
     },
   })
   useOnHidden(isWriting, () => {

@@ -175,11 +175,12 @@ interface ReaddressProps {
 
 /** Sends a letter to another address. The email in the application does not change. */
 function Readdress({ letter, label, onClose }: ReaddressProps) {
-  const [typed, setUnsent] = useUnsentText<{ address: string }>(`address ${letter.id}`)
+  const textName = `address ${letter.id}`
+  const [typed, setUnsent] = useUnsentText<{ address: string }>(textName)
   const { address = letter.to ?? '' } = typed ?? {}
   const send = useDeskAct('desk_readdress', {
     success: (_letter, args) => `${label}: on the way to ${args.address}`,
-    onSuccess: () => setUnsent(null),
+    text: textName,
   })
   const cancel = () => {
     setUnsent(null)

@@ -51,18 +51,16 @@ export function HoldEdit({ details, name }: HoldEditProps) {
   )
 }
 
-const useHold = (name: string, onSuccess = () => {}) =>
+const useHold = (name: string, options: { text?: string; onSuccess?: () => void } = {}) =>
   useDeskAct('desk_hold', {
     success: (_details, { reason }) => `${name}: ${reason === '' ? 'hold removed' : 'kept'}`,
-    onSuccess,
+    ...options,
   })
 
 function HoldForm({ application, name, close }: { application: string; name: string; close: () => void }) {
-  const [typed, setTyped] = useUnsentText<string>(`keep ${application}`)
-  const hold = useHold(name, () => {
-    close()
-    setTyped(null)
-  })
+  const text = `keep ${application}`
+  const [typed, setTyped] = useUnsentText<string>(text)
+  const hold = useHold(name, { text, onSuccess: close })
   const reason = typed ?? ''
   return (
     <DialogForm

@@ -144,13 +144,10 @@ function isSameText(one: LetterContent, other: LetterContent) {
 /** Removes a template that organisers named, and its drafts, after a confirmation. */
 function TemplateRemove({ template }: { template: LettersOverview['templates'][number] }) {
   const { occasion, version, drafts } = template
-  const [, setUnsent] = useUnsentText(templateTextName(occasion))
   const remove = useDeskAct('desk_remove_template', {
     success: () => `Template removed: ${occasion}`,
-    onSuccess() {
-      setUnsent(null)
-      go({ screen: 'letters' })
-    },
+    text: templateTextName(occasion),
+    onSuccess: () => go({ screen: 'letters' }),
   })
   return (
     <section className="layout-row" aria-label="Removing">
