@@ -31,6 +31,8 @@ export function HistoryText({ entry }: { entry: HistoryEntry }) {
           {nameOfOccasion(entry.detail.occasion)}” contacted another way
         </p>
       )
+    case 'returned':
+      return <p>Letter “{nameOfOccasion(entry.detail.occasion)}” came back</p>
     case 'answer': {
       const { answer } = entry.detail
       return <p>Answer: {answer === null ? 'none' : rsvpStates[answer]}</p>

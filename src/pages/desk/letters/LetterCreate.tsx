@@ -3,6 +3,7 @@ import { useRef, useState } from 'react'
 
 import type { Letter } from '../../../client/desk/letters.ts'
 import { isSentByServer, isSendable, invitationHint } from './letters.ts'
+import { FailedAddress } from './FailedAddress.tsx'
 import { LetterFields, type LetterContent } from './LetterText.tsx'
 import { DraftSend, DraftsUnsent, type Unsent } from './DraftSend.tsx'
 import { ActButton } from '../kit/ActButton.tsx'
@@ -22,10 +23,12 @@ interface LetterCreateProps {
   mayAnswer: boolean
   /** Whether the organiser reads blind and cannot write to anybody. */
   isBlind: boolean
+  /** When a letter to the applicant's address last failed. */
+  failedAt: string | null
 }
 
 /** The drafts to one applicant, and a form for a letter without a template. */
-export function LetterCreate({ application, letters, mayAnswer, isBlind }: LetterCreateProps) {
+export function LetterCreate({ application, letters, mayAnswer, isBlind, failedAt }: LetterCreateProps) {
   const { data: overview } = useQuery(useDesk().letters())
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
   const isByHand = ({ occasion }: Letter) =>
@@ -40,7 +43,7 @@ export function LetterCreate({ application, letters, mayAnswer, isBlind }: Lette
           isSendable(draft) && <DraftSend drafts={[draft]} overview={overview} onSent={setUnsent} />
         }
       </Drafts>
-      {!isBlind && <LetterForm {...{ application, letters, mayAnswer }} />}
+      {!isBlind && <LetterForm {...{ application, letters, mayAnswer, failedAt }} />}
     </>
   )
 }
@@ -51,7 +54,7 @@ export function letterTextName(application: string): string {
 }
 
 /** The form of a letter without a template, opened by a button. Saving makes it a draft. */
-function LetterForm({ application, letters, mayAnswer }: Omit<LetterCreateProps, 'isBlind'>) {
+function LetterForm({ application, letters, mayAnswer, failedAt }: Omit<LetterCreateProps, 'isBlind'>) {
   const [typed, setUnsent] = useUnsentText<LetterContent>(letterTextName(application))
   // The new draft has the act's id. It may have been saved although this screen was left before the response arrived.
   const isSaved = useFoundAct(
@@ -110,6 +113,7 @@ function LetterForm({ application, letters, mayAnswer }: Omit<LetterCreateProps,
       onSend={() => text !== null && write.press({ application, subject, body })}
     >
       <h3 id="new-letter">New letter</h3>
+      <FailedAddress failedAt={failedAt} />
       <LetterFields
         value={{ subject, body }}
         hint={`It is sent exactly as written.${mayAnswer ? ` ${invitationHint}` : ''}`}
