@@ -70,6 +70,8 @@ export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_edit: { letter: id, seen: '', subject: '', body: '' },
   desk_discard: { letters: [] },
   desk_readdress: { act: id, letter: id, address: '' },
+  desk_address: { address: '' },
+  desk_came_back: { act: id, letter: id },
   // `number` is the number of letters. It is required for more than thirty, so that nobody sends many by accident.
   desk_release: { act: id, letters: [], number: 0, again: false },
   desk_withdraw: { letters: [], act: id },

@@ -473,3 +473,41 @@ test('a check of the mail server shows what the checking server found', async ()
   await screen.findByText(/Please tell the person who runs this site\./)
   await screen.findByRole('button', { name: 'Check the mail server' })
 })
+
+test('a letter that came back is sent to another address, and the failed one is named where somebody writes to it', async () => {
+  const [stored] = await desk.store([ada])
+  await desk.setStatus(stored ? [stored] : [], 'accepted')
+  await releaseDrafts(desk.sql, { state: 'done' })
+  await desk.sql`update private.places set zone = 'UTC'`
+  const { press, fill, announced } = await desk.open(`/applications/${stored?.id}`)
+  await screen.findByText(/^Told at /)
+  await press('It came back: Ada Lovelace, Accepted')
+  await announced('Ada Lovelace, Accepted: came back')
+  await screen.findByText('Letter refused')
+  await event('Letter “Accepted” came back')
+  const failed = /^A letter to this address was not delivered on \d+ \w+ \d{4}\.$/
+  await press('Write from scratch')
+  await screen.findByText(failed)
+  await press('Discard')
+  await waitFor(() => expect(screen.queryByText(failed)).toBeNull())
+
+  await press('Send to another address: Ada Lovelace, Accepted')
+  const address = await screen.findByLabelText('Address')
+  await screen.findByText(failed)
+  await fill(address, 'ada@example.net')
+  await waitFor(() => expect(screen.queryByText(failed)).toBeNull())
+  await press('Send there')
+  await announced('Ada Lovelace, Accepted: on the way to ada@example.net')
+  await screen.findByText('On the way')
+})
+
+test('somebody who retried meanwhile is named by a sentence, and the letter stays', async () => {
+  const [stored] = await desk.store([ada])
+  await desk.setStatus(stored ? [stored] : [], 'accepted')
+  await releaseDrafts(desk.sql, { state: 'done' })
+  const { press } = await desk.open(`/applications/${stored?.id}`)
+  await screen.findByRole('button', { name: 'It came back: Ada Lovelace, Accepted' })
+  await desk.sql`update private.deliveries set state = 'waiting', due_at = now() + interval '1 hour', done_at = null where kind = 'letter'`
+  await press('It came back: Ada Lovelace, Accepted')
+  await screen.findByText(/This letter has changed meanwhile: somebody dealt with it/)
+})

@@ -285,6 +285,14 @@ export const actCases: Record<Exclude<ActName, 'desk_see_notes'>, ActCase> = {
     failure: 'Not sent.',
     query: eventsOf('address'),
   },
+  desk_came_back: {
+    prepare: (sql) => releaseDrafts(sql, { state: 'done' }),
+    path: '/applications/:id',
+    press: 'It came back: Ada Lovelace, Accepted',
+    announcement: 'Ada Lovelace, Accepted: came back',
+    failure: 'Not saved.',
+    query: eventsOf('returned'),
+  },
   desk_settle: {
     prepare: storeRefusedLetter,
     path: '/letters/outbox/refused',

@@ -166,6 +166,8 @@ export type HistoryEntry = { act: string; at: string; author: string } & (
   | { kind: 'address'; detail: { address?: string } }
   /** A letter failed, and an organiser told the applicant another way (`desk_settle`). */
   | { kind: 'told'; detail: Pick<Letter, 'occasion' | 'way'> }
+  /** A letter came back (`desk_came_back`). */
+  | { kind: 'returned'; detail: Pick<Letter, 'occasion' | 'way'> }
   /** The author is `applicant` if the applicant answered. The answer is null if an organiser removed it. */
   | { kind: 'answer'; detail: { answer: Rsvp | null } }
   /** Some answers to questions changed. The author is `applicant` if the applicant answered. */
@@ -226,6 +228,8 @@ export interface OpenedApplication extends ApplicationDetails {
   me: string
   /** Released letters, the oldest first, and then the drafts. */
   letters: Letter[]
+  /** When a letter to the applicant's address last failed or came back; null if none did, and for blind readers. */
+  failed_at: string | null
   /** The time up to which the organiser has seen its notes. */
   notes_seen_until: string
   /** Null if there is only one organiser. */

@@ -82,6 +82,7 @@ interface Reads {
   desk_drafts: [{ occasion: string | null; after: LetterCursor | null }, LetterPage]
   desk_outbox: [{ state: OutboxState; after: LetterCursor | null }, LetterPage]
   desk_letters_of: [{ applications: string[] }, Letter[]]
+  desk_address: [{ address: string }, Pick<Letter, 'failed_at'>]
   desk_preview: [PreviewText, Preview | null]
   desk_notices: [object, Notices]
   desk_places: [EditionArgument, Places]
@@ -137,6 +138,8 @@ interface Acts {
   desk_retry: [{ letters: string[] }, { retried: number }]
   /** Replaces an applicant's address and sends a failed letter there. `letter` is the id of the failed delivery. */
   desk_readdress: [{ act: string; letter: string; address: string }, Letter]
+  /** Records that a sent letter came back: it counts as refused, and the applicant as not told. */
+  desk_came_back: [{ act: string; letter: string }, Letter]
   /** Records that organisers reached the applicants in another way after letters failed. */
   desk_settle: [{ letters: string[] }, { settled: number }]
   /** Records that the organiser sent a draft from their own mail program. */

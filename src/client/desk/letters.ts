@@ -46,6 +46,8 @@ export interface Letter {
    * letter.
    */
   otherwise: 'by hand' | 'told' | null
+  /** Only for a draft: when a letter to this address last failed or came back; null if none did, and for blind readers. */
+  failed_at?: string | null
 }
 
 /** How far a letter is. */

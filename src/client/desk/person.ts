@@ -39,6 +39,8 @@ export interface DeliveryAbout {
   is_beside: boolean
   mailbox: string | null
   domain: string | null
+  /** The addresses at which an email failed, or from which it came back. */
+  failures: { address: string; at: string }[]
 }
 
 /** An application with what every table has about it. */

@@ -52,6 +52,7 @@ export const deskTables = [
   addresses,
   'private.holds',
   deliveries,
+  'private.failures',
   'private.questions',
   'private.question_answers',
 ]

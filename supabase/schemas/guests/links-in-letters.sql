@@ -102,6 +102,21 @@ begin
 end
 $$;
 
+-- Subject and body of a letter that came back, as they were before `as_sent`. A deadline that an organiser moved since stays as the
+-- letter said it.
+create function private.as_unsent(delivery private.deliveries, out subject text, out body text)
+  language sql stable set search_path = ''
+as $$
+  select coalesce(regexp_replace(delivery.subject, day, '{{reply_by}}', 'g'), delivery.subject),
+    coalesce(regexp_replace(delivery.body, day, '{{reply_by}}', 'g'), delivery.body)
+  from (
+    select (
+      select '\m' || private.with_deadline('{{reply_by}}', deadline) || '\M' from private.invitations
+      where application_id = delivery.application_id and is_accepted and deadline is not null and delivery.kind = 'letter'
+    ) as day
+  ) as filled
+$$;
+
 -- A text with the link filled in. Without a link (null), the paragraphs that need it are left out.
 create function private.with_answer_link(letter_text text, link text) returns text
   language plpgsql immutable set search_path = ''

@@ -41,6 +41,7 @@ create trigger check_delivery before insert or update on private.deliveries
 -- | sending          | cancelled | it was not accepted, and was recalled meanwhile                           |
 -- | failed           | waiting   | somebody tries again, or gives another address                            |
 -- | failed           | done      | an organiser told the applicant another way                               |
+-- | done             | failed    | an organiser reports that the letter came back                            |
 -- | waiting, failed  | cancelled | it is recalled, or a later RSVP or decision of the same person was delivered |
 
 -- Whether a delivery brings a letter to the applicant: as an email, or as a decision that replaces the email. `has_told`: whether

@@ -13,6 +13,21 @@ create function private.address_of(application uuid, given text) returns text
     select private.trimmed(coalesce((select address from private.addresses where application_id = application), given));
   end;
 
+-- The address to which an email to an applicant goes, or went: one that was sent has the address that was valid then. An automation
+-- writes to the address that the applicant gave.
+create function private.recipient(delivery private.deliveries) returns text
+  language sql stable set search_path = ''
+as $$
+  select case
+    when delivery.kind = 'decision' then private.trimmed(application.email)
+    when delivery.done_at is null then private.address_of(application.id, application.email)
+    else private.trimmed(coalesce((
+      select detail ->> 'address' from private.history as event
+      where event.application_id = application.id and event.kind = 'address' and at <= delivery.done_at order by event.id desc limit 1
+    ), application.email)) end
+  from public.retreat_applications as application where application.id = delivery.application_id
+$$;
+
 -- The order of locks (docs/decisions/0074): the caller's act; templates by name; editions, then their announcements; applications
 -- and their statuses by id; questions by id, then answers; letters by id; deliveries, the latest first; the postman's row;
 -- invitations; the results of other acts last. Locking an application serialises the changes of its letters. A server that claims

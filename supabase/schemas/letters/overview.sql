@@ -23,7 +23,8 @@ as $$
 $$;
 
 -- Drafts as an organiser may see them, in the order of `ids`. In the result, `edition` is no retreat: it is 1 when a letter is
--- sent for the first time, 2 for the second, and so on. `answer` is the receiver's reply. Deliveries below have the same keys.
+-- sent for the first time, 2 for the second, and so on. `answer` is the receiver's reply. `failed_at`: when a letter to this address
+-- last failed. Deliveries below have the other keys.
 create function private.drafts_shown(ids uuid[], blind boolean) returns jsonb
   language sql stable set search_path = ''
 as $$
@@ -32,7 +33,8 @@ as $$
       'id', letter.id, 'occasion', coalesce(template, ''), 'edition', 1 + private.times_told(letter.id), 'way', 'mail',
       'state', 'draft', 'is_edited', letter.subject is not null, 'author', null, 'act', null, 'released_at', null,
       'due_at', null, 'attempts', 0, 'uncertain', 0, 'sent_at', null, 'withdrawn_at', null, 'withdrawn_by', null,
-      'answer', '', 'otherwise', null
+      'answer', '', 'otherwise', null,
+      'failed_at', case when not blind then private.last_failure(private.address_of(application.id, application.email)) end
     ) order by position), '[]')
   from unnest(ids) with ordinality as shown (id, position)
     join private.letters as letter using (id)

@@ -21,7 +21,7 @@ as $$
   select private.lock_deliveries(wanted);
   with retried as (
     update private.deliveries as delivery set state = 'waiting', due_at = now(), attempts = 0, tried_at = null,
-        reply_status = null, reply = '', is_refused = false, closings = 0
+        reply_status = null, reply = '', is_refused = false, closings = 0, by = 'server'
       where id = any (wanted) and state = 'failed' and not (kind in ('decision', 'rsvp') and exists (
         select from private.deliveries as later
         where later.application_id = delivery.application_id and later.kind = delivery.kind

@@ -64,6 +64,9 @@ begin
     update private.deliveries set state = 'cancelled', due_at = null
       where id = any (superseded) and deliveries.state not in ('done', 'cancelled');
   end if;
+  if recorded.kind in ('letter', 'receipt') then
+    perform private.note_failure(recorded);
+  end if;
   if is_recalled and recorded.letter_id is not null then
     perform private.settle_recalled(recorded);
   end if;

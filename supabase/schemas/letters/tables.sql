@@ -166,3 +166,13 @@ create index deliveries_problems on private.deliveries (is_refused, queued_at de
 -- Finds the receipts that a mailbox got.
 create index deliveries_of_mailbox on private.deliveries (mailbox, queued_at) where mailbox is not null;
 create index deliveries_of_domain on private.deliveries (domain, queued_at) where domain is not null;
+
+-- The addresses at which an email to an applicant failed, or from which it came back, each with the last time. An address is removed
+-- once the email is accepted there.
+create table private.failures (
+  delivery_id uuid not null references private.deliveries (id) on delete cascade,
+  address text not null,
+  at timestamptz not null default now(),
+  primary key (delivery_id, address)
+);
+alter table private.failures enable row level security;

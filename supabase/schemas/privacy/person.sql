@@ -66,18 +66,16 @@ begin
       'recipient', case
         when organiser_id is not null then (select email from auth.users where users.id = organiser_id)
         when kind in ('application', 'rsvp', 'decision') then 'webhook'
-        when done_at is null then private.address_of(application.id, application.email)
-        -- A letter that arrived went to the address that was valid then.
-        else coalesce((
-          select detail ->> 'address' from private.history as event
-          where event.application_id = application.id and event.kind = 'address' and at <= done_at order by event.id desc limit 1
-        ), application.email)
+        else private.recipient(delivery)
       end,
       'subject', subject, 'body', body, 'since', since, 'until', until, 'state', state, 'by', "by", 'act', act, 'author', author,
       'queued_at', queued_at, 'due_at', due_at, 'tried_at', tried_at, 'done_at', done_at, 'attempts', attempts,
       'reply_status', reply_status, 'reply', reply, 'is_refused', is_refused, 'may_have_arrived', may_have_arrived,
       'closings', closings, 'recalled_at', recalled_at, 'recalled_by', recalled_by, 'is_beside', is_beside,
-      'mailbox', mailbox, 'domain', domain
+      'mailbox', mailbox, 'domain', domain, 'failures', (
+        select coalesce(jsonb_agg(jsonb_build_object('address', address, 'at', at) order by at, address), '[]')
+        from private.failures where delivery_id = delivery.id
+      )
     ) order by queued_at, delivery.id), '[]')
     from private.deliveries as delivery
     where delivery.application_id = application.id or delivery.id = application.id or delivery.id = any (daily)

@@ -130,6 +130,8 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     desk_edit: [],
     desk_write_to: [],
     desk_readdress: [],
+    desk_address: [],
+    desk_came_back: [],
     desk_sent_by_hand: [],
     desk_hand_over: [],
     // The last call: those after it would list the applications of the next retreat.

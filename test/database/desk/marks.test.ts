@@ -239,6 +239,7 @@ const readCalls = (id: string): Record<Exclude<DeskFunction, ActName>, object[]>
     desk_drafts: [{ occasion: 'accepted', after: null }],
     desk_outbox: [{ state: 'waiting', after: null }],
     desk_letters_of: [{ applications: [id] }],
+    desk_address: [{ address: 'ada@example.com' }],
     desk_letter_states: [{ applications: [id] }],
     desk_preview: [{ occasion: 'accepted', subject: '{{reason}}', body: '{{first_name}}', application: id }],
     desk_notices: [{}],

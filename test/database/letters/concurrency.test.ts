@@ -85,6 +85,7 @@ test('each act on a letter locks the application before the letter, as erasing d
     ['retry', (_draft, { id }) => ({ letters: [id] })],
     ['readdress', (_draft, { id }) => ({ act: crypto.randomUUID(), letter: id, address: 'ada@example.org' })],
     ['settle', (_draft, { id }) => ({ letters: [id] })],
+    ['came_back', (_draft, { id }) => ({ act: crypto.randomUUID(), letter: id })],
     ['write', ({ application }) => ({ applications: [application], occasion: 'accepted' })],
     [
       'decide',

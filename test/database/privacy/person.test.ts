@@ -80,6 +80,8 @@ async function storeEverything(email: string, word: string): Promise<string> {
     { kind: 'rsvp', ...done, ...about, event_id: event.id },
     { kind: 'notice', ...done, ...about, organiser_id: organiserId },
   ])}`
+  await sql`insert into private.failures (delivery_id, address)
+    select id, ${`${word}@example.net`} from private.deliveries where letter_id = ${letter.id}`
   await sql`insert into private.deliveries (kind, organiser_id, since, until)
     values ('notice', ${organiserId}, '2026-12-01T09:00Z', '2026-12-01T11:00Z')`
   return id

@@ -161,6 +161,10 @@ test.each(seeds)(`${acts} concurrent acts on letters never deadlock (seed %i)`, 
     }),
     retry: call('retry', ({ letters }) => ({ letters: ids(randomSubset(letters)) })),
     settle: call('settle', ({ letters }) => ({ letters: ids(randomSubset(letters)).slice(0, 2) })),
+    comeBack: call('came_back', ({ letters }) => ({
+      act: crypto.randomUUID(),
+      letter: pick(letters.filter(({ state }) => state === 'sent'))?.id ?? missingId,
+    })),
     readdress: call('readdress', ({ letters }) => ({
       act: crypto.randomUUID(),
       letter: pick(letters.filter(({ state }) => state === 'refused'))?.id ?? missingId,

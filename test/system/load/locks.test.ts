@@ -254,6 +254,10 @@ const calls: Record<string, (choices: Choices) => object> = {
     ends_on: null,
     copied: {},
   }),
+  desk_came_back: ({ pick }) => ({
+    act: newId(),
+    letter: pick(world.letters.filter(({ state }) => state === 'sent')).id,
+  }),
   desk_check_mail: () => ({}),
   desk_decide: ({ some, pick }) => ({
     act: newId(),

@@ -31,6 +31,7 @@ import { useDeskAct } from '../data/useDeskAct.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { useMedia } from '../kit/useMedia.ts'
 import { LetterWrite } from '../letters/LetterWrite.tsx'
+import { SentList } from '../letters/SentList.tsx'
 import { letterAbout, toldWords } from '../letters/told.ts'
 import { UndoSend } from '../letters/UndoSend.tsx'
 import { GuestAnswers } from '../questions/GuestAnswers.tsx'
@@ -181,7 +182,9 @@ export function ApplicationShow(props: ApplicationShowProps) {
                     letters={details.letters}
                     mayAnswer={details.application.answer_state !== null}
                     isBlind={isBlind}
+                    failedAt={details.failed_at}
                   />
+                  <SentList letters={details.letters} />
                 </Sheet>
                 {isAccepted && <RsvpEdit application={details.application} name={name} />}
                 <GuestAnswers {...{ details, name, isAccepted, isBlind }} />

@@ -33,6 +33,8 @@ function wordsOf(entry: HistoryEntry): ReactNode {
       const { way, occasion } = entry.detail
       return `${way === 'mail' ? 'Letter ' : 'To the automation: '}“${nameOfOccasion(occasion)}” contacted another way`
     }
+    case 'returned':
+      return `Letter “${nameOfOccasion(entry.detail.occasion)}” came back`
     case 'answer': {
       const { answer } = entry.detail
       return `Answer: ${answer === null ? 'none' : rsvpStates[answer]}`

@@ -247,6 +247,14 @@ export const acts: { readonly [Name in DeskActName]: Act<Name> } = {
     stale: withLetters,
     failure: 'Not sent.',
   },
+  desk_came_back: {
+    once: true,
+    change: ({ change }, letter) =>
+      changeLetters(change, letter.application, (letters) =>
+        letters.map((each) => (each.id === letter.id ? letter : each)),
+      ),
+    stale: [...withLetters, 'places'],
+  },
   desk_settle: {
     change: ({ change }, _settled, { letters }) =>
       changePages(change, ['letters', 'outbox'], without(letters)),

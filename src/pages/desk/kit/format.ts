@@ -43,6 +43,11 @@ export function shortMomentOf(iso: string, now = new Date()): string {
   return formatted(date.getFullYear() === now.getFullYear() ? shortDay : longDay, iso)
 }
 
+/** The day of a moment in the organiser's time zone: `31 Dec 2026`. */
+export function longDayOf(iso: string): string {
+  return formatted(longDay, iso)
+}
+
 /** Today, in the format of `Date.toDateString`. */
 export function today(): string {
   return new Date().toDateString()

@@ -267,6 +267,7 @@ function wordsOf(draft: Letter, isSaved: boolean) {
     ...(isEdited(draft) ? ['Edited'] : []),
     ...(wasSentBefore(draft) ? ['Sent before'] : []),
     ...(isMistyped(draft) ? ['Mistyped address'] : []),
+    ...(draft.failed_at ? ['Failed address'] : []),
   ]
   return words.join(', ')
 }

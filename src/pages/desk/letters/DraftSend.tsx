@@ -57,6 +57,7 @@ function SendForm({ drafts, overview, onSent, close }: DraftSendProps & { close:
   const sentBeforeCount = draftsToSend.filter(wasSentBefore).length
   const letters = draftsToSend.filter((letter) => sendsAgain || !wasSentBefore(letter))
   const mistyped = letters.filter(isMistyped)
+  const failed = letters.filter(({ failed_at: failedAt }) => failedAt)
   const deadline = firstDeadlineOf(letters)
   const acceptances = letters.filter((letter) => letter.occasion === 'accepted' && !wasSentBefore(letter))
   const { data: places } = usePlaces(undefined, acceptances.length > 0)
@@ -113,6 +114,11 @@ function SendForm({ drafts, overview, onSent, close }: DraftSendProps & { close:
       {mistyped.length > 0 && (
         <p className="layout-notice error">
           Letters do not arrive at these mistyped addresses: {firstWords(mistyped.map(({ to }) => to ?? ''))}
+        </p>
+      )}
+      {failed.length > 0 && (
+        <p className="layout-notice error">
+          Letters to these addresses were not delivered before: {firstWords(failed.map(({ to }) => to ?? ''))}
         </p>
       )}
       {sentBeforeCount > 0 && (

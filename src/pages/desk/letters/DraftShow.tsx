@@ -19,6 +19,7 @@ import {
 } from './letters.ts'
 import { LetterText, type LetterContent } from './LetterText.tsx'
 import { DraftArticle } from './DraftArticle.tsx'
+import { FailedAddress } from './FailedAddress.tsx'
 import { useDraftChanges } from './draft-changes.ts'
 import { DraftEdit, type DraftInput } from './DraftEdit.tsx'
 import { OrphanedTexts } from './OrphanedTexts.tsx'
@@ -130,6 +131,7 @@ export function DraftShow({ letter, isByHand, input, onGone, children, ...articl
           This address is surely mistyped: the letter does not reach this person.
         </p>
       )}
+      <FailedAddress failedAt={letter.failed_at} />
       {isEditing ? (
         <DraftEdit {...{ letter, input, setIsOpen }} />
       ) : (

@@ -3,6 +3,7 @@ import { useRef, useState } from 'react'
 
 import type { Letter } from '../../../client/desk/letters.ts'
 import { isSentByServer, isSendable, invitationHint } from './letters.ts'
+import { FailedAddress } from './FailedAddress.tsx'
 import { LetterFields, type LetterContent } from './LetterText.tsx'
 import { DraftSend, DraftsUnsent, type Unsent } from './DraftSend.tsx'
 import { Button } from '../kit/Button.tsx'
@@ -21,10 +22,12 @@ interface LetterCreateProps {
   mayAnswer: boolean
   /** Whether the organiser reads blind and cannot write to anybody. */
   isBlind: boolean
+  /** When a letter to the applicant's address last failed. */
+  failedAt: string | null
 }
 
 /** The drafts to one applicant, and a form for a letter without a template. */
-export function LetterCreate({ application, letters, mayAnswer, isBlind }: LetterCreateProps) {
+export function LetterCreate({ application, letters, mayAnswer, isBlind, failedAt }: LetterCreateProps) {
   const { data: overview } = useQuery(useDesk().letters())
   const [unsent, setUnsent] = useState<readonly Unsent[]>([])
   const isByHand = ({ occasion }: Letter) =>
@@ -39,7 +42,7 @@ export function LetterCreate({ application, letters, mayAnswer, isBlind }: Lette
           isSendable(draft) && <DraftSend drafts={[draft]} overview={overview} onSent={setUnsent} />
         }
       </Drafts>
-      {!isBlind && <LetterForm {...{ application, mayAnswer }} />}
+      {!isBlind && <LetterForm {...{ application, mayAnswer, failedAt }} />}
     </>
   )
 }
@@ -50,7 +53,7 @@ export function letterTextName(application: string): string {
 }
 
 /** The form of a letter without a template, opened by a button. Saving makes it a draft. */
-function LetterForm({ application, mayAnswer }: Pick<LetterCreateProps, 'application' | 'mayAnswer'>) {
+function LetterForm({ application, mayAnswer, failedAt }: Omit<LetterCreateProps, 'letters' | 'isBlind'>) {
   const [text, setUnsent] = useUnsentText<LetterContent>(letterTextName(application))
   const { subject = '', body = '' } = text ?? {}
   const [isOpen, setIsOpen] = useState(false)
@@ -102,6 +105,7 @@ function LetterForm({ application, mayAnswer }: Pick<LetterCreateProps, 'applica
       onSend={() => text !== null && write.press({ application, subject, body })}
     >
       <h3 id="new-letter">New letter</h3>
+      <FailedAddress failedAt={failedAt} />
       <LetterFields
         value={{ subject, body }}
         hint={`It is sent exactly as written.${mayAnswer ? ` ${invitationHint}` : ''}`}

@@ -1,4 +1,4 @@
-import { infiniteQueryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions, skipToken } from '@tanstack/react-query'
 
 import type { LetterCursor, OutboxState } from '../../../client/desk/letters.ts'
 import { polled } from '../data/queries.ts'
@@ -30,5 +30,15 @@ export function outboxPages({ call, withOverview }: Desk, state: OutboxState) {
     queryKey: ['letters', 'outbox', state],
     queryFn: ({ pageParam: after, signal }) =>
       withOverview(() => call('desk_outbox', { state, after }, signal)),
+  })
+}
+
+/** When a letter to an address last failed. Text that cannot be an address yet is not asked about. */
+export function addressQuery({ call }: Pick<Desk, 'call'>, address: string) {
+  return queryOptions({
+    queryKey: ['letters', 'address', address],
+    queryFn: /^\S+@\S+\.\S+$/.test(address)
+      ? ({ signal }) => call('desk_address', { address }, signal)
+      : skipToken,
   })
 }

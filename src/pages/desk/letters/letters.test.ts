@@ -5,6 +5,7 @@ import { atTestEnd } from '../../../../test/support/cleanup.ts'
 import { momentOf } from '../kit/format.ts'
 import {
   eventsOf,
+  failedAddressWords,
   firstDeadlineOf,
   firstWords,
   invitationHint,
@@ -24,6 +25,7 @@ import {
   nameOfOccasion,
   overbookedWords,
   partsOf,
+  returnableLetters,
   siteOfDesk,
   triesOf,
   wasSentBefore,
@@ -335,3 +337,21 @@ test.each([
     expect(isBeingSent({ state, due_at: dueAt }, now)).toBe(expected)
   },
 )
+
+test('of each occasion the last letter can come back, unless it is drafted again, stopped or told another way', () => {
+  const declined: Letter = { ...mail, id: '4', occasion: 'declined', act: 'y' }
+  const personal: Letter[] = ['5', '6'].map((id) => ({ ...mail, id, occasion: '', act: id }))
+  const returnable = (...letters: Letter[]) => returnableLetters(letters).map(({ id }) => id)
+  expect(returnable(receipt, mail, toAutomation, declined, ...personal)).toEqual(['3', '1', '4', '5', '6'])
+  expect(returnable({ ...toAutomation, act: 'z' })).toEqual(['2'])
+  expect(returnable(mail, { ...mail, id: '7', act: 'z', state: 'refused' })).toEqual(['7'])
+  expect(returnable(mail, { ...mail, id: '7', act: 'z', state: 'given up' })).toEqual(['7'])
+  expect(returnable(mail, { ...mail, id: '7', ...withdrawn })).toEqual(['1'])
+  expect(returnable(mail, { ...mail, id: '7', state: 'draft' })).toEqual([])
+  expect(returnable({ ...mail, state: 'waiting' }, { ...declined, otherwise: 'told' })).toEqual([])
+})
+
+test('a sentence says when a letter to an address failed, if one did', () => {
+  expect(failedAddressWords(at)).toBe('A letter to this address was not delivered on 22 Nov 2026.')
+  expect(failedAddressWords(null)).toBe('')
+})

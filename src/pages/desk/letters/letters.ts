@@ -3,7 +3,7 @@ import type { Letter, LettersOverview } from '../../../client/desk/letters.ts'
 import { siteRoot } from '../../site-root.ts'
 import type { Places } from '../../../client/desk/retreat.ts'
 import { hiddenName } from '../data/names.ts'
-import { countOf, dayOf, formatNumber, momentOf, shortOf } from '../kit/format.ts'
+import { countOf, dayOf, formatNumber, longDayOf, momentOf, shortOf } from '../kit/format.ts'
 import { isOfDecision } from './told.ts'
 
 /** The occasion of receipts, which are sent automatically. */
@@ -181,6 +181,32 @@ export function overbookedWords(
   const taken = places - free - added
   const these = added === 1 ? 'this acceptance' : `these ${formatNumber(added)} acceptances`
   return `${formatNumber(taken)} of ${countOf(places, 'place')} ${taken === 1 ? 'is' : 'are'} taken. With ${these} it is ${formatNumber(places - free)}.`
+}
+
+/** The sentence about an address at which a letter failed; blank if none did. */
+export function failedAddressWords(failedAt: string | null | undefined): string {
+  return failedAt ? `A letter to this address was not delivered on ${longDayOf(failedAt)}.` : ''
+}
+
+/**
+ * The letters to an applicant that failed, or that can still come back: the last of each occasion, if it is not drafted again. A
+ * decision that an automation was told beside the email is not among them.
+ */
+export function returnableLetters(letters: readonly Letter[]): Letter[] {
+  const main = letters.filter(
+    (letter) => letter.state !== 'withdrawn' && (letter.way === 'mail' || !mailBeside(letter, letters)),
+  )
+  const isLast = ({ id, occasion }: Letter) =>
+    occasion === '' || main.findLast((each) => each.occasion === occasion)?.id === id
+  return main.filter(
+    (letter) =>
+      isLast(letter) && (isFailed(letter) || (letter.state === 'sent' && letter.otherwise !== 'told')),
+  )
+}
+
+/** Whether a letter could not be delivered, and is not retried. */
+export function isFailed({ state }: Pick<Letter, 'state'>): boolean {
+  return state === 'refused' || state === 'given up'
 }
 
 /** The number of attempts to send a letter, in words. */

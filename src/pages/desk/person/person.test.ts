@@ -33,6 +33,7 @@ const waiting: DeliveryAbout = {
   is_beside: false,
   mailbox: null,
   domain: null,
+  failures: [],
 }
 const done = { state: 'done', due_at: null, done_at: 'T3', tried_at: 'T3', attempts: 1 } as const
 const failed = { state: 'failed', due_at: null, tried_at: 'T3', attempts: 3 } as const
@@ -55,6 +56,10 @@ test.each<[string, Partial<DeliveryAbout>]>([
     { ...failed, author: null, is_refused: true, reply_status: 410 },
   ],
   ['written T1, 3 tries, the last T3, given up', { ...failed, author: null }],
+  [
+    'written T1, 1 try, sent T3, not delivered to a@example.org T2',
+    { ...done, author: null, failures: [{ address: 'a@example.org', at: 'T2' }] },
+  ],
   [
     'written T1, stopped T4 by grace@example.org',
     { state: 'cancelled', due_at: null, author: null, recalled_at: 'T4', recalled_by: 'grace@example.org' },

@@ -37,6 +37,7 @@ export function deliveryWords(delivery: DeliveryAbout): string {
     state === 'failed' && (delivery.is_refused ? 'refused' : 'given up'),
     state === 'cancelled' && recalled_at === null && 'stopped',
     due_at !== null && waitingWords(delivery, due_at),
+    ...delivery.failures.map(({ address, at }) => `not delivered to ${address} ${momentOf(at)}`),
     reply_status !== null && `response ${reply_status}`,
     delivery.reply !== '' && `reply “${delivery.reply}”`,
   ]

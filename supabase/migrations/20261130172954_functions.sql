@@ -102,7 +102,7 @@ begin
       select coalesce(jsonb_agg(jsonb_build_object(
         'act', act, 'at', at, 'author', private.author_shown(author, author_id), 'kind', kind,
         'detail', case
-          when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'questions', 'kept', 'link')
+          when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'questions', 'kept', 'link', 'returned')
             -- A hold that ended has no reason to hide.
             or kind = 'hold' and detail ->> 'reason' is null then detail
           else '{}' end) order by id), '[]')
@@ -728,6 +728,23 @@ exception when others then
 end
 $$;
 
+-- Subject and body of a letter that came back, as they were before `as_sent`. A deadline that an organiser moved since stays as the
+-- letter said it.
+create or replace function private.as_unsent(delivery private.deliveries, out subject text, out body text)
+  language sql stable set search_path = ''
+as $$
+  select coalesce(regexp_replace(delivery.subject, day, '{{reply_by}}', 'g'), delivery.subject),
+    coalesce(regexp_replace(delivery.body, day, '{{reply_by}}', 'g'), delivery.body)
+  from (
+    select (
+      select '\m' || private.with_deadline('{{reply_by}}', deadline) || '\M' from private.invitations
+      where application_id = delivery.application_id and is_accepted and deadline is not null and delivery.kind = 'letter'
+    ) as day
+  ) as filled
+$$;
+
+revoke all on function private.as_unsent(private.deliveries) from public, anon, authenticated;
+
 -- A text with the link filled in. Without a link (null), the paragraphs that need it are left out.
 create or replace function private.with_answer_link(letter_text text, link text) returns text
   language plpgsql immutable set search_path = ''
@@ -960,6 +977,41 @@ begin
 end
 $$;
 
+-- When a letter to an address last failed or came back; null if none did.
+create or replace function private.last_failure(address text) returns timestamptz
+  language sql stable set search_path = ''
+as $$
+  select max(at) from private.failures where private.person(failures.address) = private.person(last_failure.address)
+$$;
+
+revoke all on function private.last_failure(text) from public, anon, authenticated;
+
+-- Adds a failure at an address, or the time of another one.
+create or replace function private.add_failure(delivery uuid, address text) returns void
+  language sql set search_path = ''
+as $$
+  insert into private.failures (delivery_id, address) values (add_failure.delivery, add_failure.address)
+    on conflict (delivery_id, address) do update set at = excluded.at
+$$;
+
+revoke all on function private.add_failure(uuid, text) from public, anon, authenticated;
+
+-- Remembers the address at which an email has failed, and forgets it once this email is accepted there. A letter that is overdue or
+-- may have arrived says nothing about its address.
+create or replace function private.note_failure(delivery private.deliveries) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  if delivery.state = 'failed' and delivery.may_have_arrived = 0 and not private.is_overdue(delivery) then
+    perform private.add_failure(delivery.id, private.recipient(delivery));
+  elsif delivery.state = 'done' then
+    delete from private.failures where delivery_id = delivery.id and address = private.recipient(delivery);
+  end if;
+end
+$$;
+
+revoke all on function private.note_failure(private.deliveries) from public, anon, authenticated;
+
 -- The body of a letter for a retreat. A text of the product leaves out its lines about what is not set yet. In a text that
 -- organisers wrote, such a placeholder stays, so that the letter cannot be sent.
 create or replace function private.for_retreat(subject text, body text, about_retreat jsonb) returns text
@@ -1053,6 +1105,23 @@ $$;
 create or replace function private.is_recent(moment timestamptz) returns boolean
   language sql volatile parallel safe
   return private.happened_within(moment, '1 minute');
+
+-- The address to which an email to an applicant goes, or went: one that was sent has the address that was valid then. An automation
+-- writes to the address that the applicant gave.
+create or replace function private.recipient(delivery private.deliveries) returns text
+  language sql stable set search_path = ''
+as $$
+  select case
+    when delivery.kind = 'decision' then private.trimmed(application.email)
+    when delivery.done_at is null then private.address_of(application.id, application.email)
+    else private.trimmed(coalesce((
+      select detail ->> 'address' from private.history as event
+      where event.application_id = application.id and event.kind = 'address' and at <= delivery.done_at order by event.id desc limit 1
+    ), application.email)) end
+  from public.retreat_applications as application where application.id = delivery.application_id
+$$;
+
+revoke all on function private.recipient(private.deliveries) from public, anon, authenticated;
 
 -- Whether an email may be sent now.
 -- Its body is a text: PostgreSQL refuses a new column of a table whose row type a parsed body uses.
@@ -1316,6 +1385,25 @@ begin
 end
 $$;
 
+-- Drafts as an organiser may see them, in the order of `ids`. In the result, `edition` is no retreat: it is 1 when a letter is
+-- sent for the first time, 2 for the second, and so on. `answer` is the receiver's reply. `failed_at`: when a letter to this address
+-- last failed. Deliveries below have the other keys.
+create or replace function private.drafts_shown(ids uuid[], blind boolean) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select coalesce(jsonb_agg(
+    private.draft_text(letter, blind) || private.addressee(application, blind) || jsonb_build_object(
+      'id', letter.id, 'occasion', coalesce(template, ''), 'edition', 1 + private.times_told(letter.id), 'way', 'mail',
+      'state', 'draft', 'is_edited', letter.subject is not null, 'author', null, 'act', null, 'released_at', null,
+      'due_at', null, 'attempts', 0, 'uncertain', 0, 'sent_at', null, 'withdrawn_at', null, 'withdrawn_by', null,
+      'answer', '', 'otherwise', null,
+      'failed_at', case when not blind then private.last_failure(private.address_of(application.id, application.email)) end
+    ) order by position), '[]')
+  from unnest(ids) with ordinality as shown (id, position)
+    join private.letters as letter using (id)
+    join public.retreat_applications as application on application.id = letter.application_id
+$$;
+
 -- Deliveries as an organiser may see them, in the order of `ids`. Blind readers do not see the text: it names the applicant.
 create or replace function private.letter_deliveries_shown(ids uuid[], blind boolean) returns jsonb
   language sql stable set search_path = ''
@@ -1366,7 +1454,7 @@ as $$
   select private.lock_deliveries(wanted);
   with retried as (
     update private.deliveries as delivery set state = 'waiting', due_at = now(), attempts = 0, tried_at = null,
-        reply_status = null, reply = '', is_refused = false, closings = 0
+        reply_status = null, reply = '', is_refused = false, closings = 0, by = 'server'
       where id = any (wanted) and state = 'failed' and not (kind in ('decision', 'rsvp') and exists (
         select from private.deliveries as later
         where later.application_id = delivery.application_id and later.kind = delivery.kind
@@ -1384,6 +1472,151 @@ as $$
     select id from private.deliveries where deliveries.kind = retry_deliveries.kind and state = 'failed'
   ))
 $$;
+
+-- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. `counts`: this try uses up one
+-- of the allowed attempts. Without a reply, the former reply is unchanged. `is_uncertain`: it may have arrived. `is_closing`:
+-- the mail server closed the connection. `refused`: the receiver refused it permanently. Returns the new state, which is
+-- `cancelled` if it was recalled during the try. Returns null if this claim is no longer the current one.
+create or replace function private.record_delivery(
+  delivery uuid, attempt integer, state text, pause interval default '0', counts boolean default true,
+  reply_status integer default null, reply text default null, is_uncertain boolean default false, is_closing boolean default false,
+  refused boolean default false
+) returns text
+  language plpgsql set search_path = ''
+as $$
+declare
+  claimed private.deliveries;
+  is_recalled boolean;
+  recorded private.deliveries;
+  superseded uuid[];
+begin
+  loop
+    select * into claimed from private.deliveries where id = delivery and attempts = attempt and deliveries.state = 'sending';
+    if not found then return null; end if;
+    is_recalled := claimed.recalled_at is not null;
+    -- Locked before the delivery's row, as in the order of locks: `follow_told` adds a delivery that refers to the application.
+    if is_recalled then
+      perform private.lock_letters(array[delivery]);
+    elsif claimed.letter_id is not null then
+      perform from public.retreat_applications where id = claimed.application_id for key share;
+    end if;
+    perform from private.deliveries
+      where id = delivery and attempts = attempt and deliveries.state = 'sending' and (recalled_at is not null) = is_recalled
+      for update;
+    -- Repeat if the recall changed between the two statements.
+    exit when found;
+  end loop;
+  -- Locks the postman's row before invitations, as a claim does.
+  if record_delivery.state = 'done' and claimed.kind in ('letter', 'receipt', 'notice', 'test') then
+    perform private.accept_mail(claimed.tried_at);
+  end if;
+  update private.deliveries as row set
+      state = case when is_recalled and record_delivery.state <> 'done' then 'cancelled' else record_delivery.state end,
+      due_at = case when record_delivery.state = 'waiting' and not is_recalled then now() + pause end,
+      done_at = case when record_delivery.state = 'done' then now() end,
+      attempts = attempts - (not counts)::integer,
+      -- Without a counted try, there is no time of a try.
+      tried_at = case when counts or attempts > 1 then tried_at end,
+      reply_status = case when record_delivery.reply is null then row.reply_status else record_delivery.reply_status end,
+      reply = coalesce(record_delivery.reply, row.reply),
+      is_refused = refused,
+      may_have_arrived = may_have_arrived + is_uncertain::integer,
+      closings = closings + is_closing::integer,
+      subject = case when kind <> 'test' or record_delivery.state = 'waiting' then sent.subject end,
+      body = case when kind <> 'test' or record_delivery.state = 'waiting' then sent.body end
+    from private.as_sent(claimed, record_delivery.state = 'done') as sent
+    where id = delivery returning row.* into recorded;
+  if recorded.state = 'done' and recorded.kind in ('rsvp', 'decision') then
+    -- Otherwise a retry would deliver an older RSVP or decision after a newer one.
+    superseded := array(
+      select id from private.deliveries as earlier
+      where earlier.application_id = recorded.application_id and earlier.kind = recorded.kind
+        and private.is_before(earlier, recorded) and earlier.state not in ('done', 'cancelled')
+    );
+    perform private.lock_deliveries(superseded);
+    update private.deliveries set state = 'cancelled', due_at = null
+      where id = any (superseded) and deliveries.state not in ('done', 'cancelled');
+  end if;
+  if recorded.kind in ('letter', 'receipt') then
+    perform private.note_failure(recorded);
+  end if;
+  if is_recalled and recorded.letter_id is not null then
+    perform private.settle_recalled(recorded);
+  end if;
+  return recorded.state;
+end
+$$;
+
+-- Whether a delivery may come back: it was sent, by our server, an automation or an organiser. Of a letter that was sent several
+-- times, only the last can come back, and none while there is another draft of it.
+create or replace function private.can_come_back(delivery private.deliveries) returns boolean
+  language sql stable set search_path = ''
+as $$
+  select delivery.state = 'done' and delivery.by <> 'elsewhere' and (delivery.kind = 'receipt' or private.is_main(delivery))
+    and not exists (select from private.letters where id = delivery.letter_id and state = 'draft')
+    and not exists (
+      select from private.deliveries as later
+      where later.letter_id = delivery.letter_id and private.is_main(later) and later.state <> 'cancelled'
+        and (later.queued_at, later.id) > (delivery.queued_at, delivery.id)
+    )
+$$;
+
+revoke all on function private.can_come_back(private.deliveries) from public, anon, authenticated;
+
+-- Whether a letter that asks an applicant for an RSVP arrived, or may have arrived, and none about another decision since.
+create or replace function private.was_asked(application uuid) returns boolean
+  language sql stable set search_path = ''
+as $$
+  select coalesce((
+    select coalesce(template, '') not in ('waitlisted', 'declined')
+    from private.deliveries as delivery join private.letters on letters.id = letter_id
+    where delivery.application_id = application and private.has_told(delivery)
+      and (private.is_decision(coalesce(template, '')) or private.has_link(delivery.body))
+    order by queued_at desc limit 1
+  ), false)
+$$;
+
+revoke all on function private.was_asked(uuid) from public, anon, authenticated;
+
+-- Makes a sent delivery a failed one, and the applicant one who was not told by it. A letter that must no longer be sent is dropped.
+-- A reminder of an acceptance that did not arrive is dropped, too. The caller has locked the letter.
+create or replace function private.return_letter(sent private.deliveries) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  template text := (select letters.template from private.letters where id = sent.letter_id);
+  is_asked boolean;
+begin
+  -- All at once, in the order of locks.
+  perform private.lock_deliveries(array(
+    select id from private.deliveries where application_id = sent.application_id and (letter_id is not null or id = sent.id)
+  ));
+  update private.letters set state = 'released' where id = sent.letter_id and state = 'dropped';
+  update private.deliveries as delivery set state = 'failed', done_at = null, is_refused = true, reply_status = null,
+      reply = 'It came back.', may_have_arrived = 0, subject = unsent.subject, body = unsent.body
+    from private.as_unsent(sent) as unsent where delivery.id = sent.id;
+  perform private.add_failure(sent.id, private.recipient(sent));
+  if exists (select from private.templates where name = template)
+    and not private.may_be_said(sent.application_id, template)
+  then
+    perform private.drop_letters(sent.application_id, template);
+  end if;
+  is_asked := private.was_asked(sent.application_id);
+  if not is_asked and template is distinct from 'reminder' then
+    perform private.drop_letters(sent.application_id, 'reminder');
+  end if;
+  update private.invitations set
+      -- An applicant who gave an RSVP was asked, whatever came back.
+      told_at = case when is_asked or rsvp is not null then told_at end,
+      reminded_at = case when template in ('reminder', 'questions') then (
+        select max(done_at) from private.deliveries as delivery join private.letters on letters.id = letter_id
+        where delivery.application_id = sent.application_id and letters.template in ('reminder', 'questions')
+      ) else reminded_at end
+    where application_id = sent.application_id and sent.kind <> 'receipt';
+end
+$$;
+
+revoke all on function private.return_letter(private.deliveries) from public, anon, authenticated;
 
 -- The templates of the product, with the texts that a new database has.
 create or replace function private.first_templates() returns table (name text, kind text, subject text, body text)
@@ -1496,6 +1729,47 @@ as $$
       select jsonb_build_object('subject', first.subject, 'body', first.body) from private.first_templates() as first
       where first.name = template.name and (first.subject, first.body) <> (template.subject, template.body)
     ))
+$$;
+
+-- The deliveries about an application, the oldest first, each with its recipient: an email address, or `webhook`. A daily notice
+-- is among them if it may have named the applicant.
+create or replace function private.deliveries_about(application public.retreat_applications) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  daily constant uuid[] := array(
+    select id from private.deliveries
+    -- The first condition is for the index, which begins with the organiser.
+    where organiser_id in (select account_id from private.organisers) and kind = 'notice' and until is not null and (
+      application.created_at > since and application.created_at <= until or exists (
+        select from private.history as event
+        where event.application_id = application.id and event.kind = 'answer' and at > since and at <= until
+      )
+    )
+  );
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'id', delivery.id, 'kind', kind, 'letter', letter_id,
+      'event', (select event.act from private.history as event where event.id = event_id),
+      'recipient', case
+        when organiser_id is not null then (select email from auth.users where users.id = organiser_id)
+        when kind in ('application', 'rsvp', 'decision') then 'webhook'
+        else private.recipient(delivery)
+      end,
+      'subject', subject, 'body', body, 'since', since, 'until', until, 'state', state, 'by', "by", 'act', act, 'author', author,
+      'queued_at', queued_at, 'due_at', due_at, 'tried_at', tried_at, 'done_at', done_at, 'attempts', attempts,
+      'reply_status', reply_status, 'reply', reply, 'is_refused', is_refused, 'may_have_arrived', may_have_arrived,
+      'closings', closings, 'recalled_at', recalled_at, 'recalled_by', recalled_by, 'is_beside', is_beside,
+      'mailbox', mailbox, 'domain', domain, 'failures', (
+        select coalesce(jsonb_agg(jsonb_build_object('address', address, 'at', at) order by at, address), '[]')
+        from private.failures where delivery_id = delivery.id
+      )
+    ) order by queued_at, delivery.id), '[]')
+    from private.deliveries as delivery
+    where delivery.application_id = application.id or delivery.id = application.id or delivery.id = any (daily)
+  );
+end
 $$;
 
 -- The account with an email; null if there is none. `reader`: the organiser who reads it. Of another's account they get `email`,
@@ -1855,8 +2129,9 @@ end
 $$;
 
 -- One application with everything that is known about it, its letters, and the state of all letters. `me`: the caller as an
--- author. `notes_seen_until`: the time up to which they have seen its notes. `place` is its position in the list of a filter,
--- null without a filter. The name `place` stays for desks that were opened before an update.
+-- author. `notes_seen_until`: the time up to which they have seen its notes. `failed_at`: when a letter to the applicant's address
+-- last failed. `place` is its position in the list of a filter, null without a filter. The name `place` stays for desks that were
+-- opened before an update.
 create or replace function public.desk_application(application uuid, filter jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -1866,6 +2141,9 @@ declare
 begin
   return private.application_details(application, me.blind) || jsonb_build_object(
     'letters', private.letters_of(array[application], me.blind),
+    'failed_at', case when not me.blind then (
+      select private.last_failure(private.address_of(id, email)) from public.retreat_applications where id = application
+    ) end,
     'overview', private.letters_overview(),
     'notes_seen_until', private.notes_seen_until(application, me.id),
     'me', private.author_shown(me.email, me.id),
@@ -2376,6 +2654,54 @@ begin
   return public.desk_questions(former.id);
 end
 $$;
+
+-- When a letter to an address last failed or came back: {failed_at}, null if none did.
+create or replace function public.desk_address(address text) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if me.blind then
+    raise exception 'Switch blind reading off to change an address.' using errcode = '22023';
+  end if;
+  return jsonb_build_object('failed_at', private.last_failure(address));
+end
+$$;
+
+revoke all on function public.desk_address(text) from public, anon, authenticated;
+grant execute on function public.desk_address(text) to authenticated;
+
+-- Records that a sent letter came back, so that it counts as refused and the applicant as not told. `letter` is the id of its
+-- delivery.
+create or replace function public.desk_came_back(act uuid, letter uuid) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  sent private.deliveries;
+begin
+  if me.blind then
+    raise exception 'Switch blind reading off to record that a letter came back.' using errcode = '22023';
+  end if;
+  if private.begin_act(act, 'desk_came_back', letter::text) then
+    perform private.lock_letters(array[letter]);
+    select * into sent from private.deliveries where id = letter;
+    if private.can_come_back(sent) is not true then
+      raise exception 'This letter has changed meanwhile: somebody dealt with it, or it was sent or drafted again.'
+        using errcode = 'PT409';
+    end if;
+    perform private.write_down(sent.application_id, act, me.email, 'returned', (
+      select jsonb_build_object('occasion', occasion, 'way', way) from private.letter_deliveries where id = sent.id
+    ));
+    perform private.return_letter(sent);
+  end if;
+  return private.letter_deliveries_shown(array[letter], false) -> 0;
+end
+$$;
+
+revoke all on function public.desk_came_back(uuid, uuid) from public, anon, authenticated;
+grant execute on function public.desk_came_back(uuid, uuid) to authenticated;
 
 -- Requests a check of the mail server and the sender's domain; `desk_letters` has its findings. Within ten seconds of a request,
 -- another request starts no further check.
