@@ -124,6 +124,13 @@ export const actCases: Record<Exclude<ActName, 'desk_see_notes'>, ActCase> = {
     failure: 'Not switched.',
     query: 'select from private.organisers where reads_only',
   },
+  desk_set_reader: {
+    path: '/account',
+    press: { role: 'switch', name: 'bob@example.org may only read' },
+    announcement: 'bob@example.org may only read.',
+    failure: 'Not switched.',
+    query: eventsOf('organiser', '{"organiser": "bob@example.org", "is_reader": true}'),
+  },
   desk_mark: {
     path: '/applications/:id',
     input: ['Reason (one line)', 'Warm.'],

@@ -33,6 +33,16 @@ export interface Organiser {
   email: string
   /** Stands in place of the email wherever the desk names an author. */
   name?: string
+  /** Present for a reader, who may only read, mark and write notes. */
+  reader?: true
+}
+
+/** An organiser in the list of all. */
+export interface ListedOrganiser {
+  account: string
+  email: string
+  name: string | null
+  is_reader: boolean
 }
 
 /** How an organiser reads applications. */

@@ -26,6 +26,8 @@ export type GeneralHistoryEntry = { at: string; author: string } & (
   | { kind: 'door'; detail: Omit<Door, 'version' | 'received'> }
   | { kind: 'erased'; detail: { applications: number } }
   | { kind: 'blind'; detail: { on: boolean } }
+  /** What an organiser, by their email, may do from then on. */
+  | { kind: 'organiser'; detail: { organiser: string; is_reader: boolean } }
   | { kind: 'edition'; detail: Pick<Edition, 'name'> & { edition: number; is_renamed?: true } }
   /** The months that were set, or the number of applications that were erased. */
   | { kind: 'retention'; detail: RetentionMonths | { edition: number; erased: number } }

@@ -13,6 +13,8 @@ import type { Sql } from '../database/connection/sql.ts'
 export interface Organiser {
   email: string
   name: string | null
+  /** Whether they may only read, mark and write notes. */
+  is_reader: boolean
   last_sign_in_at: Date | null
   has_second_factor: boolean
 }
@@ -33,19 +35,30 @@ export function typedEmail(text: string): string {
 /** Lists all organisers, in the order of their email addresses. */
 export async function listOrganisers(sql: Sql): Promise<Organiser[]> {
   return sql<Organiser[]>`
-    select email, name, last_sign_in_at,
+    select email, name, is_reader, last_sign_in_at,
       exists (select from auth.mfa_factors where user_id = users.id and status = 'verified') as has_second_factor
     from auth.users as users join private.organisers on account_id = id order by email`
+}
+
+/** What is stored about an organiser who is added, also about somebody who is one already. */
+export interface OrganiserSettings {
+  /** Undefined leaves the name unchanged. */
+  name?: string | undefined
+  /** Whether they may only read, mark and write notes. By default they may do everything. */
+  isReader?: boolean | undefined
 }
 
 /**
  * Adds an organiser, and creates the account if there is none.
  *
- * @param name The name to set, also for somebody who is an organiser already. Undefined leaves it unchanged.
  * @returns Whether the person became an organiser; false if they were one before.
- * @throws {OperatorError} if the database refuses the name.
+ * @throws {OperatorError} if the database refuses the name, or that nobody may do everything any more.
  */
-export async function addOrganiser(sql: Sql, email: string, name?: string): Promise<boolean> {
+export async function addOrganiser(
+  sql: Sql,
+  email: string,
+  settings: OrganiserSettings = {},
+): Promise<boolean> {
   return sql.begin(async (transaction) => {
     await transaction`
       insert into auth.users (email, email_confirmed_at) values (${email}, now()) on conflict (email) do nothing`
@@ -54,7 +67,7 @@ export async function addOrganiser(sql: Sql, email: string, name?: string): Prom
       insert into auth.identities (user_id, provider_id, provider, last_sign_in_at, identity_data)
       values (${id}, ${id}, 'email', now(), ${JSON.stringify({ sub: id, email, email_verified: true, phone_verified: false })})
       on conflict do nothing`
-    return makeOrganiser(transaction, id, name)
+    return makeOrganiser(transaction, id, settings)
   })
 }
 
@@ -62,11 +75,14 @@ export async function addOrganiser(sql: Sql, email: string, name?: string): Prom
  * Makes the owner of a hosted project's account an organiser. The account has to exist and be confirmed, since anybody could sign
  * up with somebody else's address.
  *
- * @param name As for `addOrganiser`.
  * @returns Whether the person became an organiser; false if they were one before.
- * @throws {OperatorError} if the account is missing or not confirmed, or if the database refuses the name.
+ * @throws {OperatorError} if the account is missing or not confirmed, and as `addOrganiser` does.
  */
-export async function addProjectOrganiser(sql: Sql, email: string, name?: string): Promise<boolean> {
+export async function addProjectOrganiser(
+  sql: Sql,
+  email: string,
+  settings: OrganiserSettings = {},
+): Promise<boolean> {
   const [account] = await sql<{ id: string; is_confirmed: boolean }[]>`
     select id, email_confirmed_at is not null as is_confirmed from auth.users
     where private.ascii_email(lower(email)) = ${email} and not coalesce(is_sso_user, false)`
@@ -80,17 +96,18 @@ export async function addProjectOrganiser(sql: Sql, email: string, name?: string
       `The account ${email} is not confirmed: have its owner open the project's email, or confirm it in the project's dashboard, under Authentication, and run this again.`,
     )
   }
-  return sql.begin((transaction) => makeOrganiser(transaction, account.id, name))
+  return sql.begin((transaction) => makeOrganiser(transaction, account.id, settings))
 }
 
-async function makeOrganiser(transaction: Sql, id: string, name: string | undefined) {
+async function makeOrganiser(transaction: Sql, id: string, { name, isReader = false }: OrganiserSettings) {
   const { count } = await transaction`
     insert into private.organisers (account_id) values (${id}) on conflict do nothing`
-  if (name !== undefined) {
-    await transaction`select private.set_organiser_name(${id}, ${name})`.catch((cause: unknown) => {
-      if (isDatabaseError(cause) && cause.code === '22023') throw new OperatorError(cause.message, { cause })
-      throw cause
-    })
+  try {
+    await transaction`select private.set_reader(${id}, ${isReader}, 'operator')`
+    if (name !== undefined) await transaction`select private.set_organiser_name(${id}, ${name})`
+  } catch (cause) {
+    if (isDatabaseError(cause) && cause.code === '22023') throw new OperatorError(cause.message, { cause })
+    throw cause
   }
   return count > 0
 }

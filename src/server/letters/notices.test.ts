@@ -379,3 +379,27 @@ test('the daily email says each day that applications will be erased, as long as
   expect(await claimAll()).toEqual([])
   await sql()`delete from private.announcements`
 })
+
+test('the daily email says nothing about erasing to a reader, who cannot stop it', async () => {
+  const [email, reader] = [await storeOrganiser('daily'), await storeOrganiser('daily')]
+  await addOrganiser(sql(), reader, { isReader: true })
+  const claimDaily = async () => {
+    await sql()`select private.announce_and_erase_applications(100)`
+    await tidyNotices(sql())
+    const claims = await claimAll()
+    return Object.fromEntries(claims.map((claim) => [claim.to, noticeMessage(claim, site).body]))
+  }
+  await apply('Ada')
+  await sql()`update public.retreat_applications set created_at = '2020-01-01'`
+  await apply('Zoë')
+  await outbox.advanceTime(day + 120)
+  await sql()`update private.editions set starts_on = '2020-03-01', ends_on = '2020-03-04'`
+  await sql()`update private.retention set months = 12`
+  expect(await claimDaily()).toEqual({
+    [email]: expect.stringContaining('will be erased') as string,
+    [reader]: expect.not.stringContaining('erased') as string,
+  })
+  // Without anything else to report, a reader gets no email.
+  await sql()`update private.organisers set day_due_at = now() - interval '1 minute'`
+  expect(Object.keys(await claimDaily())).toEqual([email])
+})

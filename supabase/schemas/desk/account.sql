@@ -25,17 +25,79 @@ exception when invalid_text_representation then
 end
 $$;
 
--- The calling organiser; other callers are refused. The email is as people read it, also as the author in the history. Each desk
--- function calls this first, as its own statement: the planner chooses the order of conditions in a `where`.
-create function private.caller(out id uuid, out email text, out blind boolean)
+-- The calls that readers may make. All other calls, such as one that is added later, are refused to them.
+create function private.reader_calls() returns text[]
+  language sql immutable parallel safe
+  return array[
+    -- Themselves, and how they read.
+    'desk_me', 'desk_set_name', 'desk_blind', 'desk_set_blind', 'desk_set_reads_only', 'desk_notices', 'desk_set_notices',
+    -- Reading and searching.
+    'desk_list', 'desk_refresh', 'desk_application', 'desk_stamp',
+    -- Marks and notes.
+    'desk_mark', 'desk_note', 'desk_see_notes'
+  ];
+
+-- The calling organiser; other callers are refused, and so are readers if the call is not theirs. The email is as people read it,
+-- also as the author in the history. Each desk function calls this first, as its own statement: the planner chooses the order of
+-- conditions in a `where`.
+create function private.caller(out id uuid, out email text, out blind boolean, out is_reader boolean)
   language plpgsql stable set search_path = ''
 as $$
+declare
+  stack text;
 begin
   if not private.is_organiser() then
     raise exception 'permission denied: not an organiser' using errcode = '42501';
   end if;
-  select users.id, private.unicode_email(users.email), organisers.blind into caller.id, caller.email, caller.blind
+  select users.id, private.unicode_email(users.email), organisers.blind, organisers.is_reader
+    into caller.id, caller.email, caller.blind, caller.is_reader
     from private.organisers join auth.users on users.id = account_id where account_id = auth.uid();
+  if caller.is_reader then
+    -- PostgreSQL says which call this is, so no call can forget its name or give another one. The innermost comes first.
+    get diagnostics stack = pg_context;
+    if substring(stack from 'public\.(desk_\w+)\(') = any (private.reader_calls()) is not true then
+      raise exception 'Readers may not do this: ask an organiser who may do everything.' using errcode = '42501';
+    end if;
+  end if;
+end
+$$;
+
+-- All organisers, by name or email, with what they may do.
+create function private.organisers_shown() returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_agg(jsonb_build_object(
+    'account', account_id, 'email', private.unicode_email(email), 'name', name, 'is_reader', is_reader)
+    order by lower(coalesce(name, email)), account_id)
+  from private.organisers join auth.users on users.id = account_id
+$$;
+
+-- Lets an organiser do everything, or only read, mark and write notes. The last organiser who may do everything stays one.
+create function private.set_reader(account uuid, is_reader boolean, author text) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  person text;
+begin
+  -- Serialises changes, so that two organisers cannot make each other readers.
+  perform pg_advisory_xact_lock(5610751);
+  select private.unicode_email(email) into person from private.organisers join auth.users on users.id = account_id
+    where account_id = account;
+  if person is null then
+    raise exception 'There is no such organiser: somebody may have removed them.' using errcode = 'PT404';
+  elsif set_reader.is_reader is null then
+    raise exception '“is_reader” has to be true or false.' using errcode = '22023';
+  elsif set_reader.is_reader and not exists (
+    select from private.organisers where account_id <> account and not organisers.is_reader
+  ) then
+    raise exception 'Let another organiser do everything first: somebody has to.' using errcode = '22023';
+  end if;
+  update private.organisers set is_reader = set_reader.is_reader
+    where account_id = account and organisers.is_reader <> set_reader.is_reader;
+  if found then
+    insert into private.history (author, kind, detail) values (
+      set_reader.author, 'organiser', jsonb_build_object('organiser', person, 'is_reader', set_reader.is_reader));
+  end if;
 end
 $$;
 

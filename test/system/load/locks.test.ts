@@ -339,6 +339,10 @@ const calls: Record<string, (choices: Choices) => object> = {
     private_days: pick([1, 2]),
   }),
   desk_set_reads_only: ({ pick }) => ({ reads_only: pick([true, false]) }),
+  desk_set_reader: ({ pick }) => ({
+    account: (JSON.parse(pick(organisers)) as { sub: string }).sub,
+    is_reader: pick([true, false]),
+  }),
   desk_set_retention: ({ pick }) => ({ version: 0, months: pick([2, 3]), months_for_guests: 1 }),
   desk_set_retreat: ({ pick }) => ({
     version: 1,

@@ -28,18 +28,19 @@ import { CodeField, codeProblem } from '../session/CodeField.tsx'
 import { SignOutButton } from '../session/SignOutButton.tsx'
 import { textIn, useForm } from '../session/useForm.ts'
 import type { WatchedSession } from '../session/watch-session.ts'
+import { OrganisersEdit } from './OrganisersEdit.tsx'
 import { FactorEdit, type AccountPartProps } from './FactorEdit.tsx'
 
 /** The screen of an organiser's own settings. */
 export function AccountShow({ auth, session }: { auth: LoadAuth; session: WatchedSession }) {
-  const { account, email, confirmLoss } = useDesk()
+  const { account, email, isReader, confirmLoss } = useDesk()
   const asMe = asAccount(account, auth, session.recheck)
   useTitle('Account')
   return (
     <div className="account-screen layout-settings">
       <Heading>Account</Heading>
       <p>
-        You are signed in as <b>{email}</b>.
+        You are signed in as <b>{email}</b>.{isReader && ' You may read, mark and write notes.'}
       </p>
       <NameEdit />
       <BlindEdit />
@@ -47,6 +48,7 @@ export function AccountShow({ auth, session }: { auth: LoadAuth; session: Watche
       <PasswordEdit {...{ auth, asMe }} />
       <FactorEdit {...{ auth, asMe }} />
       <SessionsEnd {...{ session, asMe }} />
+      {!isReader && <OrganisersEdit />}
       <div className="account-out">
         <SignOutButton {...{ session, confirmLoss }} />
       </div>

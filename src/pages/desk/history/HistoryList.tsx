@@ -63,6 +63,8 @@ export function wordsOf(entry: GeneralHistoryEntry): string {
       return `${countOf(entry.detail.applications, 'application')} erased`
     case 'blind':
       return `${entry.detail.on ? 'Started' : 'Stopped'} reading blind`
+    case 'organiser':
+      return `${entry.detail.organiser} may ${entry.detail.is_reader ? 'only read, mark and write notes' : 'do everything'}`
     case 'places':
       return 'venue' in entry.detail ? retreatWordsOf(entry.detail) : placesWordsOf(entry.detail)
     case 'edition':
