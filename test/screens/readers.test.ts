@@ -88,7 +88,7 @@ test('an organiser makes another a reader under Account, and the last who may do
   expect(await settingSwitch('ada@example.org may only read')).toHaveProperty('checked', false)
   const bob = await settingSwitch('bob@example.org may only read')
   await user.click(bob)
-  await announced('bob@example.org may only read.')
+  await announced('bob@example.org may read, mark and write notes.')
   expect(bob).toHaveProperty('checked', true)
   expect((await desk.bob.client.rpc('desk_door')).error?.code).toBe('42501')
   expect(screen.queryByRole('switch', { name: 'ada@example.org may only read' })).toBeNull()

@@ -43,6 +43,16 @@ export interface ListedOrganiser {
   email: string
   name: string | null
   is_reader: boolean
+  has_signed_in: boolean
+  /** Who invited them, and when; null if nobody did at the desk. */
+  invited: { by: string; at: string } | null
+}
+
+/** All organisers. */
+export interface Organisers {
+  organisers: ListedOrganiser[]
+  /** Whether organisers can invite others: not on a hosted project, which makes the accounts itself. */
+  can_invite: boolean
 }
 
 /** How an organiser reads applications. */

@@ -59,16 +59,65 @@ export async function addOrganiser(
   email: string,
   settings: OrganiserSettings = {},
 ): Promise<boolean> {
-  return sql.begin(async (transaction) => {
+  return sql.begin(async (transaction) =>
+    makeOrganiser(transaction, await makeAccount(transaction, email), settings),
+  )
+}
+
+/** Creates an account if there is none, and returns its id. */
+async function makeAccount(transaction: Sql, email: string): Promise<string> {
+  await transaction`
+    insert into auth.users (email, email_confirmed_at) values (${email}, now()) on conflict (email) do nothing`
+  const id = await findAccountId(transaction, email)
+  await transaction`
+    insert into auth.identities (user_id, provider_id, provider, last_sign_in_at, identity_data)
+    values (${id}, ${id}, 'email', now(), ${JSON.stringify({ sub: id, email, email_verified: true, phone_verified: false })})
+    on conflict do nothing`
+  return id
+}
+
+/** An invitation to be an organiser. */
+interface Invitation {
+  email: string
+  /** Blank for none. */
+  name: string
+  isReader: boolean
+  /** The email of the organiser who invites, whose token claims the transaction has. */
+  by: string
+}
+
+/**
+ * Makes an invited person an organiser. Somebody who was invited before and has not signed in gets another link, and nothing else
+ * changes.
+ *
+ * @returns The secret of a link that signs them in, once, within a day; undefined if they are an organiser already.
+ * @throws the database's error if it refuses the name.
+ */
+export async function inviteOrganiser(
+  transaction: Sql,
+  { email, name, isReader, by }: Invitation,
+): Promise<string | undefined> {
+  const id = await makeAccount(transaction, email)
+  await lockAccount(transaction, id)
+  const { count } = await transaction`
+    insert into private.organisers (account_id, is_reader) values (${id}, ${isReader}) on conflict do nothing`
+  if (count > 0) {
+    if (name !== '') await transaction`select private.set_organiser_name(${id}, ${name})`
     await transaction`
-      insert into auth.users (email, email_confirmed_at) values (${email}, now()) on conflict (email) do nothing`
-    const id = await findAccountId(transaction, email)
-    await transaction`
-      insert into auth.identities (user_id, provider_id, provider, last_sign_in_at, identity_data)
-      values (${id}, ${id}, 'email', now(), ${JSON.stringify({ sub: id, email, email_verified: true, phone_verified: false })})
-      on conflict do nothing`
-    return makeOrganiser(transaction, id, settings)
+      select private.write_down_organiser(${by}, jsonb_build_object('organiser', private.unicode_email(${email}),
+        'is_reader', ${isReader}::boolean, 'invited', ${id}::text))`
+  } else {
+    const [account] = await transaction`select from auth.users where id = ${id} and last_sign_in_at is null`
+    if (account === undefined) return undefined
+  }
+  const { secret } = await issue(transaction, {
+    accountId: id,
+    type: 'confirmation_token',
+    address: email,
+    lifetime: lifetimes.invitation,
+    offers: ['link'],
   })
+  return secret
 }
 
 /**

@@ -403,3 +403,20 @@ test('the daily email says nothing about erasing to a reader, who cannot stop it
   await sql()`update private.organisers set day_due_at = now() - interval '1 minute'`
   expect(Object.keys(await claimDaily())).toEqual([email])
 })
+
+test('a change of an organiser is told in one sentence, with its author and a link to the account', async () => {
+  const email = await storeOrganiser('off')
+  await sql()`update private.postman set seen_at = now()`
+  await sql()`
+    select private.write_down_organiser('ada@example.org',
+      '{"organiser": "grace@example.org", "is_reader": true, "invited": "6f2f2f0e-1f1c-4a7e-9a55-0f5d7d5c9a11"}')`
+  const claim = await claimNext()
+  const message = claim && noticeMessage(claim, site)
+  expect(message).toMatchObject({
+    to: email,
+    subject: 'Organisers: grace@example.org was invited, and may read, mark and write notes',
+  })
+  expect(message?.body).toContain('This was done by ada@example.org.')
+  expect(message?.body).toContain('https://example.org/retreat/desk#/account')
+  expect(await claimNext()).toBeUndefined()
+})

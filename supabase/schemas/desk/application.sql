@@ -1,8 +1,7 @@
 -- One application: everything that is known about it.
 
--- One application with everything that is known about it. Organisers who read blind get the details of some kinds of events only; of
--- the others they see only the kind, the author and the time. `hides_private`: private answers are hidden, as they are from organisers
--- who read blind.
+-- One application with everything that is known about it. Blind readers get the details of some kinds of events only; of the
+-- others they see only the kind, the author and the time. `hides_private`: private answers are hidden from others, too.
 create function private.application_details(application uuid, blind boolean, hides_private boolean default false) returns jsonb
   language plpgsql stable set search_path = ''
 as $$

@@ -37,8 +37,8 @@ as $$
 $$;
 
 -- Writes the daily emails that are due, except those with nothing to report. They report the applications and RSVPs since the
--- last daily email, except those with a notice of their own. They also report the applications that will be erased, but not to readers,
--- who cannot keep one.
+-- last daily email, except those with a notice of their own. They also report the applications that will be erased, but not to
+-- readers, who cannot keep one.
 create function private.write_day_notices() returns void
   language plpgsql set search_path = ''
 as $$
@@ -116,7 +116,8 @@ begin
   if claimed.kind = 'notice' then
     report := private.notice_content(claimed, organiser.blind)
       || case when organiser.is_reader then '{"erasing": null}' else '{}' end::jsonb;
-    if claimed.application_id is null and report @> '{"count": 0, "coming": 0, "notComing": 0, "erasing": null}' then
+    if claimed.application_id is null and claimed.event_id is null
+      and report @> '{"count": 0, "coming": 0, "notComing": 0, "erasing": null}' then
       delete from private.deliveries where id = notice;
       return null;
     end if;
@@ -130,8 +131,8 @@ begin
 end
 $$;
 
--- The content of a notice: one application or RSVP, or the counts of a day, with up to fifty plain names of applicants.
--- Applications are counted up to a thousand. Organisers who read blind get no names.
+-- The content of a notice: one application, RSVP or change of an organiser, or the counts of a day, with up to fifty plain names
+-- of applicants. Applications are counted up to a thousand. Organisers who read blind get no names.
 create function private.notice_content(notice private.deliveries, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -140,6 +141,10 @@ begin
     select jsonb_build_object(
       'application', notice.application_id,
       'answer', (select detail ->> 'answer' from private.history where id = notice.event_id),
+      'organiser', (
+        select detail || jsonb_build_object('author', private.author_shown(author, author_id))
+        from private.history where id = notice.event_id and kind = 'organiser'
+      ),
       'since', notice.since, 'count', count(*),
       'names', case when blind then '[]' else coalesce(to_jsonb((array_agg(name order by position) filter (where name is not null))[:50]), '[]') end
     )

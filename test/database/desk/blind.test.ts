@@ -44,6 +44,8 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
 
   const [other] = await owner<[{ id: string }]>`
     select id from private.organisers join auth.users on id = account_id where email <> ${blind.email} limit 1`
+  const { email: emailOfRemoved } = await desk.server.signedIn()
+  const [removed] = await owner<[{ id: string }]>`select id from auth.users where email = ${emailOfRemoved}`
   const newId = () => crypto.randomUUID()
   const calls: Record<
     DeskFunction | 'answer_place' | 'answer_questions' | 'door_is_open' | 'place_by_token',
@@ -72,6 +74,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     desk_set_reads_only: [{ reads_only: true }],
     desk_organisers: [{}],
     desk_set_reader: [{ account: other.id, is_reader: false }],
+    desk_remove_organiser: [{ account: removed.id }],
     desk_set_name: [{ name: 'Grace' }],
     desk_decide: [
       { act: newId(), decisions: [{ id, status: 'accepted', version: 0 }] },

@@ -6,7 +6,7 @@ import { askDesk, type DeskHistory } from '../../support/desk-replies.ts'
 import { storeLetter } from '../../support/letters.ts'
 import { storeAnswers, storeQuestions } from '../../support/questions.ts'
 import type { OpenedApplication } from '../../../src/client/desk/applications.ts'
-import type { ListedOrganiser } from '../../../src/client/desk/marks.ts'
+import type { Organisers } from '../../../src/client/desk/marks.ts'
 import { addOrganiser } from '../../../src/server/auth/organisers.ts'
 
 const desk = applicationDesk()
@@ -22,9 +22,10 @@ beforeEach(async () => {
   await addOrganiser(desk.server.database.owner, readerEmail, { isReader: true })
 })
 
-const organisers = (client = desk.client) => askDesk<ListedOrganiser[]>(client, 'organisers', {})
-const setReader = (account: string | undefined, isReader: boolean, client = desk.client) =>
-  askDesk<ListedOrganiser[]>(client, 'set_reader', { account, is_reader: isReader })
+const organisers = async (client = desk.client) =>
+  (await askDesk<Organisers>(client, 'organisers', {})).organisers
+const setReader = async (account: string | undefined, isReader: boolean, client = desk.client) =>
+  (await askDesk<Organisers>(client, 'set_reader', { account, is_reader: isReader })).organisers
 const accountOf = async (email: string) => (await organisers()).find((each) => each.email === email)?.account
 
 // break: reader-reads-private-answers
@@ -92,7 +93,14 @@ test('an organiser makes another a reader and lets them do everything again, whi
   await setReader(account, false)
   await setReader(account, true)
   await expect(setReader(account, false, reader)).rejects.toMatchObject({ code: '42501' })
-  expect(await organisers()).toContainEqual({ account, email: readerEmail, name: null, is_reader: true })
+  expect(await organisers()).toContainEqual({
+    account,
+    email: readerEmail,
+    name: null,
+    is_reader: true,
+    has_signed_in: true,
+    invited: null,
+  })
   const { happenings } = await askDesk<DeskHistory>(desk.client, 'history', {})
   expect(happenings.map(({ author, kind, detail }) => [author, kind, detail])).toEqual([
     [desk.me, 'organiser', { organiser: readerEmail, is_reader: true }],

@@ -8,6 +8,7 @@ import { newProject } from '../../support/hosted-project.ts'
 import { startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { anonKey, codeOf, startSignIn, type SignInServer } from '../../support/sign-in.ts'
+import type { Organisers } from '../../../src/client/desk/marks.ts'
 import type { DeskFunction } from '../../../src/client/desk/calls.ts'
 import { addOrganiser, operatorSecret, removeOrganiser } from '../../../src/server/auth/organisers.ts'
 import { visitor } from '../../../src/server/database/connection/pools.ts'
@@ -44,6 +45,7 @@ const validArguments: Record<string, Record<string, unknown>> = {
   desk_me: {},
   desk_organisers: {},
   desk_set_reader: { account: someId, is_reader: true },
+  desk_remove_organiser: { account: someId },
   desk_list: { filter: { status: 'new', search: 'ada' }, after: null },
   desk_meanwhile: { filter: {}, shown: [{ id: someId, version: 0 }], oldest: null },
   desk_overview: { filter: {}, zone: 'Europe/Berlin' },
@@ -125,6 +127,7 @@ const validArguments: Record<string, Record<string, unknown>> = {
 /** The error codes that an organiser gets: no application or draft has the id above, and no mail sender is running. */
 const expectedCodes: Record<string, string> = {
   desk_set_reader: 'PT404',
+  desk_remove_organiser: 'PT404',
   desk_application: 'PT404',
   desk_stamp: 'PT404',
   desk_all_about: 'PT404',
@@ -539,4 +542,19 @@ test('a visitor of a hosted project can apply, although indexes call functions o
   const [row] = await project.asSupabase`select count(*)::int as stored from public.retreat_applications`
   // `beforeAll` stored the first one.
   expect(row).toEqual({ stored: 2 })
+})
+
+test('on a hosted project, an organiser who is removed at the desk loses only the right, and the desk cannot invite', async () => {
+  const { organiser } = await callersOfProject()
+  const { organiser: removed } = await callersOfProject()
+  const shown = await project.asSupabase.begin(async (transaction) => {
+    await transaction`select set_config('request.jwt.claims', ${JSON.stringify(organiser)}, true)`
+    await transaction`set local role authenticated`
+    const [row] = await transaction<[{ shown: Organisers }]>`
+      select public.desk_remove_organiser(${removed.sub}) as shown`
+    return row.shown
+  })
+  expect(shown.can_invite).toBe(false)
+  expect(shown.organisers.map(({ account }) => account)).not.toContain(removed.sub)
+  expect(await project.asSupabase`select id from auth.users where id = ${removed.sub}`).toHaveLength(1)
 })

@@ -48,7 +48,7 @@ export function AccountShow({ auth, session }: { auth: LoadAuth; session: Watche
       <PasswordEdit {...{ auth, asMe }} />
       <FactorEdit {...{ auth, asMe }} />
       <SessionsEnd {...{ session, asMe }} />
-      {!isReader && <OrganisersEdit />}
+      {!isReader && <OrganisersEdit {...{ auth, asMe }} />}
       <div className="account-out">
         <SignOutButton {...{ session, confirmLoss }} />
       </div>
@@ -96,8 +96,12 @@ function NameEdit() {
   )
 }
 
+const blindHint =
+  'Hides names, emails, phone numbers, LinkedIn and companies, for you alone. Search then covers only the reasons and custom answers.'
+
 /** The switch for blind reading, which hides applicants' identities. */
 function BlindEdit() {
+  const { isReader } = useDesk()
   const { data, error, refetch } = useReading()
   const setBlind = useDeskAct('desk_set_blind', {
     success: ({ blind }) => (blind ? 'Blind reading is on.' : 'Blind reading is off.'),
@@ -109,7 +113,11 @@ function BlindEdit() {
     <Sheet title="Reading">
       <SwitchField
         label="Blind reading"
-        hint="Hides names, emails, phone numbers, LinkedIn and companies, for you alone. Search then covers only the reasons and custom answers. You can reveal single applications, and their history shows it."
+        hint={
+          isReader
+            ? blindHint
+            : `${blindHint} You can reveal single applications, and their history shows it.`
+        }
         isOn={data?.blind}
         pending={setBlind.isPending ? setBlind.args?.blind : undefined}
         onSwitch={(blind) => setBlind.press({ blind })}

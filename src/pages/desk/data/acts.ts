@@ -119,6 +119,11 @@ export const acts: { readonly [Name in DeskActName]: Act<Name> } = {
     stale: ['organisers'],
     failure: 'Not switched.',
   },
+  desk_remove_organiser: {
+    change: ({ change }, organisers) => change(['organisers'], () => organisers),
+    stale: ['organisers'],
+    failure: 'Not removed.',
+  },
   desk_set_notices: {
     change: ({ change }, notices) => change(['account', 'notices'], () => notices),
     stale: [],

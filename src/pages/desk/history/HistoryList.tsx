@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 
+import { organiserChangeWords } from '../../../application/organiser-change.ts'
 import type { GeneralHistoryEntry, HistoryPage } from '../../../client/desk/retreat.ts'
 import { doorWordsOf } from '../door/door.ts'
 import { countOf, momentOf } from '../kit/format.ts'
@@ -64,7 +65,7 @@ export function wordsOf(entry: GeneralHistoryEntry): string {
     case 'blind':
       return `${entry.detail.on ? 'Started' : 'Stopped'} reading blind`
     case 'organiser':
-      return `${entry.detail.organiser} may ${entry.detail.is_reader ? 'only read, mark and write notes' : 'do everything'}`
+      return organiserChangeWords(entry.detail)
     case 'places':
       return 'venue' in entry.detail ? retreatWordsOf(entry.detail) : placesWordsOf(entry.detail)
     case 'edition':

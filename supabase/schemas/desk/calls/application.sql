@@ -1,6 +1,7 @@
--- One application with everything that is known about it, its letters, and the state of all letters. Readers get no private answers,
--- no drafts, no texts of letters, and no state of all letters, which has the templates. `me`: the caller as an author. `notes_seen_until`: the time up to which they have seen its notes. `place` is its position in the list of a filter,
--- null without a filter. The name `place` stays for desks that were opened before an update.
+-- One application with everything that is known about it, its letters, and the state of all letters. Readers get no private
+-- answers, no drafts, no texts of letters, and no state of all letters, which has the templates. `me`: the caller as an author.
+-- `notes_seen_until`: the time up to which they have seen its notes. `place` is its position in the list of a filter, null
+-- without a filter. The name `place` stays for desks that were opened before an update.
 create function public.desk_application(application uuid, filter jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$

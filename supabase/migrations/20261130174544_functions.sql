@@ -85,17 +85,73 @@ $$;
 
 revoke all on function private.caller() from public, anon, authenticated;
 
--- All organisers, by name or email, with what they may do.
-create or replace function private.organisers_shown() returns jsonb
+-- Whether the accounts are our own server's, and not a hosted project's.
+create or replace function private.has_own_accounts() returns boolean
   language sql stable set search_path = ''
+  return to_regclass('private.signing_keys') is not null;
+
+revoke all on function private.has_own_accounts() from public, anon, authenticated;
+
+-- All organisers, by name or email, with what they may do, and who invited them. `can_invite`: whether our own server makes the
+-- accounts.
+create or replace function private.organisers_shown() returns jsonb
+  language plpgsql stable set search_path = ''
 as $$
-  select jsonb_agg(jsonb_build_object(
-    'account', account_id, 'email', private.unicode_email(email), 'name', name, 'is_reader', is_reader)
-    order by lower(coalesce(name, email)), account_id)
-  from private.organisers join auth.users on users.id = account_id
+begin
+  return (
+    select jsonb_build_object('can_invite', private.has_own_accounts(), 'organisers', jsonb_agg(jsonb_build_object(
+      'account', account_id, 'email', private.unicode_email(email), 'name', name, 'is_reader', is_reader,
+      'has_signed_in', last_sign_in_at is not null, 'invited', (
+        select jsonb_build_object('by', private.author_shown(author, author_id), 'at', at) from private.history
+        where application_id is null and kind = 'organiser' and detail ->> 'invited' = account_id::text
+        order by history.id desc limit 1
+      )) order by lower(coalesce(name, email)), account_id))
+    from private.organisers join auth.users on users.id = account_id
+  );
+end
 $$;
 
 revoke all on function private.organisers_shown() from public, anon, authenticated;
+
+-- Serialises changes of organisers, so that two of them cannot make each other readers, and returns the email of one. Refuses if
+-- nobody may do everything afterwards. `stays`: whether this organiser still may.
+create or replace function private.organiser_to_change(account uuid, stays boolean) returns text
+  language plpgsql set search_path = ''
+as $$
+declare
+  person text;
+begin
+  perform pg_advisory_xact_lock(5610751);
+  select private.unicode_email(email) into person from private.organisers join auth.users on users.id = account_id
+    where account_id = account;
+  if person is null then
+    raise exception 'There is no such organiser: somebody may have removed them.' using errcode = 'PT404';
+  elsif not stays and not exists (select from private.organisers where account_id <> account and not is_reader) then
+    raise exception 'Let another organiser do everything first: somebody has to.' using errcode = '22023';
+  end if;
+  return person;
+end
+$$;
+
+revoke all on function private.organiser_to_change(uuid, boolean) from public, anon, authenticated;
+
+-- Records a change of an organiser. If a server sends emails, it tells everybody who may do everything. `detail`: the email
+-- (`organiser`), and what changed: `is_reader`, `is_removed`, or the account that was `invited`.
+create or replace function private.write_down_organiser(author text, detail jsonb) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  with event as (
+    insert into private.history (author, kind, detail)
+      values (write_down_organiser.author, 'organiser', write_down_organiser.detail) returning id
+  )
+  insert into private.deliveries (kind, organiser_id, event_id)
+    select 'notice', account_id, event.id from event, private.organisers, private.postman
+    where not is_reader and private.is_recent(seen_at);
+end
+$$;
+
+revoke all on function private.write_down_organiser(text, jsonb) from public, anon, authenticated;
 
 -- Lets an organiser do everything, or only read, mark and write notes. The last organiser who may do everything stays one.
 create or replace function private.set_reader(account uuid, is_reader boolean, author text) returns void
@@ -104,24 +160,15 @@ as $$
 declare
   person text;
 begin
-  -- Serialises changes, so that two organisers cannot make each other readers.
-  perform pg_advisory_xact_lock(5610751);
-  select private.unicode_email(email) into person from private.organisers join auth.users on users.id = account_id
-    where account_id = account;
-  if person is null then
-    raise exception 'There is no such organiser: somebody may have removed them.' using errcode = 'PT404';
-  elsif set_reader.is_reader is null then
+  if set_reader.is_reader is null then
     raise exception '“is_reader” has to be true or false.' using errcode = '22023';
-  elsif set_reader.is_reader and not exists (
-    select from private.organisers where account_id <> account and not organisers.is_reader
-  ) then
-    raise exception 'Let another organiser do everything first: somebody has to.' using errcode = '22023';
   end if;
+  person := private.organiser_to_change(account, not set_reader.is_reader);
   update private.organisers set is_reader = set_reader.is_reader
     where account_id = account and organisers.is_reader <> set_reader.is_reader;
   if found then
-    insert into private.history (author, kind, detail) values (
-      set_reader.author, 'organiser', jsonb_build_object('organiser', person, 'is_reader', set_reader.is_reader));
+    perform private.write_down_organiser(set_reader.author,
+      jsonb_build_object('organiser', person, 'is_reader', set_reader.is_reader));
   end if;
 end
 $$;
@@ -168,9 +215,8 @@ revoke all on function private.set_organiser_name(uuid, text) from public, anon,
 
 drop function if exists private.application_details(uuid, boolean);
 
--- One application with everything that is known about it. Organisers who read blind get the details of some kinds of events only; of
--- the others they see only the kind, the author and the time. `hides_private`: private answers are hidden, as they are from organisers
--- who read blind.
+-- One application with everything that is known about it. Blind readers get the details of some kinds of events only; of the
+-- others they see only the kind, the author and the time. `hides_private`: private answers are hidden from others, too.
 create or replace function private.application_details(application uuid, blind boolean, hides_private boolean default false) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -1007,6 +1053,30 @@ begin
 end
 $$;
 
+-- Refuses an invalid delivery. A trigger instead of constraints: PostgreSQL would prepare constraints for each insert,
+-- including an application's own delivery (docs/decisions/0058).
+create or replace function private.check_delivery() returns trigger
+  language plpgsql set search_path = ''
+as $$
+begin
+  if not (case new.kind
+      when 'application' then new.application_id is null
+      when 'rsvp' then new.application_id is not null and new.event_id is not null
+      when 'notice' then new.organiser_id is not null and (new.application_id is null and new.event_id is null) = (new.until is not null)
+      when 'test' then new.organiser_id is not null
+      else new.kind in ('letter', 'decision', 'receipt') and new.application_id is not null and new.subject is not null
+        and new.body is not null and case new.kind when 'receipt' then new.mailbox else new.letter_id::text end is not null
+    end
+    and new.state in ('waiting', 'sending', 'done', 'failed', 'cancelled') and new."by" in ('server', 'hand', 'elsewhere')
+    and (new.state in ('waiting', 'sending')) = (new.due_at is not null) and (new.state = 'done') = (new.done_at is not null))
+  then
+    raise exception 'A delivery of kind "%" and state "%" lacks something, or has too much.', new.kind, new.state
+      using errcode = 'check_violation';
+  end if;
+  return new;
+end
+$$;
+
 -- A draft as it would be sent. `reply_by`: the deadline if it were sent today, which stays a placeholder in the text. `seen`
 -- identifies the text that the organiser read. It is a digest of the template's text, which all organisers may read. For an
 -- edited letter, whose text may name somebody, it is the version.
@@ -1342,8 +1412,8 @@ create or replace function private.write_notices(application uuid, event bigint 
   end;
 
 -- Writes the daily emails that are due, except those with nothing to report. They report the applications and RSVPs since the
--- last daily email, except those with a notice of their own. They also report the applications that will be erased, but not to readers,
--- who cannot keep one.
+-- last daily email, except those with a notice of their own. They also report the applications that will be erased, but not to
+-- readers, who cannot keep one.
 create or replace function private.write_day_notices() returns void
   language plpgsql set search_path = ''
 as $$
@@ -1423,7 +1493,8 @@ begin
   if claimed.kind = 'notice' then
     report := private.notice_content(claimed, organiser.blind)
       || case when organiser.is_reader then '{"erasing": null}' else '{}' end::jsonb;
-    if claimed.application_id is null and report @> '{"count": 0, "coming": 0, "notComing": 0, "erasing": null}' then
+    if claimed.application_id is null and claimed.event_id is null
+      and report @> '{"count": 0, "coming": 0, "notComing": 0, "erasing": null}' then
       delete from private.deliveries where id = notice;
       return null;
     end if;
@@ -1433,6 +1504,44 @@ begin
       'closings', claimed.closings, 'age', extract(epoch from now() - claimed.queued_at) * 1000, 'to', email,
       'says', coalesce(report, jsonb_build_object('subject', claimed.subject, 'body', claimed.body)))
     from auth.users where id = claimed.organiser_id
+  );
+end
+$$;
+
+-- The content of a notice: one application, RSVP or change of an organiser, or the counts of a day, with up to fifty plain names
+-- of applicants. Applications are counted up to a thousand. Organisers who read blind get no names.
+create or replace function private.notice_content(notice private.deliveries, blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_object(
+      'application', notice.application_id,
+      'answer', (select detail ->> 'answer' from private.history where id = notice.event_id),
+      'organiser', (
+        select detail || jsonb_build_object('author', private.author_shown(author, author_id))
+        from private.history where id = notice.event_id and kind = 'organiser'
+      ),
+      'since', notice.since, 'count', count(*),
+      'names', case when blind then '[]' else coalesce(to_jsonb((array_agg(name order by position) filter (where name is not null))[:50]), '[]') end
+    )
+    from (
+      select coalesce(private.plain_name(first_name || ' ' || last_name), private.plain_name(first_name)) as name,
+        row_number() over (order by created_at, id) as position
+      from public.retreat_applications as application
+      where application.id = notice.application_id
+        or created_at > notice.since and created_at <= notice.until
+          and not private.had_notice(notice.organiser_id, application.id, null)
+      order by created_at, id limit 1000
+    ) as application
+  ) || (
+    select jsonb_build_object(
+      'coming', count(*) filter (where detail ->> 'answer' = 'coming'),
+      'notComing', count(*) filter (where detail ->> 'answer' = 'not coming'),
+      'erasing', private.announced_applications())
+    from private.history as rsvp
+    where kind = 'answer' and author = 'applicant' and at > notice.since and at <= notice.until
+      and not private.had_notice(notice.organiser_id, rsvp.application_id, rsvp.id)
   );
 end
 $$;
@@ -2001,9 +2110,10 @@ begin
 end
 $$;
 
--- One application with everything that is known about it, its letters, and the state of all letters. Readers get no private answers,
--- no drafts, no texts of letters, and no state of all letters, which has the templates. `me`: the caller as an author. `notes_seen_until`: the time up to which they have seen its notes. `place` is its position in the list of a filter,
--- null without a filter. The name `place` stays for desks that were opened before an update.
+-- One application with everything that is known about it, its letters, and the state of all letters. Readers get no private
+-- answers, no drafts, no texts of letters, and no state of all letters, which has the templates. `me`: the caller as an author.
+-- `notes_seen_until`: the time up to which they have seen its notes. `place` is its position in the list of a filter, null
+-- without a filter. The name `place` stays for desks that were opened before an update.
 create or replace function public.desk_application(application uuid, filter jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -2175,6 +2285,32 @@ $$;
 
 revoke all on function public.desk_organisers() from public, anon, authenticated;
 grant execute on function public.desk_organisers() to authenticated;
+
+-- Removes an organiser, but not the last one who may do everything. Our own server's accounts go with their sessions; a hosted
+-- project keeps the account, which then has no right. Returns all organisers.
+create or replace function public.desk_remove_organiser(account uuid) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  person text;
+begin
+  if private.has_own_accounts() then
+    -- The account is locked before the organisers, as by an invitation.
+    perform from auth.users where id = account for update;
+  end if;
+  person := private.organiser_to_change(account, stays => false);
+  delete from private.organisers where account_id = account;
+  if private.has_own_accounts() then
+    delete from auth.users where id = account;
+  end if;
+  perform private.write_down_organiser(me.email, jsonb_build_object('organiser', person, 'is_removed', true));
+  return private.organisers_shown();
+end
+$$;
+
+revoke all on function public.desk_remove_organiser(uuid) from public, anon, authenticated;
+grant execute on function public.desk_remove_organiser(uuid) to authenticated;
 
 -- One application with everything that blind reading hides, for an organiser who reads blind, except answers to private
 -- questions. The history records who revealed it.
