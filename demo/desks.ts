@@ -20,7 +20,7 @@ export async function openDesks(sql: Sql) {
   const sessions: string[] = []
   const calls: CallDesk[] = []
   for (const { email, name } of organisers) {
-    await addOrganiser(sql, email, name)
+    await addOrganiser(sql, email, { name })
     const claims = await sql.begin(async (transaction) => {
       const [account] = await transaction<[{ id: string }]>`select id from auth.users where email = ${email}`
       const { session } = await openSession(transaction, account.id, 'magiclink')

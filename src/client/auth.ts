@@ -7,9 +7,13 @@ import {
 } from '@supabase/auth-js'
 
 import { isRetryable } from './auth-errors.ts'
+import { createInvite, type Invite } from './invite.ts'
 import { sessionKey, storedSession } from './stored-session.ts'
 import { keyHeaders } from './public-key.ts'
 import { storageOf } from './storage.ts'
+
+/** The auth client, with the only call that GoTrue does not have. */
+export type AuthWithInvite = GoTrueClient & { invite: Invite }
 
 /** Timeout of a request in milliseconds. */
 const timeout = 20_000
@@ -29,7 +33,7 @@ const storage = storageOf('localStorage')
  *
  * @param base The backend's address, without a slash at its end.
  */
-export function createAuth(base: string, anonKey: string): GoTrueClient {
+export function createAuth(base: string, anonKey: string): AuthWithInvite {
   const url = `${base}/auth/v1`
   const headers = keyHeaders(anonKey)
   const client = new AuthClient({
@@ -56,7 +60,7 @@ export function createAuth(base: string, anonKey: string): GoTrueClient {
     const read = await getSession()
     return read.error?.name === 'AuthRefreshDiscardedError' ? getSession() : read
   }
-  return client
+  return Object.assign(client, { invite: createInvite(client, url, anonKey) })
 }
 
 /**

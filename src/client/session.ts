@@ -1,5 +1,6 @@
-import type { AuthError, GoTrueClient } from '@supabase/auth-js'
+import type { AuthError } from '@supabase/auth-js'
 
+import type { AuthWithInvite } from './auth.ts'
 import { isRetryable } from './auth-errors.ts'
 import { callKey, takeEarlyResponse, unlessAborted } from './early-calls.ts'
 import { expireSession, storedSession, type StoredSession } from './stored-session.ts'
@@ -19,13 +20,13 @@ export type CallFunction = (
 ) => Promise<unknown>
 
 /** Returns the auth client, which is loaded on first use. */
-export type LoadAuth = () => Promise<GoTrueClient>
+export type LoadAuth = () => Promise<AuthWithInvite>
 
 /** The sign-in of an organiser, and the calls that they may make afterwards. */
 export interface Session {
   auth: LoadAuth
   /** Resolves with the auth client once something has loaded it. */
-  authLoaded: Promise<GoTrueClient>
+  authLoaded: Promise<AuthWithInvite>
   /**
    * Reads who is signed in from the browser's store. Asks the auth client instead if it is loaded, or if the stored session
    * expires soon or is unreadable.
@@ -78,9 +79,9 @@ export function createSession(
   { url, anonKey }: DataInterface & { url: string },
   delays: readonly number[] = retryDelays,
 ): Session {
-  let resolveLoaded: (client: GoTrueClient) => void
-  const authLoaded = new Promise<GoTrueClient>((resolve) => (resolveLoaded = resolve))
-  let loading: Promise<GoTrueClient> | undefined
+  let resolveLoaded: (client: AuthWithInvite) => void
+  const authLoaded = new Promise<AuthWithInvite>((resolve) => (resolveLoaded = resolve))
+  let loading: Promise<AuthWithInvite> | undefined
   const auth = () => {
     loading ??= loadScript(import('./auth.ts')).then(
       ({ createAuth }) => {

@@ -5,6 +5,9 @@ const id = '00000000-0000-4000-8000-000000000000'
 /** Every function of the desk, with arguments of the right names and types whose values would change nothing. */
 export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_me: {},
+  desk_organisers: {},
+  desk_remove_organiser: { account: id },
+  desk_set_reader: { account: id, is_reader: null },
   desk_list: { filter: {}, after: null },
   desk_meanwhile: { filter: {}, shown: [], oldest: null },
   desk_overview: { filter: {}, zone: 'UTC' },

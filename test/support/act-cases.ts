@@ -1,4 +1,5 @@
 import type { ActName } from '../../src/client/desk/calls.ts'
+import { addOrganiser } from '../../src/server/auth/organisers.ts'
 import type { Sql } from '../../src/server/database/connection/sql.ts'
 import type { Applicants } from './applicants.ts'
 import { releaseDrafts } from './letters.ts'
@@ -123,6 +124,22 @@ export const actCases: Record<Exclude<ActName, 'desk_see_notes'>, ActCase> = {
     announcement: 'You don’t mark applications.',
     failure: 'Not switched.',
     query: 'select from private.organisers where reads_only',
+  },
+  desk_remove_organiser: {
+    prepare: (sql) => addOrganiser(sql, 'grace@example.org'),
+    path: '/account',
+    before: [{ press: 'Remove: grace@example.org' }],
+    press: 'Remove grace@example.org',
+    announcement: 'grace@example.org was removed.',
+    failure: 'Not removed.',
+    query: eventsOf('organiser', '{"organiser": "grace@example.org", "is_removed": true}'),
+  },
+  desk_set_reader: {
+    path: '/account',
+    press: { role: 'switch', name: 'bob@example.org may only read' },
+    announcement: 'bob@example.org may read, mark and write notes.',
+    failure: 'Not switched.',
+    query: eventsOf('organiser', '{"organiser": "bob@example.org", "is_reader": true}'),
   },
   desk_mark: {
     path: '/applications/:id',

@@ -46,7 +46,7 @@ export async function installReset(owner: Sql): Promise<void> {
       end if;
       ${statements.join('\n      ')}
       update private.organisers set blind = default, notices = default, told_until = default, day_due_at = default,
-        reads_only = default, name = default;
+        reads_only = default, name = default, is_reader = default;
     end
     $$;
     revoke execute on function tests.reset() from public`)

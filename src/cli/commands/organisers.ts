@@ -11,6 +11,7 @@ import {
   removeProjectOrganiser,
   resetFactors,
   typedEmail,
+  type OrganiserSettings,
 } from '../../server/auth/organisers.ts'
 import { deskLink } from '../../server/auth/mail/links.ts'
 import { findListener, readServerAddress } from '../../server/doctor/running-server.ts'
@@ -28,6 +29,8 @@ const usage = `Usage: ${commandLine('organisers', '[option]')}
   --add <email>            adds an account; prints a link that signs in once, within an hour
   --add <email> --name <name>
                            also sets the name that stands in place of the email at the desk
+  --add <email> --reader   adds somebody who may only read, mark and write notes; without --reader they may do everything,
+                           and also somebody who was a reader
   --link <email>           prints another link of this kind
   --remove <email>         deletes the account, its sessions and its rights at once
   --reset-factor <email>   removes a lost second factor
@@ -41,6 +44,7 @@ export async function run(): Promise<void> {
     {
       add: { type: 'string', multiple: true },
       name: { type: 'string' },
+      reader: { type: 'boolean' },
       link: { type: 'string', multiple: true },
       remove: { type: 'string', multiple: true },
       'reset-factor': { type: 'string', multiple: true },
@@ -49,9 +53,12 @@ export async function run(): Promise<void> {
     usage,
   )
   if (options === undefined) return
-  const { name, ...others } = options
+  const { name, reader: isReader, ...others } = options
   const [[option, value] = ['list', ''], second] = Object.entries(others)
-  if (name !== undefined && option !== 'add') throw new OperatorError('Use --name together with --add.')
+  for (const [setting, given] of Object.entries({ name, reader: isReader })) {
+    if (given !== undefined && option !== 'add')
+      throw new OperatorError(`Use --${setting} together with --add.`)
+  }
   if (second !== undefined) throw new OperatorError(`Use either --${option} or --${second[0]}.`)
   if (Array.isArray(value) && value.length > 1)
     throw new OperatorError(`--${option} takes one email address.`)
@@ -59,17 +66,14 @@ export async function run(): Promise<void> {
   await withDatabase(async ({ owner, ownerOfAuth }) => {
     const isHostedProject = ownerOfAuth === 'supabase'
     const runOption = isHostedProject ? changeProjectAccounts : changeOwnAccounts
-    await runOption(owner, option, email, name)
+    await runOption(owner, option, email, { name, isReader })
   })
 }
 
-async function changeOwnAccounts(sql: Sql, option: string, email: string, name?: string) {
+async function changeOwnAccounts(sql: Sql, option: string, email: string, settings: OrganiserSettings) {
   if (option === 'list') return list(sql)
   if (option === 'add') {
-    const isNew = await addOrganiser(sql, email, name)
-    console.error(
-      isNew ? `${readable(email)} is an organiser now.` : `${readable(email)} is an organiser already.`,
-    )
+    console.error(addedSentence(email, await addOrganiser(sql, email, settings), settings))
     return printLink(sql, email)
   }
   if (option === 'link') return printLink(sql, email)
@@ -89,13 +93,10 @@ async function changeOwnAccounts(sql: Sql, option: string, email: string, name?:
   }
 }
 
-async function changeProjectAccounts(sql: Sql, option: string, email: string, name?: string) {
+async function changeProjectAccounts(sql: Sql, option: string, email: string, settings: OrganiserSettings) {
   if (option === 'list') return list(sql)
   if (option === 'add') {
-    const isNew = await addProjectOrganiser(sql, email, name)
-    console.log(
-      isNew ? `${readable(email)} is an organiser now.` : `${readable(email)} is an organiser already.`,
-    )
+    console.log(addedSentence(email, await addProjectOrganiser(sql, email, settings), settings))
   } else if (option === 'remove') {
     await removeProjectOrganiser(sql, email)
     console.log(
@@ -110,14 +111,22 @@ async function changeProjectAccounts(sql: Sql, option: string, email: string, na
   }
 }
 
+function addedSentence(email: string, isNew: boolean, { isReader = false }: OrganiserSettings) {
+  if (isNew) return `${readable(email)} is ${isReader ? 'a reader' : 'an organiser'} now.`
+  const right = isReader ? 'only read, mark and write notes' : 'do everything'
+  return `${readable(email)} is an organiser already, and may ${right}.`
+}
+
 async function list(sql: Sql) {
   const organisers = await listOrganisers(sql)
   if (organisers.length === 0) console.error('There are no organisers yet: --add <email> makes one.')
-  for (const { email, name, last_sign_in_at: last, has_second_factor: hasFactor } of organisers) {
+  for (const { email, name, is_reader, last_sign_in_at: last, has_second_factor: hasFactor } of organisers) {
     const signedIn =
       last === null ? 'never signed in' : `signed in last on ${last.toISOString().slice(0, 10)}`
     const who = onOneLine(readable(email)) + (name === null ? '' : ` (${name})`)
-    console.log(`${who}  ${signedIn}${hasFactor ? ', with a second factor' : ''}`)
+    console.log(
+      `${who}  ${is_reader ? 'reader, ' : ''}${signedIn}${hasFactor ? ', with a second factor' : ''}`,
+    )
   }
 }
 

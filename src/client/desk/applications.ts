@@ -226,7 +226,7 @@ export interface Acceptances {
 export interface OpenedApplication extends ApplicationDetails {
   /** The caller as an author of events. */
   me: string
-  /** Released letters, the oldest first, and then the drafts. */
+  /** Released letters, the oldest first, and then the drafts. Readers get no drafts and no texts. */
   letters: Letter[]
   /** When a letter to the applicant's address last failed or came back; null if none did, and for blind readers. */
   failed_at: string | null
@@ -238,8 +238,8 @@ export interface OpenedApplication extends ApplicationDetails {
   is_marking: boolean
   /** How many are accepted to the same retreat. */
   acceptances: Acceptances
-  /** The overview of all letters: settings, mail sender, templates and counts. */
-  overview: LettersOverview
+  /** The overview of all letters: settings, mail sender, templates and counts. Readers do not get it. */
+  overview?: LettersOverview
   /** Changes whenever anything about the application changes, except its position in the list. */
   stamp: string
   /** Its position in the list that the filter gives; null if no filter was given. (The field has its name from 1.0.0.) */

@@ -31,7 +31,7 @@ import type {
   Template,
   WriteOutcome,
 } from './letters.ts'
-import type { Marks, MarkValue, Organiser, Reading } from './marks.ts'
+import type { ListedOrganiser, Marks, MarkValue, Organiser, Organisers, Reading } from './marks.ts'
 import type { Question } from '../../application/questions.ts'
 import type { AllAbout } from './person.ts'
 import type { PageSettings } from './page.ts'
@@ -61,6 +61,7 @@ interface EditionArgument {
  */
 interface Reads {
   desk_me: [object, Organiser]
+  desk_organisers: [object, Organisers]
   desk_list: [{ filter: Filter; after?: Cursor | null; most?: number }, ListPage]
   /** `oldest` is the position of the last shown row, in any order. (The field has its name from 1.0.0.) */
   desk_refresh: [
@@ -106,6 +107,10 @@ interface Acts {
   desk_set_blind: [Pick<Reading, 'blind'>, Reading]
   desk_set_reads_only: [Pick<Reading, 'reads_only'>, Reading]
   desk_set_name: [{ name: string }, Organiser]
+  /** Lets an organiser do everything, or only read, mark and write notes. The last who may do everything stays one. */
+  desk_set_reader: [Pick<ListedOrganiser, 'account' | 'is_reader'>, Organisers]
+  /** Removes an organiser, and the account if it is our own server's. */
+  desk_remove_organiser: [Pick<ListedOrganiser, 'account'>, Organisers]
   /** Saves the organiser's mark of an application: yes, maybe or no. Null takes it back. */
   desk_mark: [{ act: string; application: string; mark: MarkValue | null; why: string }, Marks | null]
   desk_decide: [{ act: string; decisions: Decision[] }, DecisionOutcome[]]

@@ -33,6 +33,26 @@ export interface Organiser {
   email: string
   /** Stands in place of the email wherever the desk names an author. */
   name?: string
+  /** Present for a reader, who may only read, mark and write notes. */
+  reader?: true
+}
+
+/** An organiser in the list of all. */
+export interface ListedOrganiser {
+  account: string
+  email: string
+  name: string | null
+  is_reader: boolean
+  has_signed_in: boolean
+  /** Who invited them, and when; null if nobody did at the desk. */
+  invited: { by: string; at: string } | null
+}
+
+/** All organisers. */
+export interface Organisers {
+  organisers: ListedOrganiser[]
+  /** Whether organisers can invite others: not on a hosted project, which makes the accounts itself. */
+  can_invite: boolean
 }
 
 /** How an organiser reads applications. */

@@ -138,6 +138,7 @@ export interface AllAbout {
     last_sign_in_at: string | null
     blind: boolean | null
     reads_only: boolean | null
+    is_reader: boolean | null
     notices: 'off' | 'each' | 'daily' | null
     history: number | null
     marks: number | null

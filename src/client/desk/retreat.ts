@@ -1,4 +1,5 @@
 import type { Announcement } from '../../application/announcement.ts'
+import type { OrganiserChange } from '../../application/organiser-change.ts'
 import type { ListedApplication } from './applications.ts'
 import type { Edition } from './editions.ts'
 import type { PageText } from '../../application/page-words.ts'
@@ -26,6 +27,7 @@ export type GeneralHistoryEntry = { at: string; author: string } & (
   | { kind: 'door'; detail: Omit<Door, 'version' | 'received'> }
   | { kind: 'erased'; detail: { applications: number } }
   | { kind: 'blind'; detail: { on: boolean } }
+  | { kind: 'organiser'; detail: OrganiserChange }
   | { kind: 'edition'; detail: Pick<Edition, 'name'> & { edition: number; is_renamed?: true } }
   /** The months that were set, or the number of applications that were erased. */
   | { kind: 'retention'; detail: RetentionMonths | { edition: number; erased: number } }

@@ -27,7 +27,7 @@ const blank: ListedApplication = {
   reason: '',
 }
 
-const nobody: Me = { account: '', email: '', callDesk: never }
+const nobody: Me = { account: '', email: '', isReader: false, callDesk: never }
 
 /** The desk with one blank row, rendered into a `<template>` element of the document. The inline script replaces the row. */
 export function BlankList({ version }: { version: string }) {

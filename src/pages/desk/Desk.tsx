@@ -100,7 +100,7 @@ function SignedInOrOut({ auth, session, linkSession, isSignInElsewhere, version 
       return <Unreachable error={state.error} onTryAgain={session.recheck} />
     case 'in':
       return (
-        <SignedIn key={state.account} me={state}>
+        <SignedIn key={`${state.account} ${state.isReader}`} me={state}>
           <Frame {...{ session, version }}>
             <CurrentScreen {...{ auth, session }} />
           </Frame>

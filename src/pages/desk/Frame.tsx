@@ -9,7 +9,7 @@ import { Dialog, DialogContent } from './kit/Dialog.tsx'
 import { countOf } from './kit/format.ts'
 import { draftCountOf } from './data/draft-count.ts'
 import { listenTo } from './kit/listen.ts'
-import { hrefOf, roomOf, useRoute, unfilteredList, type Route } from './data/route.ts'
+import { hrefOf, isForReaders, roomOf, useRoute, unfilteredList, type Route } from './data/route.ts'
 import { Boundary, lazyScreen, PartNotLoaded } from './kit/lazy-screen.tsx'
 import { Brand } from './kit/site-title.tsx'
 import { useDecisionQueue, useDesk } from './data/useDesk.tsx'
@@ -24,7 +24,7 @@ interface FrameProps {
 
 /** The frame of every screen: the navigation, the account, notices and announcements. */
 export function Frame({ session, version, children }: FrameProps) {
-  const { email, letters, confirmLoss } = useDesk()
+  const { email, isReader, letters, confirmLoss } = useDesk()
   const route = useRoute()
   const edition = editionOf(route)
   const queries = useQueryClient()
@@ -38,7 +38,7 @@ export function Frame({ session, version, children }: FrameProps) {
         </a>
         <Brand />
         <nav aria-label="Desk">
-          {rooms.map(([name, to]) => (
+          {(isReader ? roomsOfReaders : rooms).map(([name, to]) => (
             <a
               key={name}
               className="desk-link"
@@ -175,6 +175,7 @@ const rooms: [name: string, to: Route][] = [
   ['Retreat', { screen: 'retreat' }],
   ['Account', { screen: 'account' }],
 ]
+const roomsOfReaders = rooms.filter(([, to]) => isForReaders(to))
 
 const KeyList = lazyScreen(async () => (await import('./other-screens.ts')).KeyList, PartNotLoaded)
 

@@ -1,3 +1,4 @@
+import { useDesk } from './data/useDesk.tsx'
 import { SwitchField } from './kit/SwitchField.tsx'
 import { singleKeys, useSwitch } from './kit/switches.ts'
 
@@ -20,12 +21,17 @@ const meanings = [
   ['?', 'this list'],
 ] as const
 
+/** The keys that readers do not have: those that decide, and select what to decide on. */
+const keysThatDecide: readonly string[] = ['s', 'a', 'w', 'd', 'r', 'p', 'x', 'z']
+
 /** The keyboard shortcuts, with a switch for single keys. */
 export function KeyList() {
+  const { isReader } = useDesk()
+  const shown = meanings.filter(([key]) => !isReader || !keysThatDecide.includes(key))
   return (
     <>
       <dl>
-        {meanings.map(([key, meaning]) => (
+        {shown.map(([key, meaning]) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>

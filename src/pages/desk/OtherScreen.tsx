@@ -7,7 +7,7 @@ import { DraftList } from './letters/DraftList.tsx'
 import { EditionsEdit } from './editions/EditionsEdit.tsx'
 import { FirstStepsShow } from './first-steps/FirstStepsShow.tsx'
 import { HistoryList } from './history/HistoryList.tsx'
-import { hrefOf, unfilteredList, type Route } from './data/route.ts'
+import { hrefOf, isForReaders, unfilteredList, type Route } from './data/route.ts'
 import { Heading } from './kit/Heading.tsx'
 import { lazyScreen } from './kit/lazy-screen.tsx'
 import { useTitle } from './kit/site-title.tsx'
@@ -36,8 +36,10 @@ const PageEdit = lazyScreen(async () => (await import('./page/PageEdit.tsx')).Pa
 
 /** All screens except the applications. They are in a separate script, so that the list opens without waiting for them. */
 export function OtherScreen(props: OtherScreenProps) {
+  const { isReader, letters } = useDesk()
   // Reads the numbers in the navigation.
-  useQuery(useDesk().letters())
+  useQuery({ ...letters(), enabled: !isReader })
+  if (isReader && !isForReaders(props.route)) return <NotForReaders />
   return (
     <>
       <ClockNotice />
@@ -84,6 +86,17 @@ function ScreenOf({ route, auth, session }: OtherScreenProps) {
     case 'account':
       return <AccountShow {...{ auth, session }} />
   }
+}
+
+function NotForReaders() {
+  const title = 'Not for readers'
+  useTitle(title)
+  return (
+    <>
+      <Heading>{title}</Heading>
+      <p>Readers may not open this screen: ask an organiser who may do everything.</p>
+    </>
+  )
 }
 
 function Unknown() {

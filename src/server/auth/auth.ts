@@ -18,6 +18,7 @@ import { createEmailRateLimit } from './mail/email-rate-limit.ts'
 import { emailCalls } from './calls/emails.ts'
 import { createOutgoing } from './mail/outgoing.ts'
 import { siteOf } from '../site.ts'
+import { inviteCall } from './calls/invite.ts'
 import { tokenCalls } from './calls/token.ts'
 import { userCalls } from './calls/user.ts'
 import { verifyCalls } from './calls/verify.ts'
@@ -122,7 +123,15 @@ export async function auth(
     context.emailRateLimit.end()
     await context.outgoing.end()
   })
-  for (const register of [aboutCalls, emailCalls, verifyCalls, tokenCalls, userCalls, factorCalls]) {
+  for (const register of [
+    aboutCalls,
+    emailCalls,
+    verifyCalls,
+    tokenCalls,
+    userCalls,
+    factorCalls,
+    inviteCall,
+  ]) {
     register(app, context)
   }
 }

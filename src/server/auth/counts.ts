@@ -4,6 +4,7 @@ import type { Sql } from '../database/connection/sql.ts'
 const limits = {
   mails: { max: 10, seconds: 3600 },
   'factor guesses': { max: 10, seconds: 900 },
+  invitations: { max: 20, seconds: 3600 },
 }
 
 /** Seconds between two emails of one kind to one address. */

@@ -13,6 +13,8 @@ import type { Sql } from '../database/connection/sql.ts'
 export interface Organiser {
   email: string
   name: string | null
+  /** Whether they may only read, mark and write notes. */
+  is_reader: boolean
   last_sign_in_at: Date | null
   has_second_factor: boolean
 }
@@ -33,40 +35,103 @@ export function typedEmail(text: string): string {
 /** Lists all organisers, in the order of their email addresses. */
 export async function listOrganisers(sql: Sql): Promise<Organiser[]> {
   return sql<Organiser[]>`
-    select email, name, last_sign_in_at,
+    select email, name, is_reader, last_sign_in_at,
       exists (select from auth.mfa_factors where user_id = users.id and status = 'verified') as has_second_factor
     from auth.users as users join private.organisers on account_id = id order by email`
+}
+
+/** What is stored about an organiser who is added, also about somebody who is one already. */
+export interface OrganiserSettings {
+  /** Undefined leaves the name unchanged. */
+  name?: string | undefined
+  /** Whether they may only read, mark and write notes. By default they may do everything. */
+  isReader?: boolean | undefined
 }
 
 /**
  * Adds an organiser, and creates the account if there is none.
  *
- * @param name The name to set, also for somebody who is an organiser already. Undefined leaves it unchanged.
  * @returns Whether the person became an organiser; false if they were one before.
- * @throws {OperatorError} if the database refuses the name.
+ * @throws {OperatorError} if the database refuses the name, or that nobody may do everything any more.
  */
-export async function addOrganiser(sql: Sql, email: string, name?: string): Promise<boolean> {
-  return sql.begin(async (transaction) => {
+export async function addOrganiser(
+  sql: Sql,
+  email: string,
+  settings: OrganiserSettings = {},
+): Promise<boolean> {
+  return sql.begin(async (transaction) =>
+    makeOrganiser(transaction, await makeAccount(transaction, email), settings),
+  )
+}
+
+/** Creates an account if there is none, and returns its id. */
+async function makeAccount(transaction: Sql, email: string): Promise<string> {
+  await transaction`
+    insert into auth.users (email, email_confirmed_at) values (${email}, now()) on conflict (email) do nothing`
+  const id = await findAccountId(transaction, email)
+  await transaction`
+    insert into auth.identities (user_id, provider_id, provider, last_sign_in_at, identity_data)
+    values (${id}, ${id}, 'email', now(), ${JSON.stringify({ sub: id, email, email_verified: true, phone_verified: false })})
+    on conflict do nothing`
+  return id
+}
+
+/** An invitation to be an organiser. */
+interface Invitation {
+  email: string
+  /** Blank for none. */
+  name: string
+  isReader: boolean
+  /** The email of the organiser who invites, whose token claims the transaction has. */
+  by: string
+}
+
+/**
+ * Makes an invited person an organiser. Somebody who was invited before and has not signed in gets another link, and nothing else
+ * changes.
+ *
+ * @returns The secret of a link that signs them in, once, within a day; undefined if they are an organiser already.
+ * @throws the database's error if it refuses the name.
+ */
+export async function inviteOrganiser(
+  transaction: Sql,
+  { email, name, isReader, by }: Invitation,
+): Promise<string | undefined> {
+  const id = await makeAccount(transaction, email)
+  await lockAccount(transaction, id)
+  const { count } = await transaction`
+    insert into private.organisers (account_id, is_reader) values (${id}, ${isReader}) on conflict do nothing`
+  if (count > 0) {
+    if (name !== '') await transaction`select private.set_organiser_name(${id}, ${name})`
     await transaction`
-      insert into auth.users (email, email_confirmed_at) values (${email}, now()) on conflict (email) do nothing`
-    const id = await findAccountId(transaction, email)
-    await transaction`
-      insert into auth.identities (user_id, provider_id, provider, last_sign_in_at, identity_data)
-      values (${id}, ${id}, 'email', now(), ${JSON.stringify({ sub: id, email, email_verified: true, phone_verified: false })})
-      on conflict do nothing`
-    return makeOrganiser(transaction, id, name)
+      select private.write_down_organiser(${by}, jsonb_build_object('organiser', private.unicode_email(${email}),
+        'is_reader', ${isReader}::boolean, 'invited', ${id}::text))`
+  } else {
+    const [account] = await transaction`select from auth.users where id = ${id} and last_sign_in_at is null`
+    if (account === undefined) return undefined
+  }
+  const { secret } = await issue(transaction, {
+    accountId: id,
+    type: 'confirmation_token',
+    address: email,
+    lifetime: lifetimes.invitation,
+    offers: ['link'],
   })
+  return secret
 }
 
 /**
  * Makes the owner of a hosted project's account an organiser. The account has to exist and be confirmed, since anybody could sign
  * up with somebody else's address.
  *
- * @param name As for `addOrganiser`.
  * @returns Whether the person became an organiser; false if they were one before.
- * @throws {OperatorError} if the account is missing or not confirmed, or if the database refuses the name.
+ * @throws {OperatorError} if the account is missing or not confirmed, and as `addOrganiser` does.
  */
-export async function addProjectOrganiser(sql: Sql, email: string, name?: string): Promise<boolean> {
+export async function addProjectOrganiser(
+  sql: Sql,
+  email: string,
+  settings: OrganiserSettings = {},
+): Promise<boolean> {
   const [account] = await sql<{ id: string; is_confirmed: boolean }[]>`
     select id, email_confirmed_at is not null as is_confirmed from auth.users
     where private.ascii_email(lower(email)) = ${email} and not coalesce(is_sso_user, false)`
@@ -80,17 +145,18 @@ export async function addProjectOrganiser(sql: Sql, email: string, name?: string
       `The account ${email} is not confirmed: have its owner open the project's email, or confirm it in the project's dashboard, under Authentication, and run this again.`,
     )
   }
-  return sql.begin((transaction) => makeOrganiser(transaction, account.id, name))
+  return sql.begin((transaction) => makeOrganiser(transaction, account.id, settings))
 }
 
-async function makeOrganiser(transaction: Sql, id: string, name: string | undefined) {
+async function makeOrganiser(transaction: Sql, id: string, { name, isReader = false }: OrganiserSettings) {
   const { count } = await transaction`
     insert into private.organisers (account_id) values (${id}) on conflict do nothing`
-  if (name !== undefined) {
-    await transaction`select private.set_organiser_name(${id}, ${name})`.catch((cause: unknown) => {
-      if (isDatabaseError(cause) && cause.code === '22023') throw new OperatorError(cause.message, { cause })
-      throw cause
-    })
+  try {
+    await transaction`select private.set_reader(${id}, ${isReader}, 'operator')`
+    if (name !== undefined) await transaction`select private.set_organiser_name(${id}, ${name})`
+  } catch (cause) {
+    if (isDatabaseError(cause) && cause.code === '22023') throw new OperatorError(cause.message, { cause })
+    throw cause
   }
   return count > 0
 }

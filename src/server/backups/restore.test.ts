@@ -115,7 +115,7 @@ test('an organiser whom an older version stored with an international domain sig
 test('a restore keeps the names of organisers, and a backup from before they had names is restored without', async () => {
   const [from, to, older] = await Promise.all([openTestDatabase(), openTestDatabase(), openTestDatabase()])
   const folder = join((await temporaryDirectory()).path, 'backup')
-  await addOrganiser(from.owner, 'ada@example.org', 'Ada')
+  await addOrganiser(from.owner, 'ada@example.org', { name: 'Ada' })
   const stored = await from.owner<{ name: string }[]>`select * from private.organisers`
   const nameless = stored.map((row) => {
     const { name: _, ...others } = row

@@ -379,3 +379,44 @@ test('the daily email says each day that applications will be erased, as long as
   expect(await claimAll()).toEqual([])
   await sql()`delete from private.announcements`
 })
+
+test('the daily email says nothing about erasing to a reader, who cannot stop it', async () => {
+  const [email, reader] = [await storeOrganiser('daily'), await storeOrganiser('daily')]
+  await addOrganiser(sql(), reader, { isReader: true })
+  const claimDaily = async () => {
+    await sql()`select private.announce_and_erase_applications(100)`
+    await tidyNotices(sql())
+    const claims = await claimAll()
+    return Object.fromEntries(claims.map((claim) => [claim.to, noticeMessage(claim, site).body]))
+  }
+  await apply('Ada')
+  await sql()`update public.retreat_applications set created_at = '2020-01-01'`
+  await apply('Zoë')
+  await outbox.advanceTime(day + 120)
+  await sql()`update private.editions set starts_on = '2020-03-01', ends_on = '2020-03-04'`
+  await sql()`update private.retention set months = 12`
+  expect(await claimDaily()).toEqual({
+    [email]: expect.stringContaining('will be erased') as string,
+    [reader]: expect.not.stringContaining('erased') as string,
+  })
+  // Without anything else to report, a reader gets no email.
+  await sql()`update private.organisers set day_due_at = now() - interval '1 minute'`
+  expect(Object.keys(await claimDaily())).toEqual([email])
+})
+
+test('a change of an organiser is told in one sentence, with its author and a link to the account', async () => {
+  const email = await storeOrganiser('off')
+  await sql()`update private.postman set seen_at = now()`
+  await sql()`
+    select private.write_down_organiser('ada@example.org',
+      '{"organiser": "grace@example.org", "is_reader": true, "invited": "6f2f2f0e-1f1c-4a7e-9a55-0f5d7d5c9a11"}')`
+  const claim = await claimNext()
+  const message = claim && noticeMessage(claim, site)
+  expect(message).toMatchObject({
+    to: email,
+    subject: 'Organisers: grace@example.org was invited, and may read, mark and write notes',
+  })
+  expect(message?.body).toContain('This was done by ada@example.org.')
+  expect(message?.body).toContain('https://example.org/retreat/desk#/account')
+  expect(await claimNext()).toBeUndefined()
+})

@@ -1,4 +1,5 @@
 import type { Announcement } from '../../application/announcement.ts'
+import { organiserChangeWords, type OrganiserChange } from '../../application/organiser-change.ts'
 import type { Message } from '../mail/compose.ts'
 import { plainText, type Paragraph } from '../mail/paragraphs.ts'
 import type { MailTry } from './outcomes.ts'
@@ -18,6 +19,8 @@ interface Report {
   application: string | null
   /** The RSVP; null if the email is not about one. */
   answer: 'coming' | 'not coming' | null
+  /** The change of an organiser, and who made it; null if the email is not about one. */
+  organiser: (OrganiserChange & { author: string }) | null
   /** Only for a daily email: when the period that it reports began. */
   since: string | null
   /** In a daily email: new applications, counted up to 1,000. */
@@ -55,6 +58,10 @@ export function noticeMessage({ id, to, says }: NoticeClaim, site: URL): Message
   }
   const desk = `${base}/desk`
   const { subject, paragraphs } = contentOf(says, desk)
+  if (says.organiser) {
+    const why = { text: 'You get this email because you may do everything at the desk.' }
+    return { id, to, subject, body: plainText([...paragraphs, why]), paragraphs, why }
+  }
   const why = {
     text: 'You get these emails because you switched them on at the desk, under “Account”. There you can switch them off:',
     link: `${desk}#/account`,
@@ -63,9 +70,19 @@ export function noticeMessage({ id, to, says }: NoticeClaim, site: URL): Message
 }
 
 function contentOf(
-  { application, answer, since, count, names, coming, notComing, erasing }: Report,
+  { application, answer, organiser, since, count, names, coming, notComing, erasing }: Report,
   desk: string,
 ): { subject: string; paragraphs: Paragraph[] } {
+  if (organiser) {
+    const words = organiserChangeWords(organiser)
+    return {
+      subject: `Organisers: ${words}`,
+      paragraphs: [
+        { text: `${words}. This was done by ${organiser.author}. If it is wrong, undo it there:` },
+        { link: `${desk}#/account`, button: 'Open the account' },
+      ],
+    }
+  }
   if (application !== null) {
     const [name = ''] = names
     const person = name === '' ? 'Somebody' : name

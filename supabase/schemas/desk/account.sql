@@ -25,17 +25,122 @@ exception when invalid_text_representation then
 end
 $$;
 
--- The calling organiser; other callers are refused. The email is as people read it, also as the author in the history. Each desk
--- function calls this first, as its own statement: the planner chooses the order of conditions in a `where`.
-create function private.caller(out id uuid, out email text, out blind boolean)
+-- The calls that readers may make. All other calls, such as one that is added later, are refused to them.
+create function private.reader_calls() returns text[]
+  language sql immutable parallel safe set search_path = ''
+as $$
+  select array[
+    -- Themselves, and how they read.
+    'desk_me', 'desk_set_name', 'desk_blind', 'desk_set_blind', 'desk_set_reads_only', 'desk_notices', 'desk_set_notices',
+    -- Reading and searching.
+    'desk_list', 'desk_refresh', 'desk_application', 'desk_stamp',
+    -- Marks and notes.
+    'desk_mark', 'desk_note', 'desk_see_notes'
+  ]
+$$;
+
+-- The calling organiser; other callers are refused, and so are readers if the call is not theirs. The email is as people read it,
+-- also as the author in the history. Each desk function calls this first, as its own statement: the planner chooses the order of
+-- conditions in a `where`.
+create function private.caller(out id uuid, out email text, out blind boolean, out is_reader boolean)
   language plpgsql stable set search_path = ''
 as $$
+declare
+  stack text;
 begin
   if not private.is_organiser() then
     raise exception 'permission denied: not an organiser' using errcode = '42501';
   end if;
-  select users.id, private.unicode_email(users.email), organisers.blind into caller.id, caller.email, caller.blind
+  select users.id, private.unicode_email(users.email), organisers.blind, organisers.is_reader
+    into caller.id, caller.email, caller.blind, caller.is_reader
     from private.organisers join auth.users on users.id = account_id where account_id = auth.uid();
+  if caller.is_reader then
+    -- PostgreSQL says which call this is, so no call can forget its name or give another one. The innermost comes first.
+    get diagnostics stack = pg_context;
+    if substring(stack from 'public\.(desk_\w+)\(') = any (private.reader_calls()) is not true then
+      raise exception 'Readers may not do this: ask an organiser who may do everything.' using errcode = '42501';
+    end if;
+  end if;
+end
+$$;
+
+-- Whether the accounts are our own server's, and not a hosted project's.
+create function private.has_own_accounts() returns boolean
+  language sql stable set search_path = ''
+  return to_regclass('private.signing_keys') is not null;
+
+-- All organisers, by name or email, with what they may do, and who invited them. `can_invite`: whether our own server makes the
+-- accounts.
+create function private.organisers_shown() returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_object('can_invite', private.has_own_accounts(), 'organisers', jsonb_agg(jsonb_build_object(
+      'account', account_id, 'email', private.unicode_email(email), 'name', name, 'is_reader', is_reader,
+      'has_signed_in', last_sign_in_at is not null, 'invited', (
+        select jsonb_build_object('by', private.author_shown(author, author_id), 'at', at) from private.history
+        where application_id is null and kind = 'organiser' and detail ->> 'invited' = account_id::text
+        order by history.id desc limit 1
+      )) order by lower(coalesce(name, email)), account_id))
+    from private.organisers join auth.users on users.id = account_id
+  );
+end
+$$;
+
+-- Serialises changes of organisers, so that two of them cannot make each other readers, and returns the email of one. Refuses if
+-- nobody may do everything afterwards. `stays`: whether this organiser still may.
+create function private.organiser_to_change(account uuid, stays boolean) returns text
+  language plpgsql set search_path = ''
+as $$
+declare
+  person text;
+begin
+  perform pg_advisory_xact_lock(5610751);
+  select private.unicode_email(email) into person from private.organisers join auth.users on users.id = account_id
+    where account_id = account;
+  if person is null then
+    raise exception 'There is no such organiser: somebody may have removed them.' using errcode = 'PT404';
+  elsif not stays and not exists (select from private.organisers where account_id <> account and not is_reader) then
+    raise exception 'Let another organiser do everything first: somebody has to.' using errcode = '22023';
+  end if;
+  return person;
+end
+$$;
+
+-- Records a change of an organiser. If a server sends emails, it tells everybody who may do everything. `detail`: the email
+-- (`organiser`), and what changed: `is_reader`, `is_removed`, or the account that was `invited`.
+create function private.write_down_organiser(author text, detail jsonb) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  with event as (
+    insert into private.history (author, kind, detail)
+      values (write_down_organiser.author, 'organiser', write_down_organiser.detail) returning id
+  )
+  insert into private.deliveries (kind, organiser_id, event_id)
+    select 'notice', account_id, event.id from event, private.organisers, private.postman
+    where not is_reader and private.is_recent(seen_at);
+end
+$$;
+
+-- Lets an organiser do everything, or only read, mark and write notes. The last organiser who may do everything stays one.
+create function private.set_reader(account uuid, is_reader boolean, author text) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  person text;
+begin
+  if set_reader.is_reader is null then
+    raise exception '“is_reader” has to be true or false.' using errcode = '22023';
+  end if;
+  person := private.organiser_to_change(account, not set_reader.is_reader);
+  update private.organisers set is_reader = set_reader.is_reader
+    where account_id = account and organisers.is_reader <> set_reader.is_reader;
+  if found then
+    perform private.write_down_organiser(set_reader.author,
+      jsonb_build_object('organiser', person, 'is_reader', set_reader.is_reader));
+  end if;
 end
 $$;
 

@@ -1,8 +1,8 @@
 -- One application: everything that is known about it.
 
 -- One application with everything that is known about it. Blind readers get the details of some kinds of events only; of the
--- others they see only the kind, the author and the time.
-create function private.application_details(application uuid, blind boolean) returns jsonb
+-- others they see only the kind, the author and the time. `hides_private`: private answers are hidden from others, too.
+create function private.application_details(application uuid, blind boolean, hides_private boolean default false) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
@@ -42,7 +42,7 @@ begin
     'questions', case
       when exists (select from private.invitations where application_id = application and is_accepted and rsvp = 'coming')
         or exists (select from private.question_answers where application_id = application)
-      then private.questions_of(application, application_row.edition, not blind)
+      then private.questions_of(application, application_row.edition, not (blind or hides_private))
       else '[]' end,
     'others', case when blind then '[]' else (
       select coalesce(jsonb_agg(jsonb_build_object(

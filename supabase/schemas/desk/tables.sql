@@ -16,7 +16,9 @@ create table private.organisers (
   -- Stands in place of the email wherever the desk names an author. Null: they have none.
   name text constraint organisers_name check (name <> '' and char_length(name) <= 60 and name !~ '[[:cntrl:]]'),
   -- Notes from before this time are not new to the organiser.
-  notes_from timestamptz not null default now()
+  notes_from timestamptz not null default now(),
+  -- Whether they may only read, mark and write notes (`private.reader_calls`).
+  is_reader boolean not null default false
 );
 create index organisers_day_due on private.organisers (day_due_at) where notices <> 'off';
 alter table private.organisers enable row level security;
@@ -69,9 +71,9 @@ create table private.history (
   -- another way. `answer`: an RSVP. `questions`: answers to questions, or the questions themselves. `edition`: the next retreat
   -- began, or a retreat got a name. `kept`: an organiser set the applicant's deadline. `link`: an organiser got the applicant's
   -- link. `hold`: an organiser put a hold on the application, or ended it. `retention`: the months of the retention changed, or
-  -- due applications were erased. `returned`: a letter came back.
+  -- due applications were erased. `returned`: a letter came back. `organiser`: what an organiser may do changed.
   kind text not null check (kind in ('status', 'note', 'revealed', 'erased', 'blind', 'door', 'letters', 'address', 'told',
-    'answer', 'questions', 'kept', 'link', 'places', 'edition', 'hold', 'retention', 'page', 'returned')),
+    'answer', 'questions', 'kept', 'link', 'places', 'edition', 'hold', 'retention', 'page', 'returned', 'organiser')),
   detail jsonb not null default '{}',
   -- The author's account; null for applicants and for commands. Not a foreign key, so that it also stays when the account is
   -- removed.

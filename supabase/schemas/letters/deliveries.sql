@@ -12,7 +12,7 @@ begin
   if not (case new.kind
       when 'application' then new.application_id is null
       when 'rsvp' then new.application_id is not null and new.event_id is not null
-      when 'notice' then new.organiser_id is not null and (new.application_id is null) = (new.until is not null)
+      when 'notice' then new.organiser_id is not null and (new.application_id is null and new.event_id is null) = (new.until is not null)
       when 'test' then new.organiser_id is not null
       else new.kind in ('letter', 'decision', 'receipt') and new.application_id is not null and new.subject is not null
         and new.body is not null and case new.kind when 'receipt' then new.mailbox else new.letter_id::text end is not null

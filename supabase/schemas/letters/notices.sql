@@ -37,14 +37,15 @@ as $$
 $$;
 
 -- Writes the daily emails that are due, except those with nothing to report. They report the applications and RSVPs since the
--- last daily email, except those with a notice of their own, and the applications that will be erased.
+-- last daily email, except those with a notice of their own. They also report the applications that will be erased, but not to
+-- readers, who cannot keep one.
 create function private.write_day_notices() returns void
   language plpgsql set search_path = ''
 as $$
 begin
   with due as (
     -- Applications that are being stored at this moment are reported in the next daily email.
-    select account_id, told_until, now() - interval '1 minute' as until from private.organisers
+    select account_id, told_until, now() - interval '1 minute' as until, is_reader from private.organisers
     where notices <> 'off' and day_due_at <= now() for no key update skip locked
   ), updated as (
     update private.organisers as organiser set told_until = due.until,
@@ -53,7 +54,7 @@ begin
   )
   insert into private.deliveries (kind, organiser_id, since, until)
     select 'notice', account_id, told_until, until from due
-    where private.announced_applications() is not null or exists (
+    where not is_reader and private.announced_applications() is not null or exists (
       select from public.retreat_applications as application
       where created_at > told_until and created_at <= until and not private.had_notice(account_id, application.id, null)
     ) or exists (
@@ -113,8 +114,10 @@ begin
   end if;
   claimed := private.claim_one(notice, lease);
   if claimed.kind = 'notice' then
-    report := private.notice_content(claimed, organiser.blind);
-    if claimed.application_id is null and report @> '{"count": 0, "coming": 0, "notComing": 0, "erasing": null}' then
+    report := private.notice_content(claimed, organiser.blind)
+      || case when organiser.is_reader then '{"erasing": null}' else '{}' end::jsonb;
+    if claimed.application_id is null and claimed.event_id is null
+      and report @> '{"count": 0, "coming": 0, "notComing": 0, "erasing": null}' then
       delete from private.deliveries where id = notice;
       return null;
     end if;
@@ -128,8 +131,8 @@ begin
 end
 $$;
 
--- The content of a notice: one application or RSVP, or the counts of a day, with up to fifty plain names of applicants.
--- Applications are counted up to a thousand. Organisers who read blind get no names.
+-- The content of a notice: one application, RSVP or change of an organiser, or the counts of a day, with up to fifty plain names
+-- of applicants. Applications are counted up to a thousand. Organisers who read blind get no names.
 create function private.notice_content(notice private.deliveries, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -138,6 +141,10 @@ begin
     select jsonb_build_object(
       'application', notice.application_id,
       'answer', (select detail ->> 'answer' from private.history where id = notice.event_id),
+      'organiser', (
+        select detail || jsonb_build_object('author', private.author_shown(author, author_id))
+        from private.history where id = notice.event_id and kind = 'organiser'
+      ),
       'since', notice.since, 'count', count(*),
       'names', case when blind then '[]' else coalesce(to_jsonb((array_agg(name order by position) filter (where name is not null))[:50]), '[]') end
     )

@@ -62,8 +62,8 @@ as $$
     join public.retreat_applications as application on application.id = delivery.application_id
 $$;
 
--- The letters of some applications, the oldest first, and then their drafts.
-create function private.letters_of(applications uuid[], blind boolean) returns jsonb
+-- The letters of some applications that were released, the oldest first.
+create function private.sent_letters_of(applications uuid[], blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 begin
@@ -71,7 +71,16 @@ begin
     select id from private.deliveries
     where application_id = any (applications) and kind in ('letter', 'decision', 'receipt')
     order by queued_at, is_beside, id
-  ), blind) || private.drafts_shown(array(
+  ), blind);
+end
+$$;
+
+-- The letters of some applications, the oldest first, and then their drafts.
+create function private.letters_of(applications uuid[], blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return private.sent_letters_of(applications, blind) || private.drafts_shown(array(
     select id from private.letters where application_id = any (applications) and state = 'draft' order by drafted_at, id
   ), blind);
 end

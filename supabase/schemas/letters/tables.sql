@@ -98,15 +98,15 @@ create table private.deliveries (
   -- application's id.
   id uuid primary key default gen_random_uuid(),
   -- `application`, `rsvp`, `decision`: to a webhook. A `decision` reports the letter about a decision to an automation.
-  -- `letter`, `receipt`: an email to an applicant. `notice`: an email to an organiser, about one application or RSVP, or all of a
-  -- day. `test`: a letter that an organiser tries out.
+  -- `letter`, `receipt`: an email to an applicant. `notice`: an email to an organiser, about one application or RSVP, a change of
+  -- an organiser, or all of a day. `test`: a letter that an organiser tries out.
   kind text not null,
   -- The application that it is about. Null for a daily notice, and for kind `application`: checking its reference would cost more
   -- than the rest of each insert. For a test: the application that it is filled in for.
   application_id uuid references public.retreat_applications (id) on delete cascade,
   -- The letter that is sent, or that a `decision` reports to an automation.
   letter_id uuid references private.letters (id) on delete cascade,
-  -- The RSVP's row in the history.
+  -- The row in the history of an RSVP, or of a change of an organiser.
   event_id bigint references private.history (id) on delete cascade,
   -- For a notice or a test: the recipient.
   organiser_id uuid references private.organisers (account_id) on delete cascade,

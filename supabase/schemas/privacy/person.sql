@@ -202,10 +202,10 @@ begin
   return (
     select jsonb_build_object('email', asked.email, 'name', name, 'organiser_since', organiser.created_at) || case
       when reader <> users.id then
-        '{"created_at": null, "last_sign_in_at": null, "blind": null, "reads_only": null, "notices": null, "history": null, "marks": null}'
+        '{"created_at": null, "last_sign_in_at": null, "blind": null, "reads_only": null, "is_reader": null, "notices": null, "history": null, "marks": null}'
       else jsonb_build_object(
         'created_at', users.created_at, 'last_sign_in_at', last_sign_in_at,
-        'blind', blind, 'reads_only', reads_only, 'notices', notices,
+        'blind', blind, 'reads_only', reads_only, 'is_reader', is_reader, 'notices', notices,
         'history', (
           select count(*) from private.history where author_id = users.id or users.id is null and author = asked.email
         ),

@@ -42,6 +42,10 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
   expect(await askDesk(blind.client, 'set_blind', { blind: true })).toMatchObject({ blind: true })
   expect(await askDesk(blind.client, 'blind')).toMatchObject({ blind: true })
 
+  const [other] = await owner<[{ id: string }]>`
+    select id from private.organisers join auth.users on id = account_id where email <> ${blind.email} limit 1`
+  const { email: emailOfRemoved } = await desk.server.signedIn()
+  const [removed] = await owner<[{ id: string }]>`select id from auth.users where email = ${emailOfRemoved}`
   const newId = () => crypto.randomUUID()
   const calls: Record<
     DeskFunction | 'answer_place' | 'answer_questions' | 'door_is_open' | 'place_by_token',
@@ -68,6 +72,9 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     desk_mark: [{ act: newId(), application: id, mark: 'yes', why: 'Warm.' }],
     desk_set_blind: [{ blind: true }],
     desk_set_reads_only: [{ reads_only: true }],
+    desk_organisers: [{}],
+    desk_set_reader: [{ account: other.id, is_reader: false }],
+    desk_remove_organiser: [{ account: removed.id }],
     desk_set_name: [{ name: 'Grace' }],
     desk_decide: [
       { act: newId(), decisions: [{ id, status: 'accepted', version: 0 }] },

@@ -222,6 +222,7 @@ const readCalls = (id: string): Record<Exclude<DeskFunction, ActName>, object[]>
   const shown = [{ id, version: 0 }]
   return {
     desk_me: [{}],
+    desk_organisers: [{}],
     desk_list: filters.map((filter) => ({ filter })),
     desk_refresh: filters.map((filter) => ({ filter, zone: 'UTC', shown, oldest: null })),
     desk_meanwhile: filters.map((filter) => ({ filter, shown })),

@@ -8,8 +8,9 @@ import { newProject } from '../../support/hosted-project.ts'
 import { startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { anonKey, codeOf, startSignIn, type SignInServer } from '../../support/sign-in.ts'
+import type { Organisers } from '../../../src/client/desk/marks.ts'
 import type { DeskFunction } from '../../../src/client/desk/calls.ts'
-import { operatorSecret, removeOrganiser } from '../../../src/server/auth/organisers.ts'
+import { addOrganiser, operatorSecret, removeOrganiser } from '../../../src/server/auth/organisers.ts'
 import { visitor } from '../../../src/server/database/connection/pools.ts'
 import { insertApplications, sentRowsOf } from '../../../src/server/applications/insert.ts'
 import type { Sql } from '../../../src/server/database/connection/sql.ts'
@@ -42,6 +43,9 @@ const someId = '6f2f2f0e-1f1c-4a7e-9a55-0f5d7d5c9a11'
 /** Arguments for each function of the desk; the compiler reports a missing function. */
 const validArguments: Record<string, Record<string, unknown>> = {
   desk_me: {},
+  desk_organisers: {},
+  desk_set_reader: { account: someId, is_reader: true },
+  desk_remove_organiser: { account: someId },
   desk_list: { filter: { status: 'new', search: 'ada' }, after: null },
   desk_meanwhile: { filter: {}, shown: [{ id: someId, version: 0 }], oldest: null },
   desk_overview: { filter: {}, zone: 'Europe/Berlin' },
@@ -124,6 +128,8 @@ const validArguments: Record<string, Record<string, unknown>> = {
 
 /** The error codes that an organiser gets: no application or draft has the id above, and no mail sender is running. */
 const expectedCodes: Record<string, string> = {
+  desk_set_reader: 'PT404',
+  desk_remove_organiser: 'PT404',
   desk_application: 'PT404',
   desk_stamp: 'PT404',
   desk_all_about: 'PT404',
@@ -144,6 +150,24 @@ const expectedCodes: Record<string, string> = {
   desk_hold: 'PT404',
   desk_hand_over: 'PT409',
 } satisfies Partial<Record<DeskFunction, string>>
+
+/** The calls that readers may make. All others are refused to them. */
+const readerCalls: readonly string[] = [
+  'desk_me',
+  'desk_set_name',
+  'desk_blind',
+  'desk_set_blind',
+  'desk_set_reads_only',
+  'desk_notices',
+  'desk_set_notices',
+  'desk_list',
+  'desk_refresh',
+  'desk_application',
+  'desk_stamp',
+  'desk_mark',
+  'desk_note',
+  'desk_see_notes',
+] satisfies DeskFunction[]
 
 /** The functions for visitors. */
 const visitorFunctions = ['answer_place', 'answer_questions', 'door_is_open', 'place_by_token']
@@ -255,6 +279,7 @@ async function outcomesAs(sql: Sql, claims: Claims, functions: readonly Callable
 const outcomesOf = (functions: readonly Callable[], outcomeOf: (name: string) => string) =>
   Object.fromEntries(functions.map(({ name }) => [name, outcomeOf(name)]))
 const expectedOutcome = (name: string) => expectedCodes[name] ?? 'success'
+const outcomeForReader = (name: string) => (readerCalls.includes(name) ? expectedOutcome(name) : '42501')
 
 async function claimsOf(client: SupabaseClient): Promise<Claims> {
   const { data } = await client.auth.getClaims()
@@ -273,7 +298,8 @@ async function signInAgain(email: string) {
 /** Callers of our own server. `refused`: each caller without rights, with their validly signed token, if any, and its claims. */
 async function callersOfOurServer() {
   const { owner } = server.database
-  const [stranger, removed, signedOut, organiser] = await Promise.all([
+  const [stranger, removed, signedOut, organiser, reader] = await Promise.all([
+    server.signedIn(),
     server.signedIn(),
     server.signedIn(),
     server.signedIn(),
@@ -281,6 +307,7 @@ async function callersOfOurServer() {
   ])
   await owner`delete from private.organisers
     where account_id = (select id from auth.users where email = ${stranger.email})`
+  await addOrganiser(owner, reader.email, { isReader: true })
   const tokenOf = async (client: SupabaseClient) =>
     (await client.auth.getSession()).data.session?.access_token ?? ''
   const tokens = { removed: await tokenOf(removed.client), signedOut: await tokenOf(signedOut.client) }
@@ -305,18 +332,26 @@ async function callersOfOurServer() {
     ['aal1 after a factor was verified', await tokenOf(signedInAfter), await claimsOf(signedInAfter)],
     ['aal1 from before a factor was verified', await tokenOf(signedInBefore), await claimsOf(signedInBefore)],
   ] as const
-  return { refused, organiser, withFactor }
+  return { refused, organiser, withFactor, reader }
+}
+
+interface ProjectAccount {
+  isOrganiser: boolean
+  isReader?: boolean
+  factor?: string
 }
 
 /** Callers of the hosted project. `refused`: each caller without rights, with their token claims, if any. */
 async function callersOfProject() {
   const { asSupabase } = project
   /** Stores an account with a session. `factor`: the status of its second factor, if it has one. */
-  const account = async ({ isOrganiser, factor }: { isOrganiser: boolean; factor?: string }) => {
+  const account = async ({ isOrganiser, isReader = false, factor }: ProjectAccount) => {
     const [id, session] = [crypto.randomUUID(), crypto.randomUUID()]
     await asSupabase`insert into auth.users (id, email) values (${id}, ${`${id}@example.org`})`
     await asSupabase`insert into auth.sessions (id, user_id, aal) values (${session}, ${id}, 'aal1')`
-    if (isOrganiser) await asSupabase`insert into private.organisers (account_id) values (${id})`
+    if (isOrganiser)
+      await asSupabase`
+        insert into private.organisers (account_id, is_reader) values (${id}, ${isReader})`
     if (factor !== undefined) {
       await asSupabase`insert into auth.mfa_factors (id, user_id, status) values (gen_random_uuid(), ${id}, ${factor})`
     }
@@ -345,7 +380,7 @@ async function callersOfProject() {
     ['a token without an account', { role: 'authenticated' }],
     ['a token with invalid ids', { role: 'authenticated', sub: 'x', session_id: 'y', aal: 'aal2' }],
   ] as const
-  return { refused, organiser }
+  return { refused, organiser, reader: await account({ isOrganiser: true, isReader: true }) }
 }
 
 // break: visitor-reads-applications
@@ -398,8 +433,10 @@ test('on our own server and on a hosted project, the roles of the data interface
 // break: anybody-adds-note
 // break: anybody-reads-page-settings
 // break: second-factor-not-asked
-test('on our own server, each function of the desk refuses everybody but organisers', async () => {
-  const { refused, organiser, withFactor } = await callersOfOurServer()
+// break: reader-decides
+// break: reader-unchecked
+test('on our own server, each function of the desk refuses everybody but organisers, and readers all but theirs', async () => {
+  const { refused, organiser, withFactor, reader } = await callersOfOurServer()
   const functions = (await callable(server.database.owner)).filter(
     ({ name }) => !visitorFunctions.includes(name),
   )
@@ -427,6 +464,19 @@ test('on our own server, each function of the desk refuses everybody but organis
     })
   }
 
+  const readerClaims = await claimsOf(reader.client)
+  expect(await outcomesAs(owner, readerClaims, functions)).toEqual(outcomesOf(functions, outcomeForReader))
+  for (const { name } of functions.filter((each) => !readerCalls.includes(each.name))) {
+    const { status, data, error } = await reader.client.rpc(name, validArguments[name])
+    expect({ name, status, data, code: error?.code, message: error?.message }).toEqual({
+      name,
+      status: 403,
+      data: null,
+      code: '42501',
+      message: 'Readers may not do this: ask an organiser who may do everything.',
+    })
+  }
+
   const accepted = outcomesOf(functions, expectedOutcome)
   expect(await outcomesAs(owner, await claimsOf(withFactor), functions)).toEqual(accepted)
   for (const { name } of functions) {
@@ -440,9 +490,9 @@ test('on our own server, each function of the desk refuses everybody but organis
   }
 })
 
-test('on a hosted project, each function of the desk refuses everybody but organisers', async () => {
+test('on a hosted project, each function of the desk refuses everybody but organisers, and readers all but theirs', async () => {
   await project.owner`update private.door set version = 0`
-  const { refused, organiser } = await callersOfProject()
+  const { refused, organiser, reader } = await callersOfProject()
   const functions = (await callable(project.asSupabase)).filter(
     ({ name }) => !visitorFunctions.includes(name),
   )
@@ -454,6 +504,9 @@ test('on a hosted project, each function of the desk refuses everybody but organ
   }
   expect(await outcomesAs(project.asSupabase, organiser, functions)).toEqual(
     outcomesOf(functions, expectedOutcome),
+  )
+  expect(await outcomesAs(project.asSupabase, reader, functions)).toEqual(
+    outcomesOf(functions, outcomeForReader),
   )
 })
 
@@ -492,4 +545,19 @@ test('a visitor of a hosted project can apply, although indexes call functions o
   const [row] = await project.asSupabase`select count(*)::int as stored from public.retreat_applications`
   // `beforeAll` stored the first one.
   expect(row).toEqual({ stored: 2 })
+})
+
+test('on a hosted project, an organiser who is removed at the desk loses only the right, and the desk cannot invite', async () => {
+  const { organiser } = await callersOfProject()
+  const { organiser: removed } = await callersOfProject()
+  const shown = await project.asSupabase.begin(async (transaction) => {
+    await transaction`select set_config('request.jwt.claims', ${JSON.stringify(organiser)}, true)`
+    await transaction`set local role authenticated`
+    const [row] = await transaction<[{ shown: Organisers }]>`
+      select public.desk_remove_organiser(${removed.sub}) as shown`
+    return row.shown
+  })
+  expect(shown.can_invite).toBe(false)
+  expect(shown.organisers.map(({ account }) => account)).not.toContain(removed.sub)
+  expect(await project.asSupabase`select id from auth.users where id = ${removed.sub}`).toHaveLength(1)
 })

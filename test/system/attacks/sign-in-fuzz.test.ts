@@ -98,7 +98,7 @@ const calls: [call: string, fields: Record<string, unknown>][] = [
   ['GET settings', {}],
   ['GET health', {}],
   ['GET .well-known/jwks.json', {}],
-  ['POST invite', { email: '*' }],
+  ['POST invite', { email: '*', name: '*', is_reader: false }],
   ['GET admin/users', {}],
   ['POST :id', {}],
 ]

@@ -39,7 +39,7 @@ test('an added organiser signs in once with the printed link, and loses access a
   expect((await organisers()).stdout).toMatch(/^ada@example\.org {2}signed in last on \d{4}-\d\d-\d\d\n$/)
 
   const addedAgain = await organisers('--add', 'ada@example.org', '--name', ' Ada ')
-  expect(addedAgain.stderr).toContain('ada@example.org is an organiser already.')
+  expect(addedAgain.stderr).toContain('ada@example.org is an organiser already, and may do everything.')
   expect((await organisers()).stdout).toMatch(/^ada@example\.org \(Ada\) {2}signed in/)
   expect(await client.rpc('desk_me')).toMatchObject({ data: { name: 'Ada' } })
   // A refused name adds nobody.
@@ -49,6 +49,20 @@ test('an added organiser signs in once with the printed link, and loses access a
   })
   expect((await organisers()).stdout).not.toContain('grace')
   expect(await organisers('--link', 'ada@example.org', '--name', 'Ada')).toMatchObject({ code: 1 })
+  // Somebody may do everything at any time.
+  expect(await organisers('--add', 'ada@example.org', '--reader')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('Let another organiser do everything first') as string,
+  })
+  expect((await organisers('--add', 'grace@example.org', '--reader')).stderr).toContain(
+    'grace@example.org is a reader now.',
+  )
+  expect((await organisers()).stdout).toMatch(/^grace@example\.org {2}reader, never signed in$/m)
+  expect((await organisers('--add', 'grace@example.org')).stderr).toContain(
+    'grace@example.org is an organiser already, and may do everything.',
+  )
+  expect((await organisers()).stdout).toMatch(/^grace@example\.org {2}never signed in$/m)
+  expect(await organisers('--remove', 'grace@example.org')).toMatchObject({ code: 0 })
   expect(await organisers('--remove', 'ada@example.org')).toMatchObject({ code: 0 })
   expect(await client.rpc('desk_me')).toMatchObject({ status: 403, error: { code: '42501' } })
   expect((await client.auth.getUser()).error).toMatchObject({ code: 'user_not_found' })

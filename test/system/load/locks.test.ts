@@ -343,6 +343,12 @@ const calls: Record<string, (choices: Choices) => object> = {
     private_days: pick([1, 2]),
   }),
   desk_set_reads_only: ({ pick }) => ({ reads_only: pick([true, false]) }),
+  // The reset after each round restores no account.
+  desk_remove_organiser: () => ({ account: newId() }),
+  desk_set_reader: ({ pick }) => ({
+    account: (JSON.parse(pick(organisers)) as { sub: string }).sub,
+    is_reader: pick([true, false]),
+  }),
   desk_set_retention: ({ pick }) => ({ version: 0, months: pick([2, 3]), months_for_guests: 1 }),
   desk_set_retreat: ({ pick }) => ({
     version: 1,

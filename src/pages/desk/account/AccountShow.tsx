@@ -28,18 +28,19 @@ import { CodeField, codeProblem } from '../session/CodeField.tsx'
 import { SignOutButton } from '../session/SignOutButton.tsx'
 import { textIn, useForm } from '../session/useForm.ts'
 import type { WatchedSession } from '../session/watch-session.ts'
+import { OrganisersEdit } from './OrganisersEdit.tsx'
 import { FactorEdit, type AccountPartProps } from './FactorEdit.tsx'
 
 /** The screen of an organiser's own settings. */
 export function AccountShow({ auth, session }: { auth: LoadAuth; session: WatchedSession }) {
-  const { account, email, confirmLoss } = useDesk()
+  const { account, email, isReader, confirmLoss } = useDesk()
   const asMe = asAccount(account, auth, session.recheck)
   useTitle('Account')
   return (
     <div className="account-screen layout-settings">
       <Heading>Account</Heading>
       <p className="layout-text">
-        You are signed in as <b>{email}</b>.
+        You are signed in as <b>{email}</b>.{isReader && ' You may read, mark and write notes.'}
       </p>
       <NameEdit />
       <BlindEdit />
@@ -47,6 +48,7 @@ export function AccountShow({ auth, session }: { auth: LoadAuth; session: Watche
       <PasswordEdit {...{ auth, asMe }} />
       <FactorEdit {...{ auth, asMe }} />
       <SessionsEnd {...{ session, asMe }} />
+      {!isReader && <OrganisersEdit {...{ auth, asMe }} />}
       <div className="account-out">
         <SignOutButton {...{ session, confirmLoss }} />
       </div>
@@ -94,8 +96,12 @@ function NameEdit() {
   )
 }
 
+const blindHint =
+  'Hides names, emails, phone numbers, LinkedIn and companies, for you alone. Search then covers only the reasons and custom answers.'
+
 /** The switch for blind reading, which hides applicants' identities. */
 function BlindEdit() {
+  const { isReader } = useDesk()
   const { data, error, refetch } = useReading()
   const setBlind = useDeskAct('desk_set_blind', {
     success: ({ blind }) => (blind ? 'Blind reading is on.' : 'Blind reading is off.'),
@@ -107,7 +113,11 @@ function BlindEdit() {
     <Sheet title="Reading">
       <SwitchField
         label="Blind reading"
-        hint="Hides names, emails, phone numbers, LinkedIn and companies, for you alone. Search then covers only the reasons and custom answers. You can reveal single applications, and their history shows it."
+        hint={
+          isReader
+            ? blindHint
+            : `${blindHint} You can reveal single applications, and their history shows it.`
+        }
         isOn={data?.blind}
         pending={setBlind.isPending ? setBlind.args?.blind : undefined}
         onSwitch={(blind) => setBlind.press({ blind })}

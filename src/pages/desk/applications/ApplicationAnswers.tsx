@@ -22,7 +22,8 @@ interface FormAnswersProps {
   /** The search that found it; blank without any. */
   search: string
   isRevealing: boolean
-  onReveal: () => void
+  /** Undefined for readers, who may not reveal anything. */
+  onReveal: (() => void) | undefined
 }
 
 /** All form answers, unchanged. Hidden ones appear when the organiser reveals them. */
@@ -37,9 +38,11 @@ export function FormAnswers({ application, search, isRevealing, onReveal }: Form
           <span className="layout-quiet">
             Name, email, phone, LinkedIn and company are hidden: blind reading is on.
           </span>
-          <Button isPending={isRevealing} onPress={onReveal}>
-            Reveal
-          </Button>
+          {onReveal && (
+            <Button isPending={isRevealing} onPress={onReveal}>
+              Reveal
+            </Button>
+          )}
         </p>
       )}
       <dl className="application-answers">

@@ -38,14 +38,14 @@ interface ApplicationListProps {
 export function ApplicationList({ filters, openId, onTicking, onEnter }: ApplicationListProps) {
   const isAlone = openId === null
   useTitle(isAlone ? 'Applications' : null)
-  const { account, letters } = useDesk()
+  const { account, isReader, letters } = useDesk()
   const searchField = useRef<HTMLInputElement>(null)
   // Stored per organiser.
   const [plots] = useState(() => createSwitch(`plots-${account}`, false))
   const plotsAreOpen = useSwitch(plots)
   const { list, key, isStale, error, refetch, overview, hasCounts, matchCounts, changes } = useList(filters)
   // Reads the numbers in the navigation, for which the list does not wait.
-  useQuery({ ...letters(), enabled: overview !== undefined })
+  useQuery({ ...letters(), enabled: overview !== undefined && !isReader })
   // Includes a typed search that is not applied yet.
   const currentFilter = () => filterOf({ ...filters, search: searchField.current?.value ?? filters.search })
   useKeys({
@@ -97,7 +97,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
               >
                 Charts
               </Button>
-              {deferred && <deferred.ApplicationExport currentFilter={currentFilter} />}
+              {deferred && !isReader && <deferred.ApplicationExport currentFilter={currentFilter} />}
             </>
           )}
         </ApplicationFilters>
@@ -119,9 +119,9 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
         {isMissing && <PartNotLoaded />}
         {!list && !error && <Loading />}
         {/* Without a list, the bar still offers to undo earlier decisions. */}
-        {!list && isAlone && deferred && <deferred.DecisionBar applications={[]} about="" />}
+        {!list && isAlone && deferred && !isReader && <deferred.DecisionBar applications={[]} about="" />}
       </div>
-      {isAlone && list && deferred && overview && (
+      {isAlone && list && deferred && overview && !isReader && (
         <deferred.BelowList
           isEmpty={list.next === null && matchCounts?.all.count === 0 && !isNarrowed(filters)}
         />

@@ -3,6 +3,7 @@ import { useRef } from 'react'
 import { maxPerCall } from '../../../application/limits.ts'
 import type { Filter, SelectedApplication } from '../../../client/desk/applications.ts'
 import type { Count } from '../../../client/desk/count.ts'
+import { useDesk } from '../data/useDesk.tsx'
 import { Button } from '../kit/Button.tsx'
 import { Tick } from '../kit/Tick.tsx'
 import type { DeferredParts } from './deferred-parts.ts'
@@ -31,10 +32,11 @@ export function ApplicationListHead(props: ApplicationListHeadProps) {
   const plus = more ? '+' : ''
   const news = [newer > 0 && `${newer}${plus} new`, older > 0 && `${older}${plus} more`].filter(Boolean)
   const selectShown = useRef<HTMLInputElement>(null)
+  const { isReader } = useDesk()
   if (isEmpty && news.length === 0) return null
   return (
     <div className="layout-row list-head">
-      {!isEmpty && (
+      {!isEmpty && !isReader && (
         <Tick ref={selectShown} isOn={isAllSelected} onTick={onSelectShown}>
           Select all shown
         </Tick>

@@ -1,5 +1,6 @@
 import { paidSolutions, teamSizes } from '../../../application/application.ts'
 import type { Overview } from '../../../client/desk/applications.ts'
+import { useDesk } from '../data/useDesk.tsx'
 import { formatNumber } from '../kit/format.ts'
 import { BarsPlot, DaysPlot } from './Plot.tsx'
 import { Visits } from './Visits.tsx'
@@ -7,6 +8,7 @@ import { Visits } from './Visits.tsx'
 /** Charts: counts of the list's applications, and visits to the page. */
 export function ApplicationPlots({ overview }: { overview: Overview }) {
   const { count, more, days, team_size, paid_solution } = overview
+  const { isReader } = useDesk()
   return (
     <>
       {more && (
@@ -31,7 +33,7 @@ export function ApplicationPlots({ overview }: { overview: Overview }) {
           />
         </div>
       )}
-      <Visits />
+      {!isReader && <Visits />}
     </>
   )
 }

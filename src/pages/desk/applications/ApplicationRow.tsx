@@ -13,6 +13,8 @@ interface ApplicationRowProps {
   href: string
   /** When it was received, in short. The text changes at midnight. */
   when: string
+  /** Whether it has a checkbox. */
+  isSelectable: boolean
   isSelected: boolean
   isErased: boolean
   isCurrent: boolean
@@ -37,23 +39,24 @@ export const checkboxId = (id: string): string => `select-${id}`
  * (`early-list.tsx`).
  */
 export function ApplicationRow(props: ApplicationRowProps): ReactNode {
-  const { row, href, when, isSelected, isErased, isCurrent, marks, onSelect, onFocus, onOpen, children } =
-    props
-  const { hasNewNote, highlight = (text) => text } = props
+  const { row, href, when, isSelectable, isSelected, isErased, isCurrent, marks } = props
+  const { onSelect, onFocus, onOpen, children, hasNewNote, highlight = (text) => text } = props
   const name = nameOf(row)
   return (
     <tr aria-current={isCurrent || undefined} onFocus={onFocus} onClick={openRow}>
       <td className="rows-select">
-        <label>
-          <input
-            id={checkboxId(row.id)}
-            type="checkbox"
-            aria-label={`Select ${name}`}
-            checked={isSelected}
-            disabled={isErased}
-            onChange={onSelect}
-          />
-        </label>
+        {isSelectable && (
+          <label>
+            <input
+              id={checkboxId(row.id)}
+              type="checkbox"
+              aria-label={`Select ${name}`}
+              checked={isSelected}
+              disabled={isErased}
+              onChange={onSelect}
+            />
+          </label>
+        )}
       </td>
       <th scope="row" className="rows-name">
         <a id={row.id} className="rows-link" href={href} onClick={onOpen}>

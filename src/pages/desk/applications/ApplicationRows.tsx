@@ -53,6 +53,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   const { list, isStale, filters, changes, matching, acceptances, openId, deferred, onTicking, onEnter } =
     props
   const desk = useDesk()
+  const { isReader } = desk
   const queries = useQueryClient()
   const { queue } = useDecisionQueue()
   const { applications: rows, filter } = list
@@ -94,7 +95,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
     return () => onTicking(false)
   }, [isTicking, onTicking])
   // While no row is ticked, the application beside the list has the bar and its keys.
-  const takesDecisions = openId === null || isTicking || recipients.length > 0
+  const takesDecisions = !isReader && (openId === null || isTicking || recipients.length > 0)
   // On small windows the bar would cover the list, so it is hidden while no row is ticked.
   const isBarHidden = useMedia(smallWindow) && selected.size === 0
 
@@ -116,7 +117,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
       onEnter(current)
       go({ screen: 'application', id: current, filters })
     },
-    x: () => current !== null && choose([current], !selected.has(current)),
+    ...(!isReader && { x: () => current !== null && choose([current], !selected.has(current)) }),
     Escape: () => (isTicking || openId === null ? selectNone() : go({ screen: 'list', filters })),
     ...(takesDecisions && decisionKeys(queue, toDecide, { onDecided, onUndone })),
   })

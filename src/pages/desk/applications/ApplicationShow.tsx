@@ -26,7 +26,7 @@ import { Heading } from '../kit/Heading.tsx'
 import { Loading } from '../kit/lazy-screen.tsx'
 import { Sheet } from '../kit/Screen.tsx'
 import { useTitle } from '../kit/site-title.tsx'
-import { useDecisionQueue } from '../data/useDesk.tsx'
+import { useDecisionQueue, useDesk } from '../data/useDesk.tsx'
 import { useDeskAct } from '../data/useDeskAct.ts'
 import { useKeys } from '../kit/useKeys.ts'
 import { useMedia } from '../kit/useMedia.ts'
@@ -65,6 +65,7 @@ interface ApplicationShowProps {
 /** One application: its form answers, its history, and the decision bar. */
 export function ApplicationShow(props: ApplicationShowProps) {
   const { id, filters, isBeside, takesDecisions, takesFocus } = props
+  const { isReader } = useDesk()
   const { queue } = useDecisionQueue()
   const filter = filterOf(filters)
   const note = useRef<HTMLTextAreaElement>(null)
@@ -99,7 +100,8 @@ export function ApplicationShow(props: ApplicationShowProps) {
   // Where people mark, a mark comes before the decision.
   const isMarking =
     data?.is_marking && marks?.own === null && (statusNow === 'new' || statusNow === 'shortlisted')
-  const isInBar = isMarking === true && takesDecisions && !isDeciding
+  const hasBar = takesDecisions && !isReader
+  const isInBar = isMarking === true && hasBar && !isDeciding
   const markDraft = useMark(id, name, marks?.own ?? null, () => advanceTo(nextInList()))
   const list: Route = { screen: 'list', filters }
   const listeners = { onDecided, onUndone: returnTo }
@@ -118,7 +120,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
       },
       Escape: () => go(list),
     }),
-    ...(takesDecisions && decisionKeys(queue, toDecide, listeners)),
+    ...(hasBar && decisionKeys(queue, toDecide, listeners)),
     ...(takesDecisions && marks && markDraft.keys),
   })
 
@@ -129,7 +131,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
         <span className="layout-quiet">{position}</span>
         <SwitchField label="Go on" isOn={isAutoAdvancing} onSwitch={autoAdvance.turn} />
         <NeighbourLink route={toPrevious} label="Previous" />
-        {!isPhone && <NeighbourLink route={toNext} label="Next" />}
+        {!(isPhone && hasBar) && <NeighbourLink route={toNext} label="Next" />}
       </Back>
       {!details && (error ? <Heading {...{ takesFocus }}>Application</Heading> : <Loading />)}
       {details && (
@@ -147,7 +149,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
         </header>
       )}
       {isAtEnd && <ListEnd {...{ list, read }} />}
-      {details && <UndoSend letters={details.letters} />}
+      {details && !isReader && <UndoSend letters={details.letters} />}
       {details ? (
         <Problem error={error} isStale />
       ) : (
@@ -160,7 +162,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
               application={details.application}
               search={filters.search}
               isRevealing={reveal.isPending}
-              onReveal={() => reveal.press({ application: id })}
+              onReveal={isReader ? undefined : () => reveal.press({ application: id })}
             />
             <ActProblems acts={[reveal]} />
           </section>
@@ -175,35 +177,37 @@ export function ApplicationShow(props: ApplicationShowProps) {
                     renderUndo={(status) => <UndoEarlier application={id} {...{ status }} {...listeners} />}
                   />
                 </Sheet>
-                <Sheet title="Letters" className="application-letters">
-                  <LetterWrite application={id} status={statusNow} letters={details.letters} />
-                  <LetterCreate
-                    application={id}
-                    letters={details.letters}
-                    mayAnswer={details.application.answer_state !== null}
-                    isBlind={isBlind}
-                    failedAt={details.failed_at}
-                  />
-                  <SentList letters={details.letters} />
-                </Sheet>
-                {isAccepted && <RsvpEdit application={details.application} name={name} />}
+                {!isReader && (
+                  <Sheet title="Letters" className="application-letters">
+                    <LetterWrite application={id} status={statusNow} letters={details.letters} />
+                    <LetterCreate
+                      application={id}
+                      letters={details.letters}
+                      mayAnswer={details.application.answer_state !== null}
+                      isBlind={isBlind}
+                      failedAt={details.failed_at}
+                    />
+                    <SentList letters={details.letters} />
+                  </Sheet>
+                )}
+                {isAccepted && !isReader && <RsvpEdit application={details.application} name={name} />}
                 <GuestAnswers {...{ details, name, isAccepted, isBlind }} />
               </div>
               <OtherApplications {...{ filters, details }} />
               <HoldEdit {...{ details, name }} />
-              {!isBlind && (
+              {!isBlind && !isReader && (
                 <p className="application-person">
                   <a className="control-link" href={hrefOf({ screen: 'person', id, filters })}>
                     Everything about this person
                   </a>
                 </p>
               )}
-              <ApplicationErase details={details} onErased={() => go(list)} />
+              {!isReader && <ApplicationErase details={details} onErased={() => go(list)} />}
             </>
           )}
         </div>
       )}
-      {takesDecisions && (
+      {hasBar && (
         <DecisionBar
           applications={toDecide}
           about={name}
@@ -255,7 +259,8 @@ interface OtherApplicationsProps {
 /** The other applications of the same email, to any retreat. */
 function OtherApplications({ filters, details: { edition, others } }: OtherApplicationsProps) {
   const isOfAnotherRetreat = (other: { edition: number }) => other.edition !== edition
-  const { data: places } = usePlaces(undefined, others.some(isOfAnotherRetreat))
+  const { isReader } = useDesk()
+  const { data: places } = usePlaces(undefined, !isReader && others.some(isOfAnotherRetreat))
   if (others.length === 0) return null
   return (
     <Sheet title="Other applications with this email">

@@ -8,7 +8,7 @@ import { Pill } from '../decisions/Pill.tsx'
 import type { Filters } from '../data/filters.ts'
 import { shortMomentOf, today } from '../kit/format.ts'
 import { hrefsIn } from '../data/route.ts'
-import { useDecisionQueue } from '../data/useDesk.tsx'
+import { useDecisionQueue, useDesk } from '../data/useDesk.tsx'
 import { singleKeys, useSwitch } from '../kit/switches.ts'
 import { letterAbout, toldWords } from '../letters/told.ts'
 import { ApplicationRow } from './ApplicationRow.tsx'
@@ -56,6 +56,7 @@ function byApplication(letters: readonly LetterState[]) {
 export function ApplicationTable(props: ApplicationTableProps) {
   const { rows, isStale, letters, rsvps, marks, newNotes, filters, selected, current, erased, highlight } =
     props
+  const { isReader } = useDesk()
   const { queue } = useDecisionQueue()
   const latest = useRef<RowListeners>(props)
   useLayoutEffect(() => void (latest.current = props))
@@ -72,7 +73,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
       <thead>
         <tr>
           <th scope="col">
-            <span className="visually-hidden">Select</span>
+            <span className="visually-hidden">{isReader ? 'Row' : 'Select'}</span>
           </th>
           {columns.map((name) => (
             <th key={name} scope="col">
@@ -96,6 +97,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
               marks={marks[row.id]?.by}
               hasNewNote={newNotes.has(row.id)}
               isCurrent={row.id === current}
+              isSelectable={!isReader}
               isSelected={selected.has(row.id)}
               isErased={erased.has(row.id)}
               href={hrefFor(row.id)}
@@ -120,6 +122,7 @@ interface RowProps {
   marks: MarkCounts['by'] | undefined
   hasNewNote: boolean
   isCurrent: boolean
+  isSelectable: boolean
   isSelected: boolean
   isErased: boolean
   highlight: ApplicationTableProps['highlight']

@@ -4,6 +4,7 @@ import type { Edition } from '../../../client/desk/editions.ts'
 import { EarlierNotice, EditionSelect } from '../editions/EditionSelect.tsx'
 import { findEarlierEdition, nameOfEdition } from '../editions/editions.ts'
 import type { Filters } from '../data/filters.ts'
+import { useDesk } from '../data/useDesk.tsx'
 import { ClockNotice } from '../session/ClockNotice.tsx'
 import { JunkSuggestions } from './JunkSuggestions.tsx'
 
@@ -23,6 +24,7 @@ interface ListExtrasProps {
  */
 export function ListExtras({ filters, isAlone, editions = [], onChange, onRefresh }: ListExtrasProps) {
   const { edition, status } = filters
+  const { isReader } = useDesk()
   const isEarlier = edition !== undefined && edition !== editions[0]?.id
   useOnNewRetreat(editions[0]?.id, onRefresh)
   if (!isAlone) {
@@ -51,7 +53,7 @@ export function ListExtras({ filters, isAlone, editions = [], onChange, onRefres
           }
         />
         {/* Junk is searched in the newest retreat. */}
-        {!isEarlier && <JunkSuggestions newest={editions[0]?.id} />}
+        {!isEarlier && !isReader && <JunkSuggestions newest={editions[0]?.id} />}
       </div>
     </>
   )

@@ -87,6 +87,7 @@ function createRow(row: ListedApplication, { ticked }: EarlyInput) {
       row={row}
       href={`#/applications/${id}`}
       when={shortMomentOf(row.created_at)}
+      isSelectable
       isSelected={false}
       isErased={false}
       isCurrent={false}

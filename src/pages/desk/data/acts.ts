@@ -114,6 +114,16 @@ export const acts: { readonly [Name in DeskActName]: Act<Name> } = {
     change: ({ change }, organiser) => change(['account', 'me'], () => organiser),
     stale: ['list changes', 'application', 'letters', 'retention', 'door', 'page'],
   },
+  desk_set_reader: {
+    change: ({ change }, organisers) => change(['organisers'], () => organisers),
+    stale: ['organisers'],
+    failure: 'Not switched.',
+  },
+  desk_remove_organiser: {
+    change: ({ change }, organisers) => change(['organisers'], () => organisers),
+    stale: ['organisers'],
+    failure: 'Not removed.',
+  },
   desk_set_notices: {
     change: ({ change }, notices) => change(['account', 'notices'], () => notices),
     stale: [],
@@ -350,7 +360,7 @@ export function dropReadData(queries: QueryClient, { queue, failedActs }: Kept, 
     announce('')
   }
   void queries.resetQueries({
-    predicate: ({ queryKey: [subject] }) => subject !== 'account' && subject !== 'reading',
+    predicate: ({ queryKey: [subject] }) => !['account', 'reading', 'organisers'].includes(String(subject)),
   })
 }
 

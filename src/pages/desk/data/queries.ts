@@ -26,6 +26,7 @@ export type KeyPrefix =
   | 'page'
   | 'junk'
   | 'reading'
+  | 'organisers'
 
 /** The keys of the data that decisions change. */
 export const refetchedByDecisions: readonly KeyPrefix[] = ['list changes', 'application', 'letters', 'places']
@@ -60,8 +61,11 @@ export function queriesOf(call: CallDesk, queue: DecisionQueue, queries: QueryCl
     refetchInterval: ({ state }) => (isCheckingMail(state.data) ? mailCheckInterval : defaultInterval),
     refetchOnWindowFocus: true,
   })
-  /** Makes a call whose response includes the overview of letters. Stores the overview unless a newer one is stored. */
-  const withOverview = async <Response extends { overview: LettersOverview }>(
+  /**
+   * Makes a call whose response includes the overview of letters, except for readers. Stores the overview unless a newer one is
+   * stored.
+   */
+  const withOverview = async <Response extends { overview?: LettersOverview }>(
     makeCall: () => Promise<Response>,
   ) => {
     const startedAt = Date.now()

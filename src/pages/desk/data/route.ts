@@ -76,6 +76,11 @@ export function roomOf({ screen }: Route): string {
   return screen === 'list' || screen === 'application' || screen === 'person' ? 'Applications' : 'Letters'
 }
 
+/** Whether readers may open a screen. */
+export function isForReaders({ screen }: Route): boolean {
+  return ['list', 'application', 'account', 'unknown'].includes(screen)
+}
+
 function isPlain(screen: string): screen is keyof typeof roomOfPlain {
   return Object.hasOwn(roomOfPlain, screen)
 }

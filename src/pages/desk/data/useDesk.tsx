@@ -15,6 +15,8 @@ import { pendingActs } from '../kit/pending-acts.ts'
 export interface Me {
   account: string
   email: string
+  /** Whether they may only read, mark and write notes. Screens then offer nothing else, and the database refuses it. */
+  isReader: boolean
   /**
    * Calls the desk for this account only. Pending calls end when the organiser signs out. After a refusal, the session is
    * checked.
@@ -29,7 +31,7 @@ function isSaidByUndo(act: DecisionAct) {
   return former.size === 1 && decisions.every(({ state, isUndo }) => state === 'saved' && !isUndo)
 }
 
-function deskOf({ account, email, callDesk: call }: Me, queries: QueryClient) {
+function deskOf({ account, email, isReader, callDesk: call }: Me, queries: QueryClient) {
   const refetch = (prefixes: readonly KeyPrefix[]) =>
     Promise.all(
       prefixes.map(async (prefix) => {
@@ -49,6 +51,7 @@ function deskOf({ account, email, callDesk: call }: Me, queries: QueryClient) {
   return {
     account,
     email,
+    isReader,
     call,
     queue,
     failedActs: createFailedActs(),

@@ -53,8 +53,8 @@ export function linesOf({ has_server: hasServer }: Pick<FirstSteps, 'has_server'
     { step: 'factor', words: 'Set a second factor.', link: at('Account', { screen: 'account' }) },
     {
       step: 'colleagues',
-      words: 'Have each colleague sign in once. Your operator adds them.',
-      link: null,
+      words: 'Invite each colleague, and have them sign in once.',
+      link: at('Account', { screen: 'account' }),
     },
     { step: 'backups', words: 'Ask your operator whether backups are made each day.', link: null },
     { step: 'shared', words: 'Share the page.', link: at('Days and places', { screen: 'retreat' }) },

@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 
+import { organiserChangeWords } from '../../../application/organiser-change.ts'
 import type { GeneralHistoryEntry, HistoryPage } from '../../../client/desk/retreat.ts'
 import { doorWordsOf } from '../door/door.ts'
 import { countOf, momentOf } from '../kit/format.ts'
@@ -63,6 +64,8 @@ export function wordsOf(entry: GeneralHistoryEntry): string {
       return `${countOf(entry.detail.applications, 'application')} erased`
     case 'blind':
       return `${entry.detail.on ? 'Started' : 'Stopped'} reading blind`
+    case 'organiser':
+      return organiserChangeWords(entry.detail)
     case 'places':
       return 'venue' in entry.detail ? retreatWordsOf(entry.detail) : placesWordsOf(entry.detail)
     case 'edition':

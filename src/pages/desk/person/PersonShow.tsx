@@ -93,6 +93,7 @@ function Person({ about }: { about: Omit<AllAbout, 'by_address'> & { at: string 
               ['Organiser since', account.organiser_since && momentOf(account.organiser_since)],
               ['Reads blind', account.blind === null ? null : account.blind ? 'Yes' : 'No'],
               ['Only reads', account.reads_only === null ? null : account.reads_only ? 'Yes' : 'No'],
+              ['Reader', account.is_reader === null ? null : account.is_reader ? 'Yes' : 'No'],
               ['Notices', account.notices],
               [
                 'As an organiser',

@@ -8,6 +8,7 @@ import { DialogForm } from '../kit/DialogForm.tsx'
 import { Choice, Field, TextField } from '../kit/Field.tsx'
 import { LongText } from '../kit/LongText.tsx'
 import { Sheet } from '../kit/Screen.tsx'
+import { useDesk } from '../data/useDesk.tsx'
 import { useDeskAct } from '../data/useDeskAct.ts'
 import { answerWords, yesNo } from './questions.ts'
 
@@ -22,6 +23,7 @@ interface GuestAnswersProps {
 /** The questions to somebody who is coming, and their answers; nothing if there are none. */
 export function GuestAnswers({ details, name, isAccepted, isBlind }: GuestAnswersProps) {
   const { application, questions } = details
+  const { isReader } = useDesk()
   if (questions.length === 0) return null
   return (
     <Sheet title="Questions to guests" className="questions-answers">
@@ -38,7 +40,7 @@ export function GuestAnswers({ details, name, isAccepted, isBlind }: GuestAnswer
           </div>
         ))}
       </dl>
-      {isAccepted && application.answer === 'coming' && (
+      {isAccepted && !isReader && application.answer === 'coming' && (
         <AnswersEnter
           application={application.id}
           name={name}
@@ -51,12 +53,10 @@ export function GuestAnswers({ details, name, isAccepted, isBlind }: GuestAnswer
 }
 
 function Answer({ question }: { question: AnsweredQuestion }) {
+  const { isReader } = useDesk()
   if (question.answer !== null) return <LongText text={answerWords(question, question.answer)} />
-  return (
-    <span className="layout-quiet">
-      {question.is_answered ? 'Hidden while blind reading is on' : 'No answer'}
-    </span>
-  )
+  const hidden = isReader ? 'Hidden from readers' : 'Hidden while blind reading is on'
+  return <span className="layout-quiet">{question.is_answered ? hidden : 'No answer'}</span>
 }
 
 interface AnswersEnterProps {

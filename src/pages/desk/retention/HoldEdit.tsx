@@ -7,6 +7,7 @@ import { DialogForm } from '../kit/DialogForm.tsx'
 import { Field } from '../kit/Field.tsx'
 import { dayOf, momentOf } from '../kit/format.ts'
 import { Sheet } from '../kit/Screen.tsx'
+import { useDesk } from '../data/useDesk.tsx'
 import { useDeskAct } from '../data/useDeskAct.ts'
 import { useUnsentText } from '../data/useUnsentText.ts'
 
@@ -18,6 +19,7 @@ interface HoldEditProps {
 /** The reason why an organiser keeps an application, or else the day on which its erasing is due; nothing if there is neither. */
 export function HoldEdit({ details, name }: HoldEditProps) {
   const { application, erased_on: erasedOn, hold } = details
+  const { isReader } = useDesk()
   const end = useHold(name)
   if (!hold && !erasedOn) return null
   return (
@@ -31,20 +33,24 @@ export function HoldEdit({ details, name }: HoldEditProps) {
               {hold.held_by}, {momentOf(hold.held_at)}
             </span>
           </p>
-          <Button
-            isPending={end.isPending}
-            onPress={() => end.press({ application: application.id, reason: '' })}
-          >
-            Remove hold
-          </Button>
+          {!isReader && (
+            <Button
+              isPending={end.isPending}
+              onPress={() => end.press({ application: application.id, reason: '' })}
+            >
+              Remove hold
+            </Button>
+          )}
           <ActProblems acts={[end]} />
         </>
       ) : (
         <>
           <p>It is due to be erased on {dayOf(erasedOn ?? '')}, as organisers set for all applications.</p>
-          <Dialog button="Keep">
-            {(close) => <HoldForm application={application.id} name={name} close={close} />}
-          </Dialog>
+          {!isReader && (
+            <Dialog button="Keep">
+              {(close) => <HoldForm application={application.id} name={name} close={close} />}
+            </Dialog>
+          )}
         </>
       )}
     </Sheet>

@@ -92,9 +92,12 @@ export function watchSession(
     checkedToken = token
     if (needsSecondFactor(session)) return { step: 'factor' }
     try {
-      const { email } = await createDesk(callAs(user.id), { onOutcome: noteConnection })('desk_me', {})
+      const { email, reader } = await createDesk(callAs(user.id), { onOutcome: noteConnection })(
+        'desk_me',
+        {},
+      )
       if (!isLatest()) return undefined
-      return { step: 'in', email, account: user.id, callDesk: callDeskAs(user.id) }
+      return { step: 'in', email, isReader: reader === true, account: user.id, callDesk: callDeskAs(user.id) }
     } catch (refusal) {
       // Another window has signed in somebody else, or signed out.
       if (refusal instanceof SignedOutError) return isLatest() ? findState(isLatest) : undefined

@@ -81,6 +81,30 @@ export function message(
   }
 }
 
+/**
+ * The email that invites somebody to be an organiser.
+ *
+ * @param by The organiser who invites.
+ * @param right What the invited person may do, after “may”.
+ */
+export function invitationMessage(to: string, by: string, right: string, link: string): SignInEmail {
+  return (siteTitle) => {
+    const paragraphs: Paragraph[] = [
+      { text: `${by} invites you to the desk of ${withFullStop(siteTitle)} There you may ${right}.` },
+      { text: 'Open this link, once, within a day:', link, button: 'Sign in' },
+      { text: 'Later you sign in at the same address, with your email.' },
+    ]
+    return {
+      id: randomUUID(),
+      to,
+      subject: `An invitation to the desk of ${siteTitle}`,
+      body: `${plainText(paragraphs)}\n`,
+      paragraphs,
+      why: { text: 'If you do not know the sender, ignore this email: nobody gets in without it.' },
+    }
+  }
+}
+
 /** A change of an account that an email reports to its owner. */
 export type Change = 'password' | 'factor on' | 'factor off' | { newEmail: string }
 

@@ -16,8 +16,8 @@ export type TokenType =
   | 'email_change_token_current'
   | 'email_change_token_new'
 
-/** The lifetimes, in seconds, of an email's code and link, and of a link that the operator creates. */
-export const lifetimes = { mail: 600, operator: 3600 }
+/** The lifetimes, in seconds, of an email's code and link, of a link that the operator creates, and of an invitation. */
+export const lifetimes = { mail: 600, operator: 3600, invitation: 24 * 3600 }
 
 /** The number of digits of a code. */
 const digits = 6

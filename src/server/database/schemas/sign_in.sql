@@ -142,10 +142,11 @@ insert into private.decoys (user_id, token_type, code_hash, relates_to, expires_
 select gen_random_uuid(), 'recovery_token', encode(sha256(gen_random_uuid()::text::bytea), 'hex'), slot, 'infinity'
 from generate_series(0, 63) as slot;
 
--- The number of emails to an account within an hour of the first, and of second-factor guesses within a quarter of an hour.
+-- The number of emails to an account and of invitations by it within an hour of the first, and of second-factor guesses within a
+-- quarter of an hour.
 create table private.account_counts (
   user_id uuid not null references auth.users (id) on delete cascade,
-  what text not null check (what in ('mails', 'factor guesses')),
+  what text not null check (what in ('mails', 'factor guesses', 'invitations')),
   began timestamptz not null default now(),
   count integer not null default 1,
   primary key (user_id, what)

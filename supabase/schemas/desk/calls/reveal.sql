@@ -9,7 +9,6 @@ begin
   if me.blind and private.begin_act(act, 'desk_reveal', application::text) then
     perform private.write_down(application, act, me.email, 'revealed', '{}');
   end if;
-  return private.application_details(application, false)
-    || jsonb_build_object('questions', private.application_details(application, me.blind) -> 'questions');
+  return private.application_details(application, false, hides_private => me.blind);
 end
 $$;

@@ -42,6 +42,141 @@ create or replace function private.keep_applications(most integer) returns jsonb
   language plpgsql set search_path = ''
 as $$ begin return private.announce_and_erase_applications(most); end $$;
 
+-- The calls that readers may make. All other calls, such as one that is added later, are refused to them.
+create or replace function private.reader_calls() returns text[]
+  language sql immutable parallel safe set search_path = ''
+as $$
+  select array[
+    -- Themselves, and how they read.
+    'desk_me', 'desk_set_name', 'desk_blind', 'desk_set_blind', 'desk_set_reads_only', 'desk_notices', 'desk_set_notices',
+    -- Reading and searching.
+    'desk_list', 'desk_refresh', 'desk_application', 'desk_stamp',
+    -- Marks and notes.
+    'desk_mark', 'desk_note', 'desk_see_notes'
+  ]
+$$;
+
+revoke all on function private.reader_calls() from public, anon, authenticated;
+
+drop function if exists private.caller();
+
+-- The calling organiser; other callers are refused, and so are readers if the call is not theirs. The email is as people read it,
+-- also as the author in the history. Each desk function calls this first, as its own statement: the planner chooses the order of
+-- conditions in a `where`.
+create or replace function private.caller(out id uuid, out email text, out blind boolean, out is_reader boolean)
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  stack text;
+begin
+  if not private.is_organiser() then
+    raise exception 'permission denied: not an organiser' using errcode = '42501';
+  end if;
+  select users.id, private.unicode_email(users.email), organisers.blind, organisers.is_reader
+    into caller.id, caller.email, caller.blind, caller.is_reader
+    from private.organisers join auth.users on users.id = account_id where account_id = auth.uid();
+  if caller.is_reader then
+    -- PostgreSQL says which call this is, so no call can forget its name or give another one. The innermost comes first.
+    get diagnostics stack = pg_context;
+    if substring(stack from 'public\.(desk_\w+)\(') = any (private.reader_calls()) is not true then
+      raise exception 'Readers may not do this: ask an organiser who may do everything.' using errcode = '42501';
+    end if;
+  end if;
+end
+$$;
+
+revoke all on function private.caller() from public, anon, authenticated;
+
+-- Whether the accounts are our own server's, and not a hosted project's.
+create or replace function private.has_own_accounts() returns boolean
+  language sql stable set search_path = ''
+  return to_regclass('private.signing_keys') is not null;
+
+revoke all on function private.has_own_accounts() from public, anon, authenticated;
+
+-- All organisers, by name or email, with what they may do, and who invited them. `can_invite`: whether our own server makes the
+-- accounts.
+create or replace function private.organisers_shown() returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_object('can_invite', private.has_own_accounts(), 'organisers', jsonb_agg(jsonb_build_object(
+      'account', account_id, 'email', private.unicode_email(email), 'name', name, 'is_reader', is_reader,
+      'has_signed_in', last_sign_in_at is not null, 'invited', (
+        select jsonb_build_object('by', private.author_shown(author, author_id), 'at', at) from private.history
+        where application_id is null and kind = 'organiser' and detail ->> 'invited' = account_id::text
+        order by history.id desc limit 1
+      )) order by lower(coalesce(name, email)), account_id))
+    from private.organisers join auth.users on users.id = account_id
+  );
+end
+$$;
+
+revoke all on function private.organisers_shown() from public, anon, authenticated;
+
+-- Serialises changes of organisers, so that two of them cannot make each other readers, and returns the email of one. Refuses if
+-- nobody may do everything afterwards. `stays`: whether this organiser still may.
+create or replace function private.organiser_to_change(account uuid, stays boolean) returns text
+  language plpgsql set search_path = ''
+as $$
+declare
+  person text;
+begin
+  perform pg_advisory_xact_lock(5610751);
+  select private.unicode_email(email) into person from private.organisers join auth.users on users.id = account_id
+    where account_id = account;
+  if person is null then
+    raise exception 'There is no such organiser: somebody may have removed them.' using errcode = 'PT404';
+  elsif not stays and not exists (select from private.organisers where account_id <> account and not is_reader) then
+    raise exception 'Let another organiser do everything first: somebody has to.' using errcode = '22023';
+  end if;
+  return person;
+end
+$$;
+
+revoke all on function private.organiser_to_change(uuid, boolean) from public, anon, authenticated;
+
+-- Records a change of an organiser. If a server sends emails, it tells everybody who may do everything. `detail`: the email
+-- (`organiser`), and what changed: `is_reader`, `is_removed`, or the account that was `invited`.
+create or replace function private.write_down_organiser(author text, detail jsonb) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  with event as (
+    insert into private.history (author, kind, detail)
+      values (write_down_organiser.author, 'organiser', write_down_organiser.detail) returning id
+  )
+  insert into private.deliveries (kind, organiser_id, event_id)
+    select 'notice', account_id, event.id from event, private.organisers, private.postman
+    where not is_reader and private.is_recent(seen_at);
+end
+$$;
+
+revoke all on function private.write_down_organiser(text, jsonb) from public, anon, authenticated;
+
+-- Lets an organiser do everything, or only read, mark and write notes. The last organiser who may do everything stays one.
+create or replace function private.set_reader(account uuid, is_reader boolean, author text) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  person text;
+begin
+  if set_reader.is_reader is null then
+    raise exception '“is_reader” has to be true or false.' using errcode = '22023';
+  end if;
+  person := private.organiser_to_change(account, not set_reader.is_reader);
+  update private.organisers set is_reader = set_reader.is_reader
+    where account_id = account and organisers.is_reader <> set_reader.is_reader;
+  if found then
+    perform private.write_down_organiser(set_reader.author,
+      jsonb_build_object('organiser', person, 'is_reader', set_reader.is_reader));
+  end if;
+end
+$$;
+
+revoke all on function private.set_reader(uuid, boolean, text) from public, anon, authenticated;
+
 -- An author as organisers read it: the organiser's name, otherwise `author`, which is the email at the time of the act. Tables
 -- without the author's account find the organiser by that email. Names are read with the acts, so that a new name is shown
 -- everywhere.
@@ -80,9 +215,11 @@ $$;
 
 revoke all on function private.set_organiser_name(uuid, text) from public, anon, authenticated;
 
+drop function if exists private.application_details(uuid, boolean);
+
 -- One application with everything that is known about it. Blind readers get the details of some kinds of events only; of the
--- others they see only the kind, the author and the time.
-create or replace function private.application_details(application uuid, blind boolean) returns jsonb
+-- others they see only the kind, the author and the time. `hides_private`: private answers are hidden from others, too.
+create or replace function private.application_details(application uuid, blind boolean, hides_private boolean default false) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
@@ -122,7 +259,7 @@ begin
     'questions', case
       when exists (select from private.invitations where application_id = application and is_accepted and rsvp = 'coming')
         or exists (select from private.question_answers where application_id = application)
-      then private.questions_of(application, application_row.edition, not blind)
+      then private.questions_of(application, application_row.edition, not (blind or hides_private))
       else '[]' end,
     'others', case when blind then '[]' else (
       select coalesce(jsonb_agg(jsonb_build_object(
@@ -137,6 +274,8 @@ begin
   );
 end
 $$;
+
+revoke all on function private.application_details(uuid, boolean, boolean) from public, anon, authenticated;
 
 -- The organisers' work on some applications, for the exported table: when and by whom the status was last changed, the notes, and
 -- the state of the letters. It also has the RSVP, and the answers to questions that are not private. It has no address and no
@@ -933,6 +1072,30 @@ begin
 end
 $$;
 
+-- Refuses an invalid delivery. A trigger instead of constraints: PostgreSQL would prepare constraints for each insert,
+-- including an application's own delivery (docs/decisions/0058).
+create or replace function private.check_delivery() returns trigger
+  language plpgsql set search_path = ''
+as $$
+begin
+  if not (case new.kind
+      when 'application' then new.application_id is null
+      when 'rsvp' then new.application_id is not null and new.event_id is not null
+      when 'notice' then new.organiser_id is not null and (new.application_id is null and new.event_id is null) = (new.until is not null)
+      when 'test' then new.organiser_id is not null
+      else new.kind in ('letter', 'decision', 'receipt') and new.application_id is not null and new.subject is not null
+        and new.body is not null and case new.kind when 'receipt' then new.mailbox else new.letter_id::text end is not null
+    end
+    and new.state in ('waiting', 'sending', 'done', 'failed', 'cancelled') and new."by" in ('server', 'hand', 'elsewhere')
+    and (new.state in ('waiting', 'sending')) = (new.due_at is not null) and (new.state = 'done') = (new.done_at is not null))
+  then
+    raise exception 'A delivery of kind "%" and state "%" lacks something, or has too much.', new.kind, new.state
+      using errcode = 'check_violation';
+  end if;
+  return new;
+end
+$$;
+
 -- A draft as it would be sent. `reply_by`: the deadline if it were sent today, which stays a placeholder in the text. `seen`
 -- identifies the text that the organiser read. It is a digest of the template's text, which all organisers may read. For an
 -- edited letter, whose text may name somebody, it is the version.
@@ -1319,6 +1482,35 @@ create or replace function private.write_notices(application uuid, event bigint 
       ) < 10;
   end;
 
+-- Writes the daily emails that are due, except those with nothing to report. They report the applications and RSVPs since the
+-- last daily email, except those with a notice of their own. They also report the applications that will be erased, but not to
+-- readers, who cannot keep one.
+create or replace function private.write_day_notices() returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  with due as (
+    -- Applications that are being stored at this moment are reported in the next daily email.
+    select account_id, told_until, now() - interval '1 minute' as until, is_reader from private.organisers
+    where notices <> 'off' and day_due_at <= now() for no key update skip locked
+  ), updated as (
+    update private.organisers as organiser set told_until = due.until,
+      day_due_at = day_due_at + ceil(extract(epoch from now() - day_due_at) / 86400 + 0.00001) * interval '1 day'
+    from due where organiser.account_id = due.account_id
+  )
+  insert into private.deliveries (kind, organiser_id, since, until)
+    select 'notice', account_id, told_until, until from due
+    where not is_reader and private.announced_applications() is not null or exists (
+      select from public.retreat_applications as application
+      where created_at > told_until and created_at <= until and not private.had_notice(account_id, application.id, null)
+    ) or exists (
+      select from private.history as rsvp
+      where kind = 'answer' and author = 'applicant' and at > told_until and at <= until
+        and not private.had_notice(account_id, rsvp.application_id, rsvp.id)
+    );
+end
+$$;
+
 -- Deletes notices and tests after a day, sent or not, and writes the daily emails that are due. A notice about one application or
 -- RSVP, sent or failed, stays until the daily email has left out that application or RSVP.
 create or replace function private.tidy_notices() returns void
@@ -1370,8 +1562,10 @@ begin
   end if;
   claimed := private.claim_one(notice, lease);
   if claimed.kind = 'notice' then
-    report := private.notice_content(claimed, organiser.blind);
-    if claimed.application_id is null and report @> '{"count": 0, "coming": 0, "notComing": 0, "erasing": null}' then
+    report := private.notice_content(claimed, organiser.blind)
+      || case when organiser.is_reader then '{"erasing": null}' else '{}' end::jsonb;
+    if claimed.application_id is null and claimed.event_id is null
+      and report @> '{"count": 0, "coming": 0, "notComing": 0, "erasing": null}' then
       delete from private.deliveries where id = notice;
       return null;
     end if;
@@ -1381,6 +1575,44 @@ begin
       'closings', claimed.closings, 'age', extract(epoch from now() - claimed.queued_at) * 1000, 'to', email,
       'says', coalesce(report, jsonb_build_object('subject', claimed.subject, 'body', claimed.body)))
     from auth.users where id = claimed.organiser_id
+  );
+end
+$$;
+
+-- The content of a notice: one application, RSVP or change of an organiser, or the counts of a day, with up to fifty plain names
+-- of applicants. Applications are counted up to a thousand. Organisers who read blind get no names.
+create or replace function private.notice_content(notice private.deliveries, blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_object(
+      'application', notice.application_id,
+      'answer', (select detail ->> 'answer' from private.history where id = notice.event_id),
+      'organiser', (
+        select detail || jsonb_build_object('author', private.author_shown(author, author_id))
+        from private.history where id = notice.event_id and kind = 'organiser'
+      ),
+      'since', notice.since, 'count', count(*),
+      'names', case when blind then '[]' else coalesce(to_jsonb((array_agg(name order by position) filter (where name is not null))[:50]), '[]') end
+    )
+    from (
+      select coalesce(private.plain_name(first_name || ' ' || last_name), private.plain_name(first_name)) as name,
+        row_number() over (order by created_at, id) as position
+      from public.retreat_applications as application
+      where application.id = notice.application_id
+        or created_at > notice.since and created_at <= notice.until
+          and not private.had_notice(notice.organiser_id, application.id, null)
+      order by created_at, id limit 1000
+    ) as application
+  ) || (
+    select jsonb_build_object(
+      'coming', count(*) filter (where detail ->> 'answer' = 'coming'),
+      'notComing', count(*) filter (where detail ->> 'answer' = 'not coming'),
+      'erasing', private.announced_applications())
+    from private.history as rsvp
+    where kind = 'answer' and author = 'applicant' and at > notice.since and at <= notice.until
+      and not private.had_notice(notice.organiser_id, rsvp.application_id, rsvp.id)
   );
 end
 $$;
@@ -1423,6 +1655,32 @@ as $$
   from unnest(ids) with ordinality as shown (id, position)
     join private.letter_deliveries as delivery using (id)
     join public.retreat_applications as application on application.id = delivery.application_id
+$$;
+
+-- The letters of some applications that were released, the oldest first.
+create or replace function private.sent_letters_of(applications uuid[], blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return private.letter_deliveries_shown(array(
+    select id from private.deliveries
+    where application_id = any (applications) and kind in ('letter', 'decision', 'receipt')
+    order by queued_at, is_beside, id
+  ), blind);
+end
+$$;
+
+revoke all on function private.sent_letters_of(uuid[], boolean) from public, anon, authenticated;
+
+-- The letters of some applications, the oldest first, and then their drafts.
+create or replace function private.letters_of(applications uuid[], blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return private.sent_letters_of(applications, blind) || private.drafts_shown(array(
+    select id from private.letters where application_id = any (applications) and state = 'draft' order by drafted_at, id
+  ), blind);
+end
 $$;
 
 -- The states of the letters of some applications, without their texts, the oldest first, and then the drafts of decisions.
@@ -1783,10 +2041,10 @@ begin
   return (
     select jsonb_build_object('email', asked.email, 'name', name, 'organiser_since', organiser.created_at) || case
       when reader <> users.id then
-        '{"created_at": null, "last_sign_in_at": null, "blind": null, "reads_only": null, "notices": null, "history": null, "marks": null}'
+        '{"created_at": null, "last_sign_in_at": null, "blind": null, "reads_only": null, "is_reader": null, "notices": null, "history": null, "marks": null}'
       else jsonb_build_object(
         'created_at', users.created_at, 'last_sign_in_at', last_sign_in_at,
-        'blind', blind, 'reads_only', reads_only, 'notices', notices,
+        'blind', blind, 'reads_only', reads_only, 'is_reader', is_reader, 'notices', notices,
         'history', (
           select count(*) from private.history where author_id = users.id or users.id is null and author = asked.email
         ),
@@ -2128,9 +2386,10 @@ begin
 end
 $$;
 
--- One application with everything that is known about it, its letters, and the state of all letters. `me`: the caller as an
--- author. `notes_seen_until`: the time up to which they have seen its notes. `failed_at`: when a letter to the applicant's address
--- last failed. `place` is its position in the list of a filter, null without a filter. The name `place` stays for desks that were
+-- One application with everything that is known about it, its letters, and the state of all letters. Readers get no private
+-- answers, no drafts, no texts of letters, and no state of all letters, which has the templates. `me`: the caller as an author.
+-- `notes_seen_until`: the time up to which they have seen its notes. `failed_at`: when a letter to the applicant's address last
+-- failed. `place` is its position in the list of a filter, null without a filter. The name `place` stays for desks that were
 -- opened before an update.
 create or replace function public.desk_application(application uuid, filter jsonb default null) returns jsonb
   language plpgsql stable security definer set search_path = ''
@@ -2139,12 +2398,14 @@ declare
   me record := private.caller();
   shown integer := (select edition from public.retreat_applications where id = application);
 begin
-  return private.application_details(application, me.blind) || jsonb_build_object(
-    'letters', private.letters_of(array[application], me.blind),
-    'failed_at', case when not me.blind then (
-      select private.last_failure(private.address_of(id, email)) from public.retreat_applications where id = application
-    ) end,
-    'overview', private.letters_overview(),
+  return private.application_details(application, me.blind, hides_private => me.is_reader) || case when me.is_reader
+    then jsonb_build_object('letters', private.sent_letters_of(array[application], true))
+    else jsonb_build_object(
+      'letters', private.letters_of(array[application], me.blind), 'overview', private.letters_overview(),
+      'failed_at', case when not me.blind then (
+        select private.last_failure(private.address_of(id, email)) from public.retreat_applications where id = application
+      ) end) end
+  || jsonb_build_object(
     'notes_seen_until', private.notes_seen_until(application, me.id),
     'me', private.author_shown(me.email, me.id),
     'marks', private.marks_shown(application, me.id),
@@ -2278,7 +2539,7 @@ begin
 end
 $$;
 
--- The calling organiser's email, and their name if they have one.
+-- The calling organiser's email, and their name if they have one. `reader` is true for a reader, and missing for others.
 create or replace function public.desk_me() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -2286,9 +2547,63 @@ declare
   me record := private.caller();
 begin
   return (
-    select jsonb_strip_nulls(jsonb_build_object('email', me.email, 'name', name))
+    select jsonb_strip_nulls(jsonb_build_object('email', me.email, 'name', name,
+      'reader', nullif(me.is_reader, false)))
     from private.organisers where account_id = me.id
   );
+end
+$$;
+
+create or replace function public.desk_organisers() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  return private.organisers_shown();
+end
+$$;
+
+revoke all on function public.desk_organisers() from public, anon, authenticated;
+grant execute on function public.desk_organisers() to authenticated;
+
+-- Removes an organiser, but not the last one who may do everything. Our own server's accounts go with their sessions; a hosted
+-- project keeps the account, which then has no right. Returns all organisers.
+create or replace function public.desk_remove_organiser(account uuid) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  person text;
+begin
+  if private.has_own_accounts() then
+    -- The account is locked before the organisers, as by an invitation.
+    perform from auth.users where id = account for update;
+  end if;
+  person := private.organiser_to_change(account, stays => false);
+  delete from private.organisers where account_id = account;
+  if private.has_own_accounts() then
+    delete from auth.users where id = account;
+  end if;
+  perform private.write_down_organiser(me.email, jsonb_build_object('organiser', person, 'is_removed', true));
+  return private.organisers_shown();
+end
+$$;
+
+revoke all on function public.desk_remove_organiser(uuid) from public, anon, authenticated;
+grant execute on function public.desk_remove_organiser(uuid) to authenticated;
+
+-- One application with everything that blind reading hides, for an organiser who reads blind, except answers to private
+-- questions. The history records who revealed it.
+create or replace function public.desk_reveal(act uuid, application uuid) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if me.blind and private.begin_act(act, 'desk_reveal', application::text) then
+    perform private.write_down(application, act, me.email, 'revealed', '{}');
+  end if;
+  return private.application_details(application, false, hides_private => me.blind);
 end
 $$;
 
@@ -2326,6 +2641,22 @@ $$;
 
 revoke all on function public.desk_set_name(text) from public, anon, authenticated;
 grant execute on function public.desk_set_name(text) to authenticated;
+
+-- Lets an organiser do everything, or makes them a reader. Returns all organisers.
+create or replace function public.desk_set_reader(account uuid, is_reader boolean) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  perform private.set_reader(account, is_reader, me.email);
+  -- Not the call: the caller may have become a reader.
+  return private.organisers_shown();
+end
+$$;
+
+revoke all on function public.desk_set_reader(uuid, boolean) from public, anon, authenticated;
+grant execute on function public.desk_set_reader(uuid, boolean) to authenticated;
 
 -- Stores answers that somebody gave another way, such as by email. Required questions may stay unanswered.
 create or replace function public.desk_answer_questions(act uuid, application uuid, answers jsonb) returns jsonb
