@@ -16,6 +16,7 @@ import { createPace } from './deliveries/pace.ts'
 import { startMailChecks } from './mail/requested-checks.ts'
 import { startMailSender } from './letters/mail-sender.ts'
 import { startRetention } from './retention/retention.ts'
+import { notifyReady } from './service-manager.ts'
 import { createLog, endLog, flushLog, logRepeats } from './log.ts'
 import { readOpenFileLimit } from './open-files.ts'
 import { migrationLine, startLines, type BackupBefore } from './start-lines.ts'
@@ -185,6 +186,9 @@ async function start(settings: Settings, log: Logger) {
     await flushLog()
     for (const line of startLines(settings, { ...database, port: listening.port, isRoot, openFiles }))
       console.log(line)
+    await notifyReady().catch((error: unknown) =>
+      log.warn({ err: error }, 'systemd could not be told that the server is ready'),
+    )
   } catch (error) {
     await stop()
     throw startFailure(error, database, settings)
