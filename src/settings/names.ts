@@ -28,6 +28,7 @@ export const settingNames = [
   'BACKUP_AT',
   'BACKUP_KEEP',
   'LOG_LEVEL',
+  'METRICS_ADDRESS',
   'VITE_SUPABASE_URL',
   'VITE_SUPABASE_ANON_KEY',
   'VITE_WEBHOOK_URL',

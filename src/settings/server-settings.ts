@@ -3,6 +3,7 @@ import { resolve, sep } from 'node:path'
 
 import type { OperatorLook } from '../design/look.ts'
 import { withFiles } from './files.ts'
+import { readListenAddress, type ListenAddress } from './listen-address.ts'
 import { readLook } from './look-settings.ts'
 import { readMailServer, type MailServer } from './mail-settings.ts'
 import { OperatorError } from './operator-error.ts'
@@ -24,6 +25,8 @@ import {
 export interface Settings {
   port: number
   host: string
+  /** The address that serves the metrics; undefined for none. */
+  metricsAddress: ListenAddress | undefined
   /** Absolute path of the embedded database's directory. */
   dataDir: string
   databaseUrl: string | undefined
@@ -81,6 +84,7 @@ export function readSettings(variables: Environment = process.env): Settings {
   return {
     port: readNumber(environment, 'PORT', 3000, 65_535),
     host: environment['HOST'] || '127.0.0.1',
+    metricsAddress: readListenAddress(environment, 'METRICS_ADDRESS'),
     dataDir: readDataDir(environment),
     databaseUrl: readDatabaseUrl(environment),
     databasePooler: readPooler(environment['DATABASE_POOLER'] || undefined),
