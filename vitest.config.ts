@@ -20,7 +20,7 @@ const slowSourceTests = [
   'src/server/letters/{mail-sender,refusals}.test.ts',
 ]
 const databaseTests = [
-  'src/server/{applications,auth/{calls,mail},backups,database,deliveries,doctor,health,letters,mail,rest,retention}/**/*.test.ts',
+  'src/server/{applications,auth/{calls,mail},backups,database,deliveries,doctor,health,letters,mail,metrics,rest,retention}/**/*.test.ts',
   'test/database/**/*.test.ts',
 ]
 

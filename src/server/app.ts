@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import cors from '@fastify/cors'
 import fastify, { LogController, type FastifyInstance, type FastifyBaseLogger } from 'fastify'
 
@@ -6,14 +7,14 @@ import { defaultCost } from './auth/accounts/passwords.ts'
 import { auth } from './auth/auth.ts'
 import { createSigningKeys } from './auth/sessions/keys.ts'
 import { createReadToken } from './auth/sessions/read-token.ts'
-import type { BackupState } from './backups/scheduled.ts'
 import type { Database } from './database/database.ts'
 import { isTimeout } from './database/connection/operator-errors.ts'
 import { createFunctions } from './rest/functions.ts'
 import { createBatchedInserts } from './applications/insert-together.ts'
 import { insertApplications, type SentRows } from './applications/insert.ts'
 import { visitor, type Caller } from './database/connection/pools.ts'
-import { health, probes, type StorageState } from './health/health.ts'
+import { healthRoutes, probes } from './health/health.ts'
+import { createHealth, type Health } from './health/state.ts'
 import { instance, instancePath } from './health/instance.ts'
 import { boundConnections } from './http/connections.ts'
 import { httpError } from './http/errors.ts'
@@ -43,10 +44,8 @@ export interface AppOptions {
   /** The words of the pages, if others use them, too. By default, the app reads them itself. */
   words?: Words
   database: Pick<Database, 'as' | 'server' | 'signIn' | 'ownerOfAuth' | 'databaseId' | 'areFilesGone'>
-  /** Whether applications are delivered to a webhook; default false. */
-  delivers?: boolean
-  /** Reads the state of the automatic backups; undefined if no backups are made automatically. */
-  backups?: (() => BackupState) | undefined
+  /** The server's health, if others use it, too. By default, that of a server without a webhook and backups. */
+  health?: Health
   /** The limit of open files, which bounds the connections; undefined for no bound. */
   openFiles?: number | undefined
   /** Called after applications were stored. */
@@ -68,8 +67,7 @@ export async function createApp({
   settings,
   words: sharedWords,
   database,
-  delivers = false,
-  backups,
+  health = createHealth({ sql: database.server, areFilesGone: database.areFilesGone }),
   openFiles,
   onStored,
   log,
@@ -80,11 +78,10 @@ export async function createApp({
   const app = fastify({
     ...requestLimits,
     ...(log === undefined ? {} : { loggerInstance: log }),
-    // A child logger for each request would only add the request's number.
-    childLoggerFactory: (logger) => logger,
+    genReqId: createRequestIds(),
     routerOptions: { ignoreTrailingSlash: true },
     // Fastify's own two lines for each request contain addresses and queries.
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     // No route has a Fastify schema, so its compilers would only slow down each start.
     schemaController: { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } },
     frameworkErrors: sendUnreadable,
@@ -100,7 +97,7 @@ export async function createApp({
 
   const allow = createAllowance(rateLimitPerMinute)
   const queueParsing = createParseQueue()
-  const storage: StorageState = { isFailing: false }
+  const { storage } = health
   const insertForVisitor = createBatchedInserts(database.as(visitor))
   const insert = async (caller: Caller, rows: SentRows) => {
     try {
@@ -126,8 +123,7 @@ export async function createApp({
   })
   app.setNotFoundHandler(sendMissing)
 
-  const { areFilesGone } = database
-  await app.register(health, { sql: database.server, delivers, storage, areFilesGone, backups, openFiles })
+  await app.register(healthRoutes, { health, openFiles })
   await app.register(instance, { databaseId: database.databaseId, byRange: Array.isArray(trustProxy) })
   const door = createDoor(database.server, app.log)
   const visits = createVisits(database.server, app.log)
@@ -193,11 +189,22 @@ function corsOptions(exposedHeaders: string[]) {
   }
 }
 
+/** Creates the ids of requests. They differ between servers, and after a restart. */
+function createRequestIds() {
+  const server = randomBytes(4).toString('hex')
+  let count = 0
+  return () => `${server}-${(count += 1).toString(36)}`
+}
+
 /**
  * Logs one line for each request except probes. The line has the route and not the URL, since a visitor can write anything
- * into a URL.
+ * into a URL. All lines about a request have its id, and so has the response if it failed.
  */
 function logRequests(app: FastifyInstance) {
+  app.addHook('onSend', ({ id }, reply, _payload, done) => {
+    if (reply.statusCode >= 500) void reply.header('x-request-id', id)
+    done()
+  })
   app.addHook('onResponse', ({ method, routeOptions, log }, { statusCode, elapsedTime }, done) => {
     if (probes.includes(routeOptions.url)) return done()
     const route = routeOptions.url ?? 'none'

@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 
@@ -16,11 +15,15 @@ import { createPace } from './deliveries/pace.ts'
 import { startMailChecks } from './mail/requested-checks.ts'
 import { startMailSender } from './letters/mail-sender.ts'
 import { startRetention } from './retention/retention.ts'
+import { notifyReady } from './service-manager.ts'
+import { createHealth } from './health/state.ts'
+import { checkListenAddress, listenFailure } from './listening.ts'
 import { createLog, endLog, flushLog, logRepeats } from './log.ts'
+import { startMetrics } from './metrics/metrics.ts'
 import { readOpenFileLimit } from './open-files.ts'
 import { migrationLine, startLines, type BackupBefore } from './start-lines.ts'
 import { exitProcess } from '../settings/exit-process.ts'
-import { OperatorError, runProgram } from '../settings/operator-error.ts'
+import { runProgram } from '../settings/operator-error.ts'
 import { readSettings, type Settings } from '../settings/server-settings.ts'
 import { stopParts, type Part } from './stop-parts.ts'
 
@@ -80,6 +83,7 @@ async function start(settings: Settings, log: Logger) {
     mailServer,
     mailPerMinute,
     webhookPerMinute,
+    metricsAddress,
   } = settings
   const { backupDir: dir, backupAt: at, backupKeep: keep } = settings
   const backups = dir === undefined ? undefined : createScheduledBackups({ dir, at, keep, log })
@@ -90,11 +94,11 @@ async function start(settings: Settings, log: Logger) {
     holder: serverName(host, port),
     onEvent: (message) => log.warn(message),
     beforeCreation: async () => {
-      await checkPort(settings)
+      await checkAddresses(settings)
       await backups?.beforeCreation()
     },
     beforeMigration: async (sql) => {
-      await checkPort(settings)
+      await checkAddresses(settings)
       await backups?.beforeMigration(sql)
       backup = backups === undefined ? 'not set' : backups.state().failingSince ? 'failed' : 'made'
     },
@@ -129,12 +133,14 @@ async function start(settings: Settings, log: Logger) {
     if (dispatcher) parts.push({ name: 'The webhook', stop: () => dispatcher.stop() })
     const openFiles = readOpenFileLimit()
     const onStored = () => dispatcher?.wake()
+    const delivers = dispatcher !== undefined
+    const { server: sql, areFilesGone, countConnections } = database
+    const health = createHealth({ sql, delivers, areFilesGone, backups: backups?.state })
     const app = await createApp({
       settings,
       words,
       database,
-      delivers: dispatcher !== undefined,
-      backups: backups?.state,
+      health,
       openFiles,
       onStored,
       log,
@@ -143,6 +149,13 @@ async function start(settings: Settings, log: Logger) {
     await app.listen({ host, port }).catch((error: unknown) => {
       throw listenFailure(error, settings)
     })
+    if (metricsAddress !== undefined) {
+      const sources = { sql, health, delivers, backups: backups?.state, countConnections }
+      const metrics = await startMetrics(metricsAddress, sources).catch((error: unknown) => {
+        throw listenFailure(error, metricsAddress)
+      })
+      parts.push({ name: 'The metrics', stop: () => metrics.stop() })
+    }
     const listening = app.server.address() as AddressInfo
     database.renameHolder(serverName(listening.address, listening.port))
     const retention = startRetention({ sql: database.server, log })
@@ -185,6 +198,9 @@ async function start(settings: Settings, log: Logger) {
     await flushLog()
     for (const line of startLines(settings, { ...database, port: listening.port, isRoot, openFiles }))
       console.log(line)
+    await notifyReady().catch((error: unknown) =>
+      log.warn({ err: error }, 'systemd could not be told that the server is ready'),
+    )
   } catch (error) {
     await stop()
     throw startFailure(error, database, settings)
@@ -208,34 +224,10 @@ function startFailure(error: unknown, { description }: Database, settings: Setti
   )
 }
 
-/** Refuses an address that this server cannot listen on, before it creates or updates the database. */
-async function checkPort(settings: Settings) {
-  const { host, port } = settings
-  const probe = createServer().listen({ host, port })
-  await once(probe, 'listening').catch((error: unknown) => {
-    throw listenFailure(error, settings)
-  })
-  await once(probe.close(), 'close')
-}
-
-function listenFailure(error: unknown, { host, port }: Settings) {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'EADDRINUSE') {
-    return new OperatorError(
-      `PORT is "${port}", which another program uses: stop that program, or set PORT to another port.`,
-    )
-  }
-  if (code === 'EACCES') {
-    return new OperatorError(
-      `PORT is "${port}", which this user may not listen on: set PORT to 1024 or more.`,
-    )
-  }
-  if (/^(EADDRNOTAVAIL|EAFNOSUPPORT|EINVAL|ENOTFOUND|EAI_AGAIN)$/.test(String(code))) {
-    return new OperatorError(
-      `HOST is "${host}" but should be an address of this machine, such as 127.0.0.1 or 0.0.0.0.`,
-    )
-  }
-  return error
+/** Refuses addresses that this server cannot listen on, before it creates or updates the database. */
+async function checkAddresses(settings: Settings) {
+  await checkListenAddress(settings)
+  if (settings.metricsAddress !== undefined) await checkListenAddress(settings.metricsAddress)
 }
 
 await runProgram(main)

@@ -32,6 +32,10 @@ test('the address is the last line, and only root is advised to use another user
   const settings = readSettings({ HOST: '::1' })
   const lines = startLines(settings, started)
   expect(lines.at(-1)).toBe('Unplugged. is ready at http://[::1]:3000/')
+  const withMetrics = startLines({ ...settings, metricsAddress: { host: '::1', port: 9464 } }, started)
+  expect(withMetrics.filter((line) => !lines.includes(line))).toEqual([
+    'The metrics are at http://[::1]:9464/metrics.',
+  ])
   const added = startLines(settings, { ...started, isRoot: true }).filter((line) => !lines.includes(line))
   expect(added).toEqual([
     'This runs as root. A user of its own is safer: deploy/unplugged.service says how to make one.',

@@ -1,3 +1,4 @@
+import { writtenAddress } from '../settings/listen-address.ts'
 import { hostAndPort } from '../settings/mail-settings.ts'
 import { version } from '../settings/version.ts'
 import { openFilesProblem } from './open-files.ts'
@@ -44,10 +45,9 @@ interface Started {
 
 /** The lines that a server prints when it is ready. The last line has its address. */
 export function startLines(
-  { host, webhookUrl, mailServer, backupDir, backupAt }: Settings,
+  { host, webhookUrl, mailServer, backupDir, backupAt, metricsAddress }: Settings,
   { description, isNew, port, isRoot, openFiles }: Started,
 ): string[] {
-  const shownHost = host.includes(':') ? `[${host}]` : host
   const problems = [checkSupport().problem, resolveTimeZone(), openFilesProblem(openFiles)]
   return [
     `This is version ${version}.`,
@@ -66,6 +66,9 @@ export function startLines(
     backupDir === undefined
       ? 'No backups are made automatically (BACKUP_DIR).'
       : `A backup is made each day at ${backupAt}, into ${backupDir}.`,
-    `Unplugged. is ready at http://${shownHost}:${port}/`,
+    ...(metricsAddress === undefined
+      ? []
+      : [`The metrics are at http://${writtenAddress(metricsAddress)}/metrics.`]),
+    `Unplugged. is ready at http://${writtenAddress({ host, port })}/`,
   ]
 }

@@ -35,6 +35,7 @@ test.each([
   ['MAILFRO', 'MAIL_FROM'],
   // Closer to BACKUP_DIR than to BACKUP_AT.
   ['BACKUP_DI', 'BACKUP_DIR'],
+  ['SMTP_ULR_FILE', 'SMTP_URL_FILE'],
 ])('%s is corrected to %s', (name, meant) => {
   for (const isInFile of [true, false]) {
     expect(problemWithName(name, isInFile)).toBe(`${name} is no setting: ${meant} is.`)
@@ -48,6 +49,8 @@ test('a name with one of our prefixes is reported; in our settings file, so is e
   // A name of eight letters may have one typo, and a name of four letters none.
   expect(problemWithName('DATA-DI', false)).toBe('DATA-DI is no setting: DATA_DIR is.')
   expect(problemWithName('DATADI', true)).toBe('DATADI is no setting.')
+  // Only settings of the server can be in files.
+  expect(problemWithName('VITE_SITE_URL_FILE', true)).toBe('VITE_SITE_URL_FILE is no setting.')
   const others = [
     'LETTERS',
     'MY_SMTP_URLS',
@@ -67,9 +70,11 @@ test('a name with one of our prefixes is reported; in our settings file, so is e
     'DATABASE',
     'USER',
     'SHELL',
+    'POST_FILE',
+    'HISTFILE',
   ]
   expect(others.filter((name) => problemWithName(name, false) !== undefined)).toEqual([])
-  const allowed = ['NODE_ENV', 'TZ', 'PGSSLMODE', 'PAGER', ...settingNames]
+  const allowed = ['NODE_ENV', 'TZ', 'PGSSLMODE', 'PAGER', 'SMTP_URL_FILE', ...settingNames]
   expect(allowed.filter((name) => problemWithName(name, true) !== undefined)).toEqual([])
   const similarToAllowed = ['TZS', 'LANGS', 'PAGERS', 'LESSER', 'PATHS', 'HOMES', 'MY_NODE_ENV']
   expect(similarToAllowed.filter((name) => problemWithName(name, true) === undefined)).toEqual([])

@@ -28,6 +28,7 @@ export const settingNames = [
   'BACKUP_AT',
   'BACKUP_KEEP',
   'LOG_LEVEL',
+  'METRICS_ADDRESS',
   'VITE_SUPABASE_URL',
   'VITE_SUPABASE_ANON_KEY',
   'VITE_WEBHOOK_URL',
@@ -39,6 +40,9 @@ export const settingNames = [
   'VITE_SITE_PRIVACY_URL',
   'VITE_SITE_ACCENT',
 ]
+
+/** The settings whose value may be in a file that `NAME_FILE` names. Those of a build are public. */
+export const settingsFromFiles: readonly string[] = settingNames.filter((name) => !name.startsWith('VITE_'))
 
 /** Settings that may hold a secret. */
 export const secretNames = [
@@ -64,16 +68,17 @@ const maxTypos = (length: number) => (length < 6 ? 0 : length < 9 ? 1 : 2)
  * @returns A sentence that says what is wrong; undefined if the name is a setting, or another program's.
  */
 export function problemWithName(name: string, isInFile: boolean): string | undefined {
-  if (settingNames.includes(name) || ofOtherPrograms.test(name)) return undefined
-  const upper = name.toUpperCase().replaceAll('-', '_')
-  const [likely] = settingNames
-    .map((known) => ({ known, typos: distance(upper, known) }))
-    .filter(({ known, typos }) => typos <= maxTypos(known.length))
+  const [, setting = '', ending = ''] = /^(.*?)(_FILE)?$/s.exec(name) ?? []
+  const known = ending === '' ? settingNames : settingsFromFiles
+  if (known.includes(setting) || ofOtherPrograms.test(name)) return undefined
+  const upper = setting.toUpperCase().replaceAll('-', '_')
+  const [likely] = known
+    .map((each) => ({ each, typos: distance(upper, each) }))
+    .filter(({ each, typos }) => typos <= maxTypos(each.length))
     .toSorted((a, b) => a.typos - b.typos)
   const isOurs = isInFile || ownPrefix.test(name)
-  const meant =
-    likely?.known ?? (isOurs ? settingNames.find((known) => known.startsWith(`${upper}_`)) : undefined)
-  if (meant !== undefined) return `${name} is no setting: ${meant} is.`
+  const meant = likely?.each ?? (isOurs ? known.find((each) => each.startsWith(`${upper}_`)) : undefined)
+  if (meant !== undefined) return `${name} is no setting: ${meant}${ending} is.`
   return isOurs ? `${name} is no setting.` : undefined
 }
 

@@ -52,6 +52,7 @@ test('without variables, the settings have the defaults that the docs list', asy
     BACKUP_AT: settings.backupAt,
     BACKUP_KEEP: settings.backupKeep,
     LOG_LEVEL: settings.logLevel,
+    METRICS_ADDRESS: settings.metricsAddress?.host,
   }
   for (const [name, value] of Object.entries(named))
     expect(`${name} ${shown(value)}`).toBe(`${name} ${defaults[name]}`)
@@ -154,6 +155,12 @@ test.each([
   ['BACKUP_KEEP', '0', 'at least 1'],
   ['BACKUP_KEEP', 'all', 'whole number'],
   ['LOG_LEVEL', 'trace', 'info, warn or error'],
+  ['METRICS_ADDRESS', '9464', 'such as 127.0.0.1:9464'],
+  ['METRICS_ADDRESS', ':9464', 'such as 127.0.0.1:9464'],
+  ['METRICS_ADDRESS', '127.0.0.1:0', 'such as 127.0.0.1:9464'],
+  ['METRICS_ADDRESS', '127.0.0.1:65536', 'such as 127.0.0.1:9464'],
+  ['METRICS_ADDRESS', '::1:9464', 'such as 127.0.0.1:9464'],
+  ['METRICS_ADDRESS', 'http://127.0.0.1:9464', 'such as 127.0.0.1:9464'],
   ['TRUST_PROXY', 'nginx', 'ranges'],
   ['TRUST_PROXY', '10.0.0.0/33', 'ranges'],
   ['TRUST_PROXY', '0.0.0.0/0', 'ranges'],

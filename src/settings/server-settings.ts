@@ -2,6 +2,8 @@ import { isIP } from 'node:net'
 import { resolve, sep } from 'node:path'
 
 import type { OperatorLook } from '../design/look.ts'
+import { withFiles } from './files.ts'
+import { readListenAddress, type ListenAddress } from './listen-address.ts'
 import { readLook } from './look-settings.ts'
 import { readMailServer, type MailServer } from './mail-settings.ts'
 import { OperatorError } from './operator-error.ts'
@@ -23,6 +25,8 @@ import {
 export interface Settings {
   port: number
   host: string
+  /** The address that serves the metrics; undefined for none. */
+  metricsAddress: ListenAddress | undefined
   /** Absolute path of the embedded database's directory. */
   dataDir: string
   databaseUrl: string | undefined
@@ -71,14 +75,16 @@ export type LogLevel = (typeof logLevels)[number]
 /**
  * Reads the settings and checks each of them.
  *
- * @param environment The variables; default `process.env`. An empty one counts as not set.
+ * @param variables The variables; default `process.env`. An empty one counts as not set. `NAME_FILE` names a file with the value.
  * @throws {OperatorError} for the first setting that cannot be used. The message has its name, what it should be, and its value
  *   without secrets.
  */
-export function readSettings(environment: Environment = process.env): Settings {
+export function readSettings(variables: Environment = process.env): Settings {
+  const environment = withFiles(variables)
   return {
     port: readNumber(environment, 'PORT', 3000, 65_535),
     host: environment['HOST'] || '127.0.0.1',
+    metricsAddress: readListenAddress(environment, 'METRICS_ADDRESS'),
     dataDir: readDataDir(environment),
     databaseUrl: readDatabaseUrl(environment),
     databasePooler: readPooler(environment['DATABASE_POOLER'] || undefined),

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { packRelease, unpackRelease } from '../support/archive.ts'
 import { send } from '../support/client.ts'
 import { anApplication } from '../support/form.ts'
-import { cannotRun } from '../support/requirements.ts'
+import { cannotRun, findProgram } from '../support/requirements.ts'
 import { outputOf } from '../support/output.ts'
 import { freePort } from '../support/ports.ts'
 import { endWithTest } from '../support/programs.ts'
@@ -17,6 +17,31 @@ const run = promisify(execFile)
 
 /** Debian's `nobody`: a user without a home, who has to exist for PostgreSQL. */
 const nobody = 65_534
+
+/** Listens as systemd does, and prints the first message. Node.js has no such sockets. */
+const listen = `import os, socket, sys
+listening = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+listening.bind(sys.argv[1])
+os.chmod(sys.argv[1], 0o666)
+print("listening", flush=True)
+print(listening.recv(100).decode(), flush=True)
+sys.stdin.read()`
+
+test('systemd finds nothing wrong in the units, and rates their exposure as low', async () => {
+  const analyze = findProgram('systemd-analyze', 'systemd')
+  const { path } = await temporaryDirectory()
+  const names = (await readdir('deploy')).filter((name) => /\.(service|timer)$/.test(name))
+  for (const name of names) {
+    const unit = await readFile(join('deploy', name), 'utf8')
+    await writeFile(join(path, name), unit.replace('/usr/bin/node', process.execPath))
+  }
+  const units = names.map((name) => join(path, name))
+  expect(await run(analyze, ['verify', ...units])).toEqual({ stdout: '', stderr: '' })
+  const hardened = units.filter((unit) => /unplugged(-doctor)?\.service$/.test(unit))
+  expect(hardened).toHaveLength(2)
+  // In tenths: the docs name the value.
+  for (const unit of hardened) await run(analyze, ['security', '--offline=true', '--threshold=15', unit])
+})
 
 test("the server and its commands run as the systemd unit's user with the unit's settings, from any folder", async ({
   skip,
@@ -44,10 +69,24 @@ test("the server and its commands run as the systemd unit's user with the unit's
   await writeFile(join(product, '.env'), settings, { mode: 0o640 })
   await chown(join(product, '.env'), 0, nobody)
 
-  const asUser = { uid: nobody, gid: nobody, env: { PATH: process.env['PATH'], HOME: '/nonexistent' } }
-  const child = spawn(process.execPath, ['start.js'], { ...asUser, cwd: product })
+  findProgram('systemd-notify', 'systemd')
+  const socket = join(path, 'notify')
+  const systemd = spawn('/usr/bin/python3', ['-c', listen, socket])
+  endWithTest(systemd)
+  const notified = outputOf(systemd)
+  await notified.waitForOutput('listening')
+
+  const env = { PATH: process.env['PATH'], HOME: '/nonexistent' }
+  const asUser = { uid: nobody, gid: nobody, env }
+  const child = spawn(process.execPath, ['start.js'], {
+    ...asUser,
+    env: { ...env, NOTIFY_SOCKET: socket },
+    cwd: product,
+  })
   endWithTest(child, state)
-  const { waitForOutput } = outputOf(child)
+  const { output, waitForOutput } = outputOf(child)
+  await notified.waitForOutput('READY=1')
+  expect(output()).toContain('is ready at')
   await waitForOutput('"msg":"backup made"')
   const application = anApplication()
   expect(await send(`http://127.0.0.1:${port}`, application)).toBe(201)

@@ -12,6 +12,7 @@ import { insertApplications, sentRowsOf } from '../applications/insert.ts'
 import { deliver } from './webhook.ts'
 import { startDispatcher as start, type DispatcherOptions } from './dispatcher.ts'
 import { claimDue as claimOfKind } from './claims.ts'
+import { createPace } from './pace.ts'
 import { giveBack, recordTry } from './record.ts'
 import type { Sql } from '../database/connection/sql.ts'
 import { wrapStatements } from '../../../test/support/sql.ts'
@@ -352,7 +353,11 @@ test('a dispatcher begins no more tries than its pace allows, and logs equal fai
   const receiver = await startReceiver((_request, response) => response.writeHead(500).end())
   const { log, lines } = collectLog()
   let left = 5
-  const pace = { free: () => Math.min(left, 2), take: (tries: number) => void (left -= tries) }
+  const pace = {
+    free: () => Math.min(left, 2),
+    take: (tries: number) => void (left -= tries),
+    record: () => {},
+  }
   const dispatcher = startDispatcher({
     sql: database.server,
     receiver: { url: receiver.origin, secret },
@@ -367,6 +372,24 @@ test('a dispatcher begins no more tries than its pace allows, and logs equal fai
     { message: 'webhook failed; it will be tried again', details: { attempt: 1, status: 500 } },
     { message: 'more webhooks failed; they will be tried again', details: { status: 500, count: 4 } },
   ])
+})
+
+test('a receiver that only fails gets no more than a few tries of a backlog', async () => {
+  for (let index = 0; index < 60; index += 1) await store()
+  const receiver = await startReceiver((_request, response) => response.writeHead(500).end())
+  const { log } = collectLog()
+  // This clock stands still: only the two thousand saved-up tries may begin.
+  const pace = createPace(60_000, () => 0)
+  const dispatcher = startDispatcher({
+    sql: database.server,
+    receiver: { url: receiver.origin, secret },
+    log,
+    pace,
+    interval: 10,
+  })
+  await expect.poll(() => pace.free()).toBe(0)
+  await dispatcher.stop()
+  expect(receiver.received.length).toBeLessThan(40)
 })
 
 test('two servers on one database send each delivery once', async () => {

@@ -52,6 +52,7 @@ export function startDispatcher({
     const startedAt = performance.now()
     const result = await deliver(claim.id, claim.body, receiver, signal)
     if (result.status === null && signal.aborted) return giveBack(sql, claim, result.isUncertain)
+    pace.record(result.delivered)
     const outcome = await recordTry(sql, claim, result)
     const details = {
       webhookId: claim.id,

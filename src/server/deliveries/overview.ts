@@ -126,3 +126,32 @@ export async function deliveryHealth(sql: Sql): Promise<DeliveryHealth> {
       ) as given_up) as "deliveriesGivenUp"`
   return row
 }
+
+/** All kinds of deliveries: to webhooks, to applicants, and to organisers. */
+const deliveryKinds = ['application', 'decision', 'rsvp', 'letter', 'receipt', 'notice', 'test']
+
+/** The deliveries of a kind that are not done. */
+export interface OpenDeliveries {
+  kind: string
+  /** Counted up to 100,000. */
+  waiting: number
+  sending: number
+  failed: number
+  /** Seconds since the oldest one was queued that waits or is being sent; 0 if there is none. */
+  oldestSeconds: number
+}
+
+/** Counts the deliveries of each kind that are not done. Reads no others. */
+export async function countOpenDeliveries(sql: Sql): Promise<OpenDeliveries[]> {
+  // The index is chosen only by a condition that repeats its own.
+  const ofState = (state: string) => sql`
+    from private.deliveries
+    where deliveries.kind = kinds.kind and state = ${state} and state in ('waiting', 'sending', 'failed')`
+  const countOf = (state: string) => sql`
+    (select count(*)::int from (select ${ofState(state)} limit 100000) as counted)`
+  const firstOf = (state: string) => sql`(select min(queued_at) ${ofState(state)})`
+  return sql<OpenDeliveries[]>`
+    select kind, ${countOf('waiting')} as waiting, ${countOf('sending')} as sending, ${countOf('failed')} as failed,
+      greatest(extract(epoch from now() - least(${firstOf('waiting')}, ${firstOf('sending')})), 0)::float8 as "oldestSeconds"
+    from unnest(${deliveryKinds}::text[]) as kinds (kind)`
+}

@@ -348,6 +348,12 @@ test('a wrong clock, a full disk, invalid names of settings and secrets that eve
     sentence: `SMTP_FORM is no setting. Every user of this machine can read ${file}, which holds secrets: chmod o= ${file}.`,
   })
   await chmod(file, 0o640)
+  const secret = join((await temporaryDirectory()).path, 'secret')
+  await writeFile(secret, 'whsec_AAAA', { mode: 0o644 })
+  expect(await checkSettings({ WEBHOOK_SECRET_FILE: secret }, file)).toEqual({
+    verdict: 'wrong',
+    sentence: `Every user of this machine can read ${secret}, which holds secrets: chmod o= ${secret}.`,
+  })
   expect(await checkSettings({ 'PORT 3000\nSMTP': 'x' }, file)).toMatchObject({
     sentence: '"PORT 3000 SMTP" is not a valid name: a line of .env is NAME=value.',
   })

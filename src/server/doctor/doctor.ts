@@ -1,4 +1,5 @@
 import { commandLine } from '../../settings/command-line.ts'
+import { withFiles } from '../../settings/files.ts'
 import type { Settings } from '../../settings/server-settings.ts'
 import type { Environment } from '../../settings/values.ts'
 import { listOrganisers } from '../auth/organisers.ts'
@@ -94,7 +95,7 @@ export function examine({ settings, environment, database, resolver }: Examined)
     checkOfDatabase('webhook', (open) => checkWebhook(open, settings)),
     checkOfDatabase('letters', (open) => checkLetters(open, settings)),
     ...(mailServer === undefined
-      ? [runCheck('mail', timeout, async () => withoutMail(environment))]
+      ? [runCheck('mail', timeout, async () => withoutMail(withFiles(environment)))]
       : checkMail(mailServer, { resolver })),
     checkOfDatabase('organisers', checkOrganisers),
   ]

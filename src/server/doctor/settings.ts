@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { parseEnv } from 'node:util'
 
+import { withFiles } from '../../settings/files.ts'
 import { secretNames, problemWithName } from '../../settings/names.ts'
 import { resolveTimeZone } from '../../settings/time-zone.ts'
 import type { Environment } from '../../settings/values.ts'
@@ -19,7 +20,7 @@ function problemWithCut(name: string) {
 /**
  * Checks that the names of the settings and the time zone are valid, no words or colours are cut at a `#`, and files with secrets are not public.
  *
- * @param environment The settings that the server would read, including those of the file.
+ * @param environment The variables that the server would read, including those of the file.
  * @param path The settings file.
  */
 export async function checkSettings(environment: Environment, path = '.env') {
@@ -33,7 +34,8 @@ export async function checkSettings(environment: Environment, path = '.env') {
   )
   const secrets = [
     ...(nonEmpty(inFile).some(([name]) => secretNames.includes(name)) ? [path] : []),
-    ...keyFiles(environment['DATABASE_URL']),
+    ...secretNames.flatMap((name) => environment[`${name}_FILE`] || []),
+    ...keyFiles(withFiles(environment)['DATABASE_URL']),
   ]
   const cutProblems = Array.from((text ?? '').matchAll(cutWords), ([, name]) => problemWithCut(name ?? ''))
   const fileProblems = await Promise.all(secrets.map(readableProblem))

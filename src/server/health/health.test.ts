@@ -16,7 +16,8 @@ import { DeadlineError } from '../database/connection/connection.ts'
 import { backOffAll } from '../letters/mail-sender-state.ts'
 import { deliveryHealth } from '../deliveries/overview.ts'
 import { logOptions } from '../log.ts'
-import { health } from './health.ts'
+import { healthRoutes } from './health.ts'
+import { createHealth } from './state.ts'
 import { wrapStatements } from '../../../test/support/sql.ts'
 
 let database: Database
@@ -38,7 +39,8 @@ const settings = {
 
 /** Sends a request to a new server, since a server caches the database's responses for a moment. */
 async function ask(path: string, delivers = true) {
-  const app = await createApp({ settings, database, delivers })
+  const health = createHealth({ sql: database.server, delivers })
+  const app = await createApp({ settings, database, health })
   const response = await app.inject(path)
   await app.close()
   return { status: response.statusCode, body: response.json<unknown>() }
@@ -170,11 +172,9 @@ test('after storing an application timed out, the server is not ready for a minu
 
   let now = 100_000
   const routes = fastify()
-  await routes.register(health, {
-    sql: database.server,
-    delivers: true,
-    storage: { isFailing: false, lateAt: 50_000 },
-    now: () => now,
+  const storage = { isFailing: false, lateAt: 50_000 }
+  await routes.register(healthRoutes, {
+    health: createHealth({ sql: database.server, storage, now: () => now }),
   })
   expect((await routes.inject('/readyz')).json()).toEqual({ status: 'the database stores nothing in time' })
   now = 110_000
@@ -189,7 +189,7 @@ test('after a failure to store an application, the server is ready once the data
   const sql = wrapStatements(database.server, (run) =>
     isFull ? Promise.reject(new Error('the disk is full')) : run(),
   )
-  await app.register(health, { sql, delivers: true, storage, now: () => now })
+  await app.register(healthRoutes, { health: createHealth({ sql, storage, now: () => now }) })
   const response = await app.inject('/readyz')
   expect([response.statusCode, response.json()]).toEqual([503, { status: 'the database stores nothing' }])
   now = 1001
@@ -201,12 +201,7 @@ test('after a failure to store an application, the server is ready once the data
 test('the database is queried at most once a second, however often /readyz is called', async () => {
   let now = 0
   const app = fastify()
-  await app.register(health, {
-    sql: database.server,
-    delivers: true,
-    storage: { isFailing: false },
-    now: () => now,
-  })
+  await app.register(healthRoutes, { health: createHealth({ sql: database.server, now: () => now }) })
   const givenUp = async () =>
     (await app.inject('/readyz')).json<{ deliveriesGivenUp: number }>().deliveriesGivenUp
   expect(await givenUp()).toBe(0)
@@ -225,6 +220,25 @@ test('health requests are not logged, and every other request is logged in one l
   await app.close()
   const logged = lines.map((line) => JSON.parse(line) as { msg: string; route: string })
   expect(logged.filter(({ msg }) => msg === 'request').map(({ route }) => route)).toEqual(['/desk'])
+})
+
+test('the lines of the log about a request have its id, and so has the response if it failed', async () => {
+  const lines: string[] = []
+  const log = pino(logOptions, { write: (line: string) => void lines.push(line) })
+  const health = createHealth({
+    sql: wrapStatements(database.server, () => Promise.reject(new Error('away'))),
+  })
+  const app = await createApp({ settings, database, health, log })
+  // Strangers cannot choose the id.
+  const responses = [
+    await app.inject({ url: '/desk', headers: { 'x-request-id': 'mine' } }),
+    await app.inject('/readyz'),
+  ]
+  await app.close()
+  const logged = lines.map((line) => JSON.parse(line) as { requestId?: string })
+  const [page = '', failed = ''] = logged.flatMap(({ requestId }) => requestId ?? [])
+  expect([page, failed]).toEqual([expect.stringMatching(/^[\da-f]{8}-1$/), page.replace(/1$/, '2')])
+  expect(responses.map(({ headers }) => headers['x-request-id'])).toEqual([undefined, failed])
 })
 
 test('the server is alive without its database, but not ready', async () => {

@@ -204,4 +204,20 @@ export const server: readonly Break[] = [
     find: "mode === 'allow' || mode === 'prefer'",
     replace: "mode !== 'verify-full'",
   },
+  {
+    id: 'metrics-quote-mail-server',
+    promise: 'strangers who read the metrics',
+    effect: "The metrics quote the mail server's words, which may have an applicant's address",
+    declaration: 'stateMetrics',
+    find: "'Whether the mail server accepts no email, or something delays all: 1 or 0.'",
+    replace: 'String(numbers?.mailProblem)',
+  },
+  {
+    id: 'metrics-answer-head',
+    promise: 'strangers who read the metrics',
+    effect: 'The address of the metrics answers other requests than GET',
+    declaration: 'startMetrics',
+    find: 'exposeHeadRoutes: false',
+    replace: 'exposeHeadRoutes: true',
+  },
 ]

@@ -325,12 +325,17 @@ describe.sequential('commands on one database, from an empty folder on', { shuff
     const otherProgram = createServer()
     await new Promise<void>((resolve) => otherProgram.listen(0, '127.0.0.1', resolve))
     const { port } = otherProgram.address() as AddressInfo
-    for (const path of [directory.path, dataDir]) {
-      const { code, stderr } = await runCommand([], { ...settings, DATA_DIR: path, PORT: String(port) })
-      expect(code).toBe(1)
-      expect(stderr).toBe(
-        `PORT is "${port}", which another program uses: stop that program, or set PORT to another port.\n`,
-      )
+    for (const [name, value] of [
+      ['PORT', String(port)],
+      ['METRICS_ADDRESS', `127.0.0.1:${port}`],
+    ] as const) {
+      for (const path of [directory.path, dataDir]) {
+        const { code, stderr } = await runCommand([], { ...settings, DATA_DIR: path, [name]: value })
+        expect(code).toBe(1)
+        expect(stderr).toBe(
+          `${name} is "${value}", which another program uses: stop that program, or set ${name} to another port.\n`,
+        )
+      }
     }
     await expect(access(dataDir)).rejects.toThrow('ENOENT')
   })

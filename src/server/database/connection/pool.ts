@@ -31,6 +31,15 @@ export interface PoolOptions extends ConnectionLimits {
  */
 const deadlockPause = 50
 
+/** The numbers of a pool. */
+export interface PoolCounts {
+  /** The open connections, and those of them that nobody uses. */
+  open: number
+  idle: number
+  /** The callers that wait for a connection. */
+  waiting: number
+}
+
 /** Connections to one database, each used by one caller at a time. */
 export interface Pool extends Sql {
   /**
@@ -44,6 +53,7 @@ export interface Pool extends Sql {
     work: (connection: Connection) => Promise<Result>,
     person?: string,
   ) => Promise<Result>
+  counts: () => PoolCounts
   /** Closes the connections, after up to `patience` milliseconds for pending work. */
   end: (patience?: number) => Promise<void>
 }
@@ -216,7 +226,8 @@ export function createPool(
     run: (...statement) => withConnection((connection) => connection.run(...statement)),
     begin: (mode, work) => withConnection(({ sql: one }) => one.begin(mode, work)),
   })
-  return Object.assign(sql, { withConnection, end })
+  const counts = () => ({ open: open.size, idle: idle.length, waiting: waiting.size })
+  return Object.assign(sql, { withConnection, counts, end })
 }
 
 function isDeadlock(error: unknown): error is DatabaseError {

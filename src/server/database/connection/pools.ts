@@ -1,7 +1,7 @@
 import { escapeLiteral } from 'pg'
 
 import type { Address } from './connection.ts'
-import { createPool, type Pool, type PoolOptions } from './pool.ts'
+import { createPool, type Pool, type PoolCounts, type PoolOptions } from './pool.ts'
 import { sqlOf, type Sql } from './sql.ts'
 
 /** A caller of the data interface: a visitor, or a signed-in person with the claims of their token. */
@@ -23,6 +23,8 @@ export interface Pools {
   signIn: Sql
   /** Connections with the rights of a caller. */
   as: (caller: Caller) => Sql
+  /** Counts the connections of each pool. */
+  countConnections: () => Record<string, PoolCounts>
   /** Closes all connections, after a few seconds for pending work, or at once. */
   end: (how?: 'at once') => Promise<void>
 }
@@ -66,15 +68,18 @@ export function createPools(
   // The role is a start parameter: setting it in each transaction would halve the rate of inserts.
   const visitorParameters = isDirect ? { role: visitor.role, ...withTimeout } : {}
   const visitors = poolOf('unplugged visitors', { size: 10, ...limits }, visitorParameters)
+  const pools = { owner, server, 'sign-in': signIn, organisers, visitors }
   const visitorSql = isDirect ? visitors : asRole(visitors, visitor)
   return {
     owner,
     server,
     signIn,
     as: (caller) => (caller.role === 'anon' ? visitorSql : asRole(organisers, caller)),
+    countConnections: () =>
+      Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, pool.counts()])),
     async end(how) {
       const patience = how === 'at once' ? 0 : undefined
-      await Promise.all([owner, server, signIn, organisers, visitors].map((pool) => pool.end(patience)))
+      await Promise.all(Object.values(pools).map((pool) => pool.end(patience)))
     },
   }
 }
