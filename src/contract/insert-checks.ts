@@ -152,6 +152,11 @@ export const insertChecks: readonly Check[] = [
   ),
   refusedFieldCheck('nobody sets the id of an application', { id: randomUUID() }, denied),
   refusedFieldCheck('nobody sets when an application was stored', { created_at: '2020-01-01' }, denied),
+  refusedFieldCheck(
+    'nobody claims that an organiser added an application',
+    { added_by: 'ada@example.org', consent: false },
+    denied,
+  ),
 
   refusalCheck(
     'half an object is malformed',

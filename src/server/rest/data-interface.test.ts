@@ -65,7 +65,13 @@ test('supabase-js stores an application with its form answers unchanged, an id a
   const response = await supabase().from(table).insert(application)
   expect(response).toMatchObject({ status: 201, error: null, data: null })
   expect(await readStored(application.email)).toEqual([
-    { ...application, id: expect.any(String) as string, created_at: expect.any(Date) as Date, edition: 1 },
+    {
+      ...application,
+      id: expect.any(String) as string,
+      created_at: expect.any(Date) as Date,
+      edition: 1,
+      added_by: null,
+    },
   ])
 })
 

@@ -98,6 +98,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
                 Charts
               </Button>
               {deferred && <deferred.ApplicationExport currentFilter={currentFilter} />}
+              {deferred && filters.edition === undefined && <deferred.ApplicationAdd />}
             </>
           )}
         </ApplicationFilters>
