@@ -21,6 +21,7 @@ export const tableColumns = [
   'marks',
   'questions',
   'edition',
+  'added_by',
   'decided_by',
   'decided_at',
   'notes',
@@ -73,6 +74,8 @@ export type TableRow = Partial<Application & OrganiserWork> & {
   status?: string
   /** The number of the application's retreat. The desk's rows lack it, since they are all of one retreat. */
   edition?: number
+  /** The organiser who added the person by hand, in the operator's table by their email; null if the person applied. */
+  added_by?: string | null
 }
 
 /** The labels of coded values. */

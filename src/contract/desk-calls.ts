@@ -25,6 +25,7 @@ export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_mark: { act: id, application: id, mark: 'perhaps', why: '' },
   desk_set_reads_only: { reads_only: null },
   desk_set_name: { name: '@' },
+  desk_add: { act: id, person: {}, again: false, receipt: false, webhook: false },
   desk_see_notes: { application: id, until: 'infinity' },
   desk_note: { act: id, application: id, note: '' },
   desk_erase: { applications: [], email: '' },

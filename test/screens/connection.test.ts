@@ -91,19 +91,20 @@ test('a note whose response comes after its screen was left, or never, is added 
     await follow('Back')
     await waitFor(() => expect(names()).toEqual(['Person 1']))
     respond()
-    await network.settled()
-    end()
+    return end
   }
   const open = async () => {
     await follow('Person 1')
     return noteField()
   }
-  await addAndLeave('Ask her.', 1, (stored) => stored)
+  const endResponse = await addAndLeave('Ask her.', 1, (stored) => stored)
   await announced('Note added')
+  endResponse()
   expect((await open()).value).toBe('')
 
-  await addAndLeave('Ask him.', 2, () => refusal())
+  const endRefusal = await addAndLeave('Ask him.', 2, () => refusal())
   await waitFor(() => expect(problems()).toEqual(['Person 1: note not added. boom']))
+  endRefusal()
   expect((await open()).value).toBe('Ask him.')
   await press('Add note')
   await announced('Note added')

@@ -318,3 +318,25 @@ test('a line in the head of the list counts what came since yesterday, and leads
   await user.click(await link('2 new'))
   await shown(['Ada L', 'Bob R'])
 })
+
+test('a person is added by hand after those with the same email were shown, and their application says who added them', async () => {
+  const [stored] = await desk.store([
+    { first_name: 'Grace', last_name: 'Hopper', email: 'grace@example.com' },
+  ])
+  const { user, press, fill, announced } = await desk.open()
+  await press('Add a person')
+  const dialog = within(await screen.findByRole('dialog', { name: 'Add a person' }))
+  await fill(dialog.getByLabelText('First name'), 'Amazing')
+  await fill(dialog.getByLabelText('Last name'), 'Grace')
+  await fill(dialog.getByLabelText('Email'), 'Grace@example.com')
+  await user.click(dialog.getByRole('button', { name: 'Add' }))
+  const there = await dialog.findByRole('link', { name: 'Grace Hopper' })
+  expect(there.getAttribute('href')).toContain(stored?.id ?? '-')
+  expect(await desk.sql`select from public.retreat_applications`).toHaveLength(1)
+  await user.click(dialog.getByRole('button', { name: 'Add anyway' }))
+  await announced('Amazing Grace: added')
+  await heading('Amazing Grace')
+  await screen.findByText('Not asked: added by ada@example.org')
+  await screen.findByText('Added by hand, without an application')
+  expect(screen.queryByText('Received')).toBeNull()
+})

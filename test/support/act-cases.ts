@@ -157,6 +157,15 @@ export const actCases: Record<Exclude<ActName, 'desk_see_notes'>, ActCase> = {
     failure: 'Note not added.',
     query: eventsOf('note'),
   },
+  desk_add: {
+    path: '/',
+    before: [{ press: 'Add a person' }, { field: 'First name', text: 'Grace' }],
+    input: ['Email', 'grace@example.com'],
+    press: { role: 'button', name: 'Add', within: { role: 'dialog', name: 'Add a person' } },
+    announcement: 'Grace: added',
+    failure: 'Not added.',
+    query: eventsOf('added'),
+  },
   desk_erase: {
     path: '/applications/:id',
     before: [{ press: 'Erase' }],

@@ -82,12 +82,22 @@ export type FullApplication = Summary &
   Blindable<Application> & {
     /** The email as people read it, if its domain is stored in ASCII and has another form. */
     shown_email?: string
+    /** The organiser who added the person by hand; null if the person applied. */
+    added_by: string | null
   }
 
 /** The data that is needed to act on an application. */
 export type SelectedApplication = Pick<Summary, 'id' | 'status' | 'version'> &
   BlankName &
   Partial<Pick<Application, 'first_name' | 'last_name'>>
+
+/** The outcome of adding a person. */
+export interface AddedPerson {
+  /** The id of the added application; null if nobody was added. */
+  application: string | null
+  /** Other applications with the same email to the same retreat, the newest first. */
+  others: (Pick<Summary, 'id' | 'status'> & BlankName & Pick<Application, 'first_name' | 'last_name'>)[]
+}
 
 /** Applications that look as if a program had sent them. */
 export interface JunkGroup {
@@ -168,6 +178,8 @@ export type HistoryEntry = { act: string; at: string; author: string } & (
   | { kind: 'told'; detail: Pick<Letter, 'occasion' | 'way'> }
   /** A letter came back (`desk_came_back`). */
   | { kind: 'returned'; detail: Pick<Letter, 'occasion' | 'way'> }
+  /** An organiser added the person by hand (`desk_add`). */
+  | { kind: 'added'; detail: object }
   /** The author is `applicant` if the applicant answered. The answer is null if an organiser removed it. */
   | { kind: 'answer'; detail: { answer: Rsvp | null } }
   /** Some answers to questions changed. The author is `applicant` if the applicant answered. */

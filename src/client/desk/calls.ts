@@ -1,5 +1,7 @@
+import type { Application } from '../../application/application.ts'
 import type { Rsvp } from '../../application/statuses.ts'
 import type {
+  AddedPerson,
   Decision,
   DecisionOutcome,
   ExportedApplication,
@@ -114,6 +116,20 @@ interface Acts {
   /** Saves the organiser's mark of an application: yes, maybe or no. Null takes it back. */
   desk_mark: [{ act: string; application: string; mark: MarkValue | null; why: string }, Marks | null]
   desk_decide: [{ act: string; decisions: Decision[] }, DecisionOutcome[]]
+  /**
+   * Adds a person who did not apply. Nobody is told, unless `receipt` or `webhook` is set. Without `again`, nobody is added whose email
+   * is in the newest retreat already.
+   */
+  desk_add: [
+    {
+      act: string
+      person: Partial<Omit<Application, 'consent'>>
+      again: boolean
+      receipt: boolean
+      webhook: boolean
+    },
+    AddedPerson,
+  ]
   /** Remembers that the organiser has seen the notes about an application up to a time. */
   desk_see_notes: [{ application: string; until: string }, { until: string }]
   desk_note: [{ act: string; application: string; note: string }, HistoryEntry[]]

@@ -55,8 +55,14 @@ export interface AllAboutApplication {
     venue: string
   }
   answers: Omit<Application, 'consent'>
-  /** The sentence that the applicant ticked, and when they sent it. */
-  consent: { given: boolean; sentence: string; at: string }
+  /**
+   * The sentence that the applicant ticked, and when they sent it. If an organiser added the person, `added_by` is that organiser, and
+   * there is no sentence.
+   */
+  consent: { given: boolean; at: string } & (
+    | { sentence: string; added_by: null }
+    | { sentence: null; added_by: string }
+  )
   /** The address with which an organiser replaced the applicant's; null if none did. */
   address: string | null
   status: { status: Status; version: number; set_at: string | null }

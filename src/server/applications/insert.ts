@@ -8,6 +8,7 @@ const columnTypes = {
   id: 'uuid',
   created_at: 'timestamptz',
   edition: 'integer',
+  added_by: 'text',
 }
 /** The name of a column of the table. */
 export type InsertColumn = keyof typeof columnTypes

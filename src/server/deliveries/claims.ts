@@ -16,6 +16,8 @@ const lease = 30
 /** The data of a delivery. */
 interface Content {
   application: Application & { id: string }
+  /** The name or the email of the organiser who added the person; null if the person applied. */
+  addedBy: string | null
   /** Only for an RSVP: its value, and when it was given. */
   rsvp: string
   at: Date
@@ -30,7 +32,11 @@ interface Content {
 }
 
 const bodies: Record<WebhookKind, (content: Content) => URLSearchParams> = {
-  application: ({ application }) => webhookBody(application),
+  application({ application, addedBy }) {
+    const body = webhookBody(application)
+    if (addedBy !== null) body.append('addedBy', addedBy)
+    return body
+  },
   rsvp: ({ application: { id, email }, rsvp, at }) =>
     new URLSearchParams({ event: 'answer', id, email, answer: rsvp, answeredAt: at.toISOString() }),
   decision: ({ application: { id, email }, status, decidedAt, link, deadline }) =>
@@ -82,7 +88,8 @@ async function contentsOf(sql: Sql, kind: WebhookKind, ids: string[]): Promise<(
 /** Selects the contents of applications or RSVPs. */
 function selectStored(sql: Sql, ids: string[]) {
   return sql`
-    select delivery.id, row_to_json(application) as application, coalesce(detail ->> 'answer', 'none') as rsvp, at,
+    select delivery.id, row_to_json(application) as application, private.adder(application) as "addedBy",
+      coalesce(detail ->> 'answer', 'none') as rsvp, at,
       false as "isOverdue"
     from private.deliveries as delivery
       join public.retreat_applications as application on application.id = coalesce(application_id, delivery.id)

@@ -12,6 +12,8 @@ const claim: LetterClaim = {
   uncertain: 0,
   closings: 0,
   age: 0,
+  is_added: false,
+  added_by: null,
 }
 
 test('a letter says why its recipient gets it, and a receipt that somebody else may have entered the address', () => {
@@ -20,5 +22,8 @@ test('a letter says why its recipient gets it, and a receipt that somebody else 
   })
   expect(letterMessage({ ...claim, kind: 'receipt' }, 'Slow').why).toEqual({
     text: 'You receive this email because somebody, probably you, applied with this address to Slow.',
+  })
+  expect(letterMessage({ ...claim, is_added: true, added_by: 'Grace' }, 'Slow').why).toEqual({
+    text: 'You receive this email because Grace added you as an applicant to Slow.',
   })
 })

@@ -16,6 +16,9 @@ export type MailKind = 'test' | 'letter' | 'notice' | 'receipt'
 /** A claimed email to an applicant. */
 export interface LetterClaim extends Omit<Message, 'why'>, MailTry {
   kind: 'letter' | 'receipt'
+  /** Whether an organiser added the applicant by hand, and the organiser's name; null if they have none. */
+  is_added: boolean
+  added_by: string | null
 }
 
 /** A claimed email: a letter, a receipt, a notice or a test. */
@@ -77,11 +80,16 @@ export async function claimMail(
   }
 }
 
-/** Composes the email to an applicant. Somebody else may have entered their address in the form, and so have caused a receipt. */
+/** Composes the email to an applicant. */
 export function letterMessage(claim: LetterClaim, siteTitle: string): Message {
-  const text =
-    claim.kind === 'letter'
-      ? `You receive this email because you applied to ${withFullStop(siteTitle)}`
-      : `You receive this email because somebody, probably you, applied with this address to ${withFullStop(siteTitle)}`
-  return { ...claim, why: { text } }
+  return {
+    ...claim,
+    why: { text: `You receive this email because ${reasonOf(claim)} to ${withFullStop(siteTitle)}` },
+  }
+}
+
+/** Somebody else may have entered an applicant's address in the form, and so have caused a receipt. */
+function reasonOf({ kind, is_added: isAdded, added_by: addedBy }: LetterClaim) {
+  if (isAdded) return `${addedBy ?? 'an organiser'} added you as an applicant`
+  return kind === 'letter' ? 'you applied' : 'somebody, probably you, applied with this address'
 }

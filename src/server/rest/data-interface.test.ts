@@ -65,18 +65,27 @@ test('supabase-js stores an application with its form answers unchanged, an id a
   const response = await supabase().from(table).insert(application)
   expect(response).toMatchObject({ status: 201, error: null, data: null })
   expect(await readStored(application.email)).toEqual([
-    { ...application, id: expect.any(String) as string, created_at: expect.any(Date) as Date, edition: 1 },
+    {
+      ...application,
+      id: expect.any(String) as string,
+      created_at: expect.any(Date) as Date,
+      edition: 1,
+      added_by: null,
+    },
   ])
 })
 
-test('nobody can set the edition of an application', async () => {
-  const application = anApplication()
-  const { status, error } = await supabase()
-    .from(table)
-    .insert({ ...application, edition: 2 })
-  expect({ status, code: error?.code }).toEqual({ status: 401, code: '42501' })
-  expect(await readStored(application.email)).toEqual([])
-})
+test.each([{ edition: 2 }, { added_by: 'ada@example.org', consent: false }])(
+  'nobody can set the edition of an application, or who added the person: %j',
+  async (values) => {
+    const application = anApplication()
+    const { status, error } = await supabase()
+      .from(table)
+      .insert({ ...application, ...values })
+    expect({ status, code: error?.code }).toEqual({ status: 401, code: '42501' })
+    expect(await readStored(application.email)).toEqual([])
+  },
+)
 
 test('postgrest-js, which also sends the key as bearer, stores an application', async () => {
   const client = new PostgrestClient(`${origin}/rest/v1`, {

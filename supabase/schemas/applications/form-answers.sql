@@ -1,5 +1,14 @@
 -- Form answers: what organisers see of an application.
 
+-- The organiser who added a person, as an author; null if the person applied.
+create function private.adder(application public.retreat_applications) returns text
+  language plpgsql stable
+as $$
+begin
+  return case when application.added_by is not null then private.author_shown(application.added_by) end;
+end
+$$;
+
 -- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named here. The
 -- function sets no search path, so that PostgreSQL can inline it. Like each function that takes a row of applications, it has its
 -- body in quotes, not as a parsed expression. Newer minor versions of PostgreSQL refuse to add a column to a table whose row type
@@ -13,7 +22,7 @@ as $$
       'custom_solution', application.custom_solution, 'team_size', application.team_size,
       'reason', application.reason, 'consent', application.consent)
     else to_jsonb(application) - 'edition' || private.blank_name(application)
-  end
+  end || jsonb_build_object('added_by', private.adder(application))
 $$;
 
 -- The status and the RSVP of some applications, whether the same email applied again to the same retreat, and whether it applied
@@ -52,5 +61,5 @@ as $$
       when 'paid_solution custom' then 'Custom' when 'team_size just-me' then 'Just me'
       else answer end), '\{(?=\{|$)', '{ ', 'g') end)
   from jsonb_each_text(coalesce(to_jsonb(application), to_jsonb(jsonb_populate_record(application, '{}')))
-    - '{id, created_at, consent, edition}'::text[]) as answers (name, answer), private.form_answers(application, true) as shown
+    - '{id, created_at, consent, edition, added_by}'::text[]) as answers (name, answer), private.form_answers(application, true) as shown
 $$;

@@ -30,7 +30,7 @@ insert into private.editions (id, began_at) values (1, '-infinity');
 -- An application to attend the retreat: the eleven form answers, when the row was stored, and for which edition.
 --
 -- Validation is only here. It demands no more than the browser's own checks, so that the database refuses nobody who passed the
--- form.
+-- form. Of a person whom an organiser added, only the first name and the email are required.
 create table public.retreat_applications (
   -- Random, not a sequence: the webhook's receiver identifies a delivery by this id. A sequence would restart in a new
   -- database, and the receiver would mistake a new application for an old one.
@@ -39,11 +39,15 @@ create table public.retreat_applications (
 
   -- Required, which only means "not empty": a single space passes the browser's check, so it passes here.
   first_name text not null constraint retreat_applications_first_name_given check (first_name <> ''),
-  last_name text not null constraint retreat_applications_last_name_given check (last_name <> ''),
+  last_name text not null constraint retreat_applications_last_name_given
+    check (last_name <> '' or added_by is not null),
   email text not null constraint retreat_applications_email_given check (email <> ''),
-  phone text not null constraint retreat_applications_phone_given check (phone <> ''),
-  linkedin text not null constraint retreat_applications_linkedin_given check (linkedin <> ''),
-  company text not null constraint retreat_applications_company_given check (company <> ''),
+  phone text not null constraint retreat_applications_phone_given
+    check (phone <> '' or added_by is not null),
+  linkedin text not null constraint retreat_applications_linkedin_given
+    check (linkedin <> '' or added_by is not null),
+  company text not null constraint retreat_applications_company_given
+    check (company <> '' or added_by is not null),
 
   -- Optional: the form does not require a choice in the two radio groups, so blank is allowed. Blank is always '', never
   -- null: a unique index treats two nulls as different.
@@ -53,14 +57,19 @@ create table public.retreat_applications (
   team_size text not null default '' constraint retreat_applications_team_size_known
     check (team_size in ('', 'just-me', '1-3', '3-10', '10+')),
 
-  reason text not null constraint retreat_applications_reason_given check (reason <> ''),
+  reason text not null constraint retreat_applications_reason_given
+    check (reason <> '' or added_by is not null),
 
-  -- No application is stored without the applicant's consent.
-  consent boolean not null constraint retreat_applications_consent_given check (consent),
+  -- No application is stored without the applicant's consent. A person whom an organiser added has given none.
+  consent boolean not null constraint retreat_applications_consent_given check (consent = (added_by is null)),
 
   -- By default the newest edition. The default is a constant, so that inserts read no other table. A foreign key would make all
   -- concurrent inserts lock the same row (docs/decisions/0062).
-  edition integer not null default 1
+  edition integer not null default 1,
+
+  -- The email of the organiser who added the person by hand, as text, so that it stays when the account is removed. Null: they
+  -- applied themselves.
+  added_by text
 );
 
 -- An edition stores each application once, so that a repeated request is safe. Two applications are the same if all eleven form
@@ -79,7 +88,7 @@ create unique index retreat_applications_once on public.retreat_applications (
 create index retreat_applications_newest on public.retreat_applications (created_at desc, id desc);
 
 -- Visitors are anonymous and may only send the eleven form answers. They cannot select, update or delete, or set `id`,
--- `created_at` and `edition`. Hosted projects grant everything on a new table to the API's roles, so these rights are
+-- `created_at`, `edition` and `added_by`. Hosted projects grant everything on a new table to the API's roles, so these rights are
 -- revoked first.
 alter table public.retreat_applications enable row level security;
 revoke all on table public.retreat_applications from public, anon, authenticated;

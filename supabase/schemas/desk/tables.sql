@@ -71,9 +71,11 @@ create table private.history (
   -- another way. `answer`: an RSVP. `questions`: answers to questions, or the questions themselves. `edition`: the next retreat
   -- began, or a retreat got a name. `kept`: an organiser set the applicant's deadline. `link`: an organiser got the applicant's
   -- link. `hold`: an organiser put a hold on the application, or ended it. `retention`: the months of the retention changed, or
-  -- due applications were erased. `returned`: a letter came back. `organiser`: what an organiser may do changed.
+  -- due applications were erased. `returned`: a letter came back. `organiser`: what an organiser may do changed. `added`: an
+  -- organiser added the person.
   kind text not null check (kind in ('status', 'note', 'revealed', 'erased', 'blind', 'door', 'letters', 'address', 'told',
-    'answer', 'questions', 'kept', 'link', 'places', 'edition', 'hold', 'retention', 'page', 'returned', 'organiser')),
+    'answer', 'questions', 'kept', 'link', 'places', 'edition', 'hold', 'retention', 'page', 'returned', 'organiser',
+    'added')),
   detail jsonb not null default '{}',
   -- The author's account; null for applicants and for commands. Not a foreign key, so that it also stays when the account is
   -- removed.

@@ -28,6 +28,19 @@ as $$
   from public.retreat_applications as application where application.id = delivery.application_id
 $$;
 
+-- Refuses what is not a single address.
+create function private.check_address(address text) returns void
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  if coalesce(char_length(address), 0) > 254
+    or coalesce(address, '') !~ '^[^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+$'
+  then
+    raise exception 'This is not a single email address.' using errcode = '22023';
+  end if;
+end
+$$;
+
 -- The order of locks (docs/decisions/0074): the caller's act; templates by name; editions, then their announcements; applications
 -- and their statuses by id; questions by id, then answers; letters by id; deliveries, the latest first; the postman's row;
 -- invitations; the results of other acts last. Locking an application serialises the changes of its letters. A server that claims

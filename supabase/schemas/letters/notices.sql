@@ -177,7 +177,9 @@ declare
   application public.retreat_applications;
 begin
   if not receipts and not exists (select from private.organisers where notices = 'each') then return null; end if;
-  for application in select stored.* from arrived join public.retreat_applications as stored using (id) loop
+  for application in
+    select stored.* from arrived join public.retreat_applications as stored using (id) where stored.added_by is null
+  loop
     begin
       if receipts then perform private.write_receipt(application); end if;
       perform private.write_notices(application.id);

@@ -135,9 +135,11 @@ begin
       'first_name', stored.first_name, 'last_name', stored.last_name, 'email', stored.email, 'phone', stored.phone,
       'linkedin', stored.linkedin, 'company', stored.company, 'paid_solution', stored.paid_solution,
       'custom_solution', stored.custom_solution, 'team_size', stored.team_size, 'reason', stored.reason),
-    -- The form's sentence of consent. People consent by sending the form, so the time is the application's.
+    -- The form's sentence of consent. People consent by sending the form, so the time is the application's. Somebody whom an
+    -- organiser added was not asked.
     'consent', jsonb_build_object(
-      'given', stored.consent, 'sentence', 'I consent to receiving communications from this team', 'at', stored.created_at),
+      'given', stored.consent, 'added_by', private.adder(stored), 'at', stored.created_at,
+      'sentence', case when stored.added_by is null then 'I consent to receiving communications from this team' end),
     'address', (select address from private.addresses where application_id = application),
     'status', coalesce((
       select jsonb_build_object('status', status, 'version', version, 'set_at', set_at)

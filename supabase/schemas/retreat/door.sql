@@ -1,7 +1,8 @@
 -- The door: whether applications are taken.
 
 -- Refuses an application while the door is closed, with the organisers' sentence, and counts it while a limit is set. It runs
--- after the insert, so that the index refuses a repeat first: a repeat is a success even when the door is closed.
+-- after the insert, so that the index refuses a repeat first: a repeat is a success even when the door is closed. A person whom an
+-- organiser adds is counted, and never refused.
 create function private.refuse_when_closed() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -31,7 +32,7 @@ begin
       door.closes_after := null;
     end if;
   end if;
-  if door.closed or now() >= door.closes_at or door.closes_after is not null then
+  if new.added_by is null and (door.closed or now() >= door.closes_at or door.closes_after is not null) then
     raise exception using errcode = 'PT403', message = coalesce(nullif(door.sentence, ''), 'Applications are closed.');
   end if;
   return null;

@@ -69,6 +69,7 @@ test('an opened application has its unchanged form answers, history and delivery
     version: 0,
     same_email: true,
     applied_before: false,
+    added_by: null,
     ...noInvitation,
   })
   expect(history).toEqual([])

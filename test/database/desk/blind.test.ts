@@ -139,6 +139,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     desk_readdress: [],
     desk_address: [],
     desk_came_back: [],
+    desk_add: [],
     desk_sent_by_hand: [],
     desk_hand_over: [],
     // The last call: those after it would list the applications of the next retreat.

@@ -146,6 +146,7 @@ test('an export has complete applications with their status, however large they 
       decided_by: desk.me,
       decided_at: expect.any(String) as string,
       marks: [],
+      added_by: null,
       questions: [],
       notes: [],
       letters: [],

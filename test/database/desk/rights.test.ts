@@ -63,6 +63,13 @@ const validArguments: Record<string, Record<string, unknown>> = {
   desk_set_reads_only: { reads_only: true },
   desk_set_name: { name: 'Ada' },
   desk_decide: { act: someId, decisions: [{ id: someId, status: 'accepted', version: 0 }] },
+  desk_add: {
+    act: someId,
+    person: { first_name: 'Ada', email: 'ada@example.org' },
+    again: false,
+    receipt: false,
+    webhook: false,
+  },
   desk_see_notes: { application: someId, until: '2026-12-01T10:00Z' },
   desk_note: { act: someId, application: someId, note: 'A note.' },
   desk_erase: { applications: [someId], email: 'ada@example.com', act: someId },

@@ -289,6 +289,7 @@ test('the result has the consent word for word as in the form, with the time at 
   expect(application?.consent).toEqual({
     given: true,
     sentence: questions.consent,
+    added_by: null,
     at: '2026-12-01T10:00:00+00:00',
   })
 })

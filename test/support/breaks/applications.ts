@@ -10,6 +10,12 @@ export const applications: readonly Break[] = [
       'grant select on public.retreat_applications to anon; create policy open on public.retreat_applications for select to anon using (true);',
   },
   {
+    id: 'visitor-claims-added-by',
+    promise: 'consent that nobody gave',
+    effect: 'A visitor applies without consent and says that an organiser added them',
+    statements: 'grant insert (added_by) on public.retreat_applications to anon;',
+  },
+  {
     id: 'failure-tells-postgres-message',
     promise: 'an error reveals nothing of another row',
     effect: "The response to a failure of the server has PostgreSQL's message",

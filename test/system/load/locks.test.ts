@@ -241,6 +241,13 @@ const calls: Record<string, (choices: Choices) => object> = {
     answers: answers(String(random())),
     act: newId(),
   }),
+  desk_add: ({ pick, random }) => ({
+    act: newId(),
+    person: { first_name: 'Ada', email: 'ada@example.org', reason: String(random()) },
+    again: pick([true, false]),
+    receipt: true,
+    webhook: true,
+  }),
   desk_answer_questions: ({ pick, random }) => ({
     act: newId(),
     application: pick(world.applications).id,

@@ -93,7 +93,9 @@ test('organisers see the form answers, and letters can quote them, but not yet t
   const [shown] = await owner<[{ answers: object; placeholders: object }]>`
     select private.form_answers(application, false) as answers, private.placeholders(application, false) as placeholders
     from public.retreat_applications as application`
-  expect(Object.keys(shown.answers).toSorted()).toEqual(['id', 'created_at', ...columns].toSorted())
+  expect(Object.keys(shown.answers).toSorted()).toEqual(
+    ['id', 'created_at', 'added_by', ...columns].toSorted(),
+  )
   expect(Object.keys(shown.placeholders).toSorted()).toEqual(
     columns.filter((column) => column !== 'consent').toSorted(),
   )

@@ -28,7 +28,7 @@ interface FormAnswersProps {
 
 /** All form answers, unchanged. Hidden ones appear when the organiser reveals them. */
 export function FormAnswers({ application, search, isRevealing, onReveal }: FormAnswersProps) {
-  const { paid_solution, custom_solution, team_size, reason, consent, created_at } = application
+  const { paid_solution, custom_solution, team_size, reason, consent, created_at, added_by } = application
   const isHidden = application.email === undefined
   const highlight = useMemo(() => highlighterOf(search), [search])
   return (
@@ -74,8 +74,8 @@ export function FormAnswers({ application, search, isRevealing, onReveal }: Form
               )}
             </FormAnswer>
           ))}
-        <FormAnswer label="Consent">{consent ? 'Yes' : 'No'}</FormAnswer>
-        <FormAnswer label="Received">{momentOf(created_at)}</FormAnswer>
+        <FormAnswer label="Consent">{consent ? 'Yes' : `Not asked: added by ${added_by}`}</FormAnswer>
+        <FormAnswer label={consent ? 'Received' : 'Added'}>{momentOf(created_at)}</FormAnswer>
       </dl>
     </>
   )

@@ -98,6 +98,7 @@ export function ApplicationList({ filters, openId, onTicking, onEnter }: Applica
                 Charts
               </Button>
               {deferred && !isReader && <deferred.ApplicationExport currentFilter={currentFilter} />}
+              {deferred && !isReader && filters.edition === undefined && <deferred.ApplicationAdd />}
             </>
           )}
         </ApplicationFilters>

@@ -34,7 +34,8 @@ export function timelineOf({ application, delivery, history, letters }: OpenedAp
   })
   const deliveredText = 'Passed on to the connected system'
   return [
-    automatic('received', application.created_at, 'Received'),
+    // The history says who added somebody that did not apply.
+    ...(application.added_by === null ? [automatic('received', application.created_at, 'Received')] : []),
     ...(delivery?.delivered_at ? [automatic('delivered', delivery.delivered_at, deliveredText)] : []),
     ...history.map((entry) => ({
       key: entry.act,

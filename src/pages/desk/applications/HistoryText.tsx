@@ -33,6 +33,8 @@ function wordsOf(entry: HistoryEntry): ReactNode {
       const { way, occasion } = entry.detail
       return `${way === 'mail' ? 'Letter ' : 'To the automation: '}“${nameOfOccasion(occasion)}” contacted another way`
     }
+    case 'added':
+      return 'Added by hand, without an application'
     case 'returned':
       return `Letter “${nameOfOccasion(entry.detail.occasion)}” came back`
     case 'answer': {

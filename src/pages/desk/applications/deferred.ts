@@ -2,6 +2,7 @@
 export { DecisionBar } from '../decisions/DecisionBar.tsx'
 export { DecisionProblems } from '../decisions/DecisionProblems.tsx'
 export { LetterWriteMany } from '../letters/LetterWriteMany.tsx'
+export { ApplicationAdd } from './ApplicationAdd.tsx'
 export { ApplicationExport } from './ApplicationExport.tsx'
 export { ApplicationListFoot } from './ApplicationListFoot.tsx'
 export { ApplicationPlots } from './ApplicationPlots.tsx'

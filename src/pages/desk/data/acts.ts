@@ -77,6 +77,11 @@ export const acts: { readonly [Name in DeskActName]: Act<Name> } = {
     stale: [],
     failure: 'Note not added.',
   },
+  desk_add: {
+    once: true,
+    stale: ['list changes', 'application'],
+    failure: 'Not added.',
+  },
   desk_erase: {
     once: true,
     change({ queries, queue, change }, _erased, { applications }) {

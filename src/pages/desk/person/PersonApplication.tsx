@@ -22,7 +22,9 @@ export function PersonApplication({ about }: { about: AllAboutApplication }) {
     about
   return (
     <section className="layout-sheet" aria-labelledby={id}>
-      <h2 id={id}>Application of {momentOf(created_at)}</h2>
+      <h2 id={id}>
+        {consent.added_by === null ? 'Application of' : 'Added on'} {momentOf(created_at)}
+      </h2>
       <Facts
         facts={[
           ['Retreat', retreatWords(about.edition)],
@@ -33,7 +35,7 @@ export function PersonApplication({ about }: { about: AllAboutApplication }) {
           ['Id', id],
         ]}
       />
-      <Part title="What they wrote">
+      <Part title={consent.added_by === null ? 'What they wrote' : 'What an organiser wrote'}>
         <Facts
           facts={[
             ...textFields.map(({ name, label }) => [label, answers[name]] as const),
@@ -46,7 +48,9 @@ export function PersonApplication({ about }: { about: AllAboutApplication }) {
       </Part>
       <Part title="Consent">
         <p>
-          {consent.given ? 'Given' : 'Not given'} on {momentOf(consent.at)}: “{consent.sentence}”
+          {consent.added_by === null
+            ? `Given on ${momentOf(consent.at)}: “${consent.sentence}”`
+            : `Not asked: added by ${consent.added_by} on ${momentOf(consent.at)}`}
         </p>
       </Part>
       {invitation && (

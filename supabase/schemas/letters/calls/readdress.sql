@@ -9,11 +9,8 @@ declare
 begin
   if me.blind then
     raise exception 'Switch blind reading off to change an address.' using errcode = '22023';
-  elsif coalesce(char_length(address), 0) > 254
-    or coalesce(address, '') !~ '^[^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+$'
-  then
-    raise exception 'This is not a single email address.' using errcode = '22023';
   end if;
+  perform private.check_address(address);
   if private.begin_act(act, 'desk_readdress', letter::text, address) then
     perform private.lock_letters(array[letter]);
     select * into failed from private.deliveries where id = letter;

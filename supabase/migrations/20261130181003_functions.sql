@@ -42,6 +42,74 @@ create or replace function private.keep_applications(most integer) returns jsonb
   language plpgsql set search_path = ''
 as $$ begin return private.announce_and_erase_applications(most); end $$;
 
+-- The organiser who added a person, as an author; null if the person applied.
+create or replace function private.adder(application public.retreat_applications) returns text
+  language plpgsql stable
+as $$
+begin
+  return case when application.added_by is not null then private.author_shown(application.added_by) end;
+end
+$$;
+
+revoke all on function private.adder(retreat_applications) from public, anon, authenticated;
+
+-- The form answers of an application as an organiser may see them. Organisers who read blind see only the columns named here. The
+-- function sets no search path, so that PostgreSQL can inline it. Like each function that takes a row of applications, it has its
+-- body in quotes, not as a parsed expression. Newer minor versions of PostgreSQL refuse to add a column to a table whose row type
+-- a parsed expression uses.
+create or replace function private.form_answers(application public.retreat_applications, blind boolean) returns jsonb
+  language sql stable
+as $$
+  select case
+    when blind then jsonb_build_object(
+      'id', application.id, 'created_at', application.created_at, 'paid_solution', application.paid_solution,
+      'custom_solution', application.custom_solution, 'team_size', application.team_size,
+      'reason', application.reason, 'consent', application.consent)
+    else to_jsonb(application) - 'edition' || private.blank_name(application)
+  end || jsonb_build_object('added_by', private.adder(application))
+$$;
+
+-- The form answers that a letter may quote, by placeholder, as the form words them; all null without an application. Blind
+-- readers see the form answers that `private.form_answers` shows them, and whether the others are blank. Double braces in form
+-- answers, also of two that follow each other, get a space: at the handover they would be read as a placeholder.
+create or replace function private.placeholders(application public.retreat_applications, blind boolean) returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select jsonb_object_agg(name, case
+    when blind and not shown ? name and private.trimmed(answer) <> '' then '(hidden)'
+    else regexp_replace(private.trimmed(case name || ' ' || answer
+      when 'paid_solution not' then 'I have not' when 'paid_solution screen' then 'Yes, screen time related'
+      when 'paid_solution travel' then 'Yes, travel related' when 'paid_solution work' then 'Yes, work or team related'
+      when 'paid_solution custom' then 'Custom' when 'team_size just-me' then 'Just me'
+      else answer end), '\{(?=\{|$)', '{ ', 'g') end)
+  from jsonb_each_text(coalesce(to_jsonb(application), to_jsonb(jsonb_populate_record(application, '{}')))
+    - '{id, created_at, consent, edition, added_by}'::text[]) as answers (name, answer), private.form_answers(application, true) as shown
+$$;
+
+-- What tells junk apart, of some applications that nobody added by hand, in their order. `same_reason` is a digest of the first thousand characters. It ends
+-- after a second, with the applications that it has read by then.
+create or replace function private.traits(ids uuid[]) returns table (
+  id uuid, created_at timestamptz, person text, domain text, same_reason text, is_links boolean
+)
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  blanks constant text := '[' || private.blanks() || ']+';
+  ends constant timestamptz := clock_timestamp() + interval '1 second';
+begin
+  for start in 1..cardinality(ids) by 50 loop
+    exit when clock_timestamp() > ends;
+    return query
+      select application.id, application.created_at, private.person(email),
+        lower(reverse(split_part(reverse(email), '@', 1))),
+        -- Most blanks are spaces, for which `replace` is much faster.
+        md5(regexp_replace(replace(lower(left(reason, 1000)), ' ', ''), blanks, '', 'g')),
+        left(reason, 5000) ~* '^(?:[\s,;]*(?:https?://|www\.)\S+)+[\s,;]*$'
+      from public.retreat_applications as application where application.id = any (ids[start:start + 49]) and added_by is null;
+  end loop;
+end
+$$;
+
 -- The calls that readers may make. All other calls, such as one that is added later, are refused to them.
 create or replace function private.reader_calls() returns text[]
   language sql immutable parallel safe set search_path = ''
@@ -239,7 +307,7 @@ begin
       select coalesce(jsonb_agg(jsonb_build_object(
         'act', act, 'at', at, 'author', private.author_shown(author, author_id), 'kind', kind,
         'detail', case
-          when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'questions', 'kept', 'link', 'returned')
+          when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'questions', 'kept', 'link', 'returned', 'added')
             -- A hold that ended has no reason to hide.
             or kind = 'hold' and detail ->> 'reason' is null then detail
           else '{}' end) order by id), '[]')
@@ -1286,6 +1354,21 @@ $$;
 
 revoke all on function private.recipient(private.deliveries) from public, anon, authenticated;
 
+-- Refuses what is not a single address.
+create or replace function private.check_address(address text) returns void
+  language plpgsql immutable set search_path = ''
+as $$
+begin
+  if coalesce(char_length(address), 0) > 254
+    or coalesce(address, '') !~ '^[^][[:cntrl:][:space:]<>()@,;:"\\]+@[^][[:cntrl:][:space:]<>()@,;:"\\]+$'
+  then
+    raise exception 'This is not a single email address.' using errcode = '22023';
+  end if;
+end
+$$;
+
+revoke all on function private.check_address(text) from public, anon, authenticated;
+
 -- Whether an email may be sent now.
 -- Its body is a text: PostgreSQL refuses a new column of a table whose row type a parsed body uses.
 create or replace function private.may_leave(postman private.postman, pace interval) returns boolean
@@ -1438,7 +1521,12 @@ begin
       'to', private.address_of(application.id, application.email), 'subject', sent.subject, 'body', sent.body,
       'link', sent.link, 'replyTo', reply_to,
       'is_overdue', private.is_overdue(claimed), 'was_sending', was_sending,
-      'is_confirmation', is_confirmation,
+      'is_confirmation', is_confirmation, 'is_added', application.added_by is not null,
+      -- Applicants get no organiser's email.
+      'added_by', (
+        select name from private.organisers join auth.users on users.id = account_id
+        where private.unicode_email(users.email) = application.added_by
+      ),
       'retreat', case when is_confirmation then private.retreat(application.edition) end
     )
     from public.retreat_applications as application cross join private.letter_settings
@@ -1614,6 +1702,29 @@ begin
     where kind = 'answer' and author = 'applicant' and at > notice.since and at <= notice.until
       and not private.had_notice(notice.organiser_id, rsvp.application_id, rsvp.id)
   );
+end
+$$;
+
+create or replace function private.write_receipts_and_notices() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  receipts boolean := (select settings.receipts from private.letter_settings as settings);
+  application public.retreat_applications;
+begin
+  if not receipts and not exists (select from private.organisers where notices = 'each') then return null; end if;
+  for application in
+    select stored.* from arrived join public.retreat_applications as stored using (id) where stored.added_by is null
+  loop
+    begin
+      if receipts then perform private.write_receipt(application); end if;
+      perform private.write_notices(application.id);
+    -- Storing the application matters more than its emails.
+    exception when others then
+      raise log 'An application was stored without receipt and notices (SQLSTATE %).', sqlstate;
+    end;
+  end loop;
+  return null;
 end
 $$;
 
@@ -2030,6 +2141,83 @@ begin
 end
 $$;
 
+-- An application with what every table has about it. `reader`: the organiser who reads it, who gets the marks that they may see;
+-- null for an operator, who gets all.
+create or replace function private.all_about_application(application uuid, reader uuid) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  stored public.retreat_applications;
+begin
+  select * into stored from public.retreat_applications where id = application;
+  return jsonb_build_object(
+    'id', stored.id, 'created_at', stored.created_at,
+    'edition', (
+      select jsonb_build_object('number', id, 'name', name, 'starts_on', starts_on, 'ends_on', ends_on, 'venue', venue)
+      from private.editions where id = stored.edition
+    ),
+    'answers', jsonb_build_object(
+      'first_name', stored.first_name, 'last_name', stored.last_name, 'email', stored.email, 'phone', stored.phone,
+      'linkedin', stored.linkedin, 'company', stored.company, 'paid_solution', stored.paid_solution,
+      'custom_solution', stored.custom_solution, 'team_size', stored.team_size, 'reason', stored.reason),
+    -- The form's sentence of consent. People consent by sending the form, so the time is the application's. Somebody whom an
+    -- organiser added was not asked.
+    'consent', jsonb_build_object(
+      'given', stored.consent, 'added_by', private.adder(stored), 'at', stored.created_at,
+      'sentence', case when stored.added_by is null then 'I consent to receiving communications from this team' end),
+    'address', (select address from private.addresses where application_id = application),
+    'status', coalesce((
+      select jsonb_build_object('status', status, 'version', version, 'set_at', set_at)
+      from private.statuses where application_id = application
+    ), '{"status": "new", "version": 0, "set_at": null}'),
+    -- The hold, which exempts the application from the retention.
+    'hold', (
+      select jsonb_build_object('reason', reason, 'held_by', held_by, 'held_at', held_at)
+      from private.holds where application_id = application
+    ),
+    'marks', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'author', author, 'mark', mark, 'why', why, 'at', at, 'is_after_seeing', is_after_seeing, 'has_seen', has_seen,
+        'was_shown', was_shown) order by at, account_id), '[]')
+      from private.marks
+      where application_id = application and (reader is null or account_id in (
+        select account_id from private.visible_marks(reader) as visible where visible.application_id = application
+      ))
+    ),
+    'are_marks_hidden', reader is not null and not exists (
+      select from private.marks where application_id = application and account_id = reader and mark is not null
+    ) and not exists (
+      select from private.statuses where application_id = application and private.is_decision(status)
+    ),
+    'history', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'act', act, 'at', at, 'author', author, 'kind', kind, 'detail', detail) order by id), '[]')
+      from private.history where application_id = application
+    ),
+    'invitation', (
+      select jsonb_build_object(
+        'has_link', token is not null, 'is_accepted', is_accepted, 'told_at', told_at, 'reminded_at', reminded_at,
+        'deadline', deadline, 'is_deadline_set', is_deadline_set, 'rsvp', rsvp, 'rsvp_at', rsvp_at)
+      from private.invitations where application_id = application
+    ),
+    'questions', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', question_id, 'question', text, 'is_private', is_private, 'answer', answer, 'answered_at', answered_at
+      ) order by position), '[]')
+      from private.question_answers join private.questions on questions.id = question_id where application_id = application
+    ),
+    'letters', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', id, 'template', template, 'state', state, 'subject', subject, 'body', body, 'version', version,
+        'drafted_at', drafted_at) order by drafted_at, id), '[]')
+      from private.letters where application_id = application
+    ),
+    'deliveries', private.deliveries_about(stored),
+    'acts', private.acts_about(application)
+  );
+end
+$$;
+
 -- The account with an email; null if there is none. `reader`: the organiser who reads it. Of another's account they get `email`,
 -- `name` and `organiser_since`, and the rest is null: it would tell what a colleague has marked. Null for an operator, who gets
 -- all, and what is stored under the email of a removed account, which reads whole tables. `organiser_since` is null unless it is
@@ -2126,7 +2314,8 @@ $$;
 revoke all on function private.announce_and_erase_applications(integer) from public, anon, authenticated;
 
 -- Refuses an application while the door is closed, with the organisers' sentence, and counts it while a limit is set. It runs
--- after the insert, so that the index refuses a repeat first: a repeat is a success even when the door is closed.
+-- after the insert, so that the index refuses a repeat first: a repeat is a success even when the door is closed. A person whom an
+-- organiser adds is counted, and never refused.
 create or replace function private.refuse_when_closed() returns trigger
   language plpgsql security definer set search_path = ''
 as $$
@@ -2156,7 +2345,7 @@ begin
       door.closes_after := null;
     end if;
   end if;
-  if door.closed or now() >= door.closes_at or door.closes_after is not null then
+  if new.added_by is null and (door.closed or now() >= door.closes_at or door.closes_after is not null) then
     raise exception using errcode = 'PT403', message = coalesce(nullif(door.sentence, ''), 'Applications are closed.');
   end if;
   return null;
@@ -2385,6 +2574,64 @@ begin
     set visits = stored.visits + excluded.visits, starts = stored.starts + excluded.starts;
 end
 $$;
+
+-- Adds a person to the newest edition who did not apply. `person` has form answers: a first name and an email are required, and the
+-- others may be missing. Nobody is told, unless `receipt` or `webhook` is set. Without `again`, nobody is added whose email is in this
+-- edition already. The act's id becomes the application's, so that repeating the act adds nobody. The result is {application,
+-- others}: the id of the added application, null if nobody was added, and up to twenty others of this email in this edition.
+create or replace function public.desk_add(
+  act uuid, person jsonb, again boolean default false, receipt boolean default false, webhook boolean default false
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  newest integer := private.edition_in('{}');
+  answers public.retreat_applications := jsonb_populate_record(null::public.retreat_applications, person);
+begin
+  if me.blind then
+    raise exception 'Switch blind reading off to add a person.' using errcode = '22023';
+  elsif private.trimmed(coalesce(answers.first_name, '')) = '' then
+    raise exception 'Enter the first name of the person.' using errcode = '22023';
+  end if;
+  perform private.check_address(answers.email);
+  if private.begin_act(act, 'desk_add', person::text, again::text, receipt::text, webhook::text) and (again or not exists (
+    select from public.retreat_applications as other
+    where private.person(other.email) = private.person(answers.email) and other.edition = newest
+  )) then
+    begin
+      insert into public.retreat_applications (id, added_by, consent, first_name, last_name, email, phone, linkedin, company,
+          paid_solution, custom_solution, team_size, reason)
+        select act, me.email, false, answers.first_name, coalesce(answers.last_name, ''), answers.email, coalesce(answers.phone, ''),
+          coalesce(answers.linkedin, ''), coalesce(answers.company, ''), coalesce(answers.paid_solution, ''),
+          coalesce(answers.custom_solution, ''), coalesce(answers.team_size, ''), coalesce(answers.reason, '')
+        returning * into answers;
+    exception when unique_violation then
+      raise exception 'Somebody added a person with exactly these answers already.' using errcode = 'PT409';
+    end;
+    perform private.write_down(answers.id, act, me.email, 'added', '{}');
+    if receipt then perform private.write_receipt(answers); end if;
+    if webhook then
+      insert into private.deliveries (id, kind)
+        select answers.id, 'application' from private.postman where automation_seen_at > now() - interval '1 day';
+    end if;
+  end if;
+  return jsonb_build_object('application', (select id from public.retreat_applications where id = act), 'others', (
+    select coalesce(jsonb_agg(
+      private.names(other) || jsonb_build_object('id', id, 'status', coalesce(status, 'new'))
+      order by other.created_at desc, id desc), '[]')
+    from (
+      select id from public.retreat_applications as stored
+      where private.person(stored.email) = private.person(desk_add.person ->> 'email') and stored.edition = newest and id <> act
+      order by created_at desc, id desc limit 20
+    ) as same_email
+      join public.retreat_applications as other using (id) left join private.statuses on application_id = id
+  ));
+end
+$$;
+
+revoke all on function public.desk_add(uuid, jsonb, boolean, boolean, boolean) from public, anon, authenticated;
+grant execute on function public.desk_add(uuid, jsonb, boolean, boolean, boolean) to authenticated;
 
 -- One application with everything that is known about it, its letters, and the state of all letters. Readers get no private
 -- answers, no drafts, no texts of letters, and no state of all letters, which has the templates. `me`: the caller as an author.
@@ -3143,6 +3390,37 @@ begin
   end if;
   sent := private.fill_at_handover(draft.application_id, text ->> 'subject', text ->> 'body', site);
   return jsonb_build_object('subject', sent.subject, 'body', sent.body);
+end
+$$;
+
+-- Resends an undelivered letter to another address. All later letters to this applicant go there, too. The letter can be stopped
+-- for a minute, as after its release. `letter` is the id of the failed delivery.
+create or replace function public.desk_readdress(act uuid, letter uuid, address text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  failed private.deliveries;
+begin
+  if me.blind then
+    raise exception 'Switch blind reading off to change an address.' using errcode = '22023';
+  end if;
+  perform private.check_address(address);
+  if private.begin_act(act, 'desk_readdress', letter::text, address) then
+    perform private.lock_letters(array[letter]);
+    select * into failed from private.deliveries where id = letter;
+    if (failed.kind, failed.state) is distinct from ('letter', 'failed') then
+      raise exception 'This letter no longer needs another address.' using errcode = 'PT409';
+    end if;
+    perform private.write_down(failed.application_id, act, me.email, 'address',
+      jsonb_build_object('address', address, 'occasion', (
+        select coalesce(template, '') from private.letters where id = failed.letter_id)));
+    insert into private.addresses (application_id, address) values (failed.application_id, desk_readdress.address)
+      on conflict (application_id) do update set address = excluded.address;
+    perform private.retry_failed(array[failed.id]);
+    update private.deliveries set due_at = now() + (select hold from private.letter_settings) where id = failed.id;
+  end if;
+  return private.letter_deliveries_shown(array[letter], false) -> 0;
 end
 $$;
 
