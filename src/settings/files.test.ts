@@ -25,6 +25,7 @@ test.each([
   ['with one', 'secret\n', 'secret'],
   ['with one of Windows', 'secret\r\n', 'secret'],
   ['with two', 'secret\n\n', 'secret\n'],
+  ['with one inside', 'first\nsecond', 'first\nsecond'],
   ['with blanks and quotes, which are kept', ' "secret" ', ' "secret" '],
 ])('the value of a setting is the content of its file, %s', (_how, content, value) => {
   const environment = { ANON_KEY_FILE: fileWith(content), ANON_KEY: '', HOME: '/root', WEBHOOK_URL_FILE: '' }

@@ -35,14 +35,13 @@ export function withFiles(
 }
 
 function contentOf(name: string, path: string, read: (path: string) => string) {
-  const refuse = (problem: string) => new OperatorError(`${name} is "${path}", ${problem}.`)
-  let content: string
+  let problem = 'which is empty: write the value into that file'
   try {
-    content = read(path).replace(/\r?\n$/, '')
+    const content = read(path).replace(/\r?\n$/, '')
+    if (content !== '') return content
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
-    throw refuse(problems[code] ?? `which cannot be read (${code}): name a file that has the value`)
+    const code = String((error as NodeJS.ErrnoException).code)
+    problem = problems[code] ?? `which cannot be read (${code}): name a file that has the value`
   }
-  if (content === '') throw refuse('which is empty: write the value into that file')
-  return content
+  throw new OperatorError(`${name} is "${path}", ${problem}.`)
 }

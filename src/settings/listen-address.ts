@@ -21,10 +21,9 @@ export const writtenAddress = ({ host, port }: ListenAddress) =>
 export function readListenAddress(environment: Environment, name: string): ListenAddress | undefined {
   const given = environment[name]?.trim()
   if (!given) return undefined
-  const { groups } = /^(?:\[(?<v6>[\da-f:.]+)\]|(?<host>[\w.-]+)):(?<port>[1-9]\d{0,4})$/i.exec(given) ?? {}
-  const host = groups?.['v6'] ?? groups?.['host']
-  const port = Number(groups?.['port'])
-  if (host !== undefined && port <= 65_535) return { host, port, setting: name }
+  const [, host, port] = /^(\[[\da-f:.]+\]|[\w.-]+):(\d{1,5})$/i.exec(given) ?? []
+  if (host !== undefined && Number(port) > 0 && Number(port) <= 65_535)
+    return { host: host.replaceAll(/[[\]]/g, ''), port: Number(port), setting: name }
   throw new OperatorError(
     `${name} is "${given}" but should be an address of this machine and a port, such as 127.0.0.1:9464.`,
   )

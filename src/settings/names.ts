@@ -68,7 +68,8 @@ const maxTypos = (length: number) => (length < 6 ? 0 : length < 9 ? 1 : 2)
  * @returns A sentence that says what is wrong; undefined if the name is a setting, or another program's.
  */
 export function problemWithName(name: string, isInFile: boolean): string | undefined {
-  const [, setting = '', ending = ''] = /^(.*?)(_FILE)?$/s.exec(name) ?? []
+  const ending = name.endsWith('_FILE') ? '_FILE' : ''
+  const setting = name.slice(0, name.length - ending.length)
   const known = ending === '' ? settingNames : settingsFromFiles
   if (known.includes(setting) || ofOtherPrograms.test(name)) return undefined
   const upper = setting.toUpperCase().replaceAll('-', '_')
