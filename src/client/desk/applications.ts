@@ -126,6 +126,8 @@ export interface Page<Item> {
 
 /** A page of the list, with the states of the letters to its applicants, the oldest first. */
 export interface ListPage extends Page<ListedApplication> {
+  /** Present if the caller is a reader. */
+  reader?: true
   letters: LetterState[]
   /** By the application's id; without the applications that have no visible mark. */
   marks: Record<string, MarkCounts>

@@ -71,7 +71,8 @@ document.addEventListener('DOMContentLoaded', () => {
   setTimeout(run, maxWait)
   firstRows
     .then((response) => response?.clone().json())
-    .then((firstPage?: ListPage) => firstPage && drawEarlyList(page, firstPage.applications))
+    // The early list offers what readers may not do.
+    .then((first?: ListPage) => first && !first.reader && drawEarlyList(page, first.applications))
     // The page's script repeats the call and shows the error.
     .catch(() => {})
     .finally(() => afterFrame(run))

@@ -311,3 +311,15 @@ test('a script that cannot be loaded is reported beside the rows', async ({ visi
   await getDesk(page).link('Person 1').waitFor()
   await page.getByText('The desk could not be loaded. Please check your connection and reload.').waitFor()
 })
+
+test('a reader sees no early list, which offers what readers may not do', async ({ visitor }) => {
+  visitor.allowConsoleError(/Failed to load resource/)
+  await desk.store(people(1))
+  await desk.sql`update private.organisers set is_reader = true`
+  const page = await desk.open(visitor, '', {
+    prepare: (opened) => opened.route('**/assets/*.js', (route) => route.abort()),
+  })
+  await page.getByText('The desk could not be loaded. Please check your connection and reload.').waitFor()
+  expect(await getDesk(page).link('Guests').count()).toBe(0)
+  expect(await getDesk(page).link('Person 1').count()).toBe(0)
+})

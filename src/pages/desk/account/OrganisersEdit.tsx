@@ -37,7 +37,7 @@ export function OrganisersEdit({ auth, asMe }: AccountPartProps) {
   const withAllRights = data?.organisers.filter(({ is_reader: isReader }) => !isReader) ?? []
   return (
     <Sheet title="Organisers">
-      <p>
+      <p className="layout-text">
         Organisers may do everything, unless they may only read. Then they search and read applications, mark
         them and write notes, and change their own account.
       </p>
@@ -73,7 +73,7 @@ export function OrganisersEdit({ auth, asMe }: AccountPartProps) {
           {data.can_invite ? (
             <OrganiserInvite {...{ auth, asMe }} onInvited={() => void refetch()} />
           ) : (
-            <p className="layout-quiet">
+            <p className="layout-text">
               Accounts are made in the project’s dashboard, under Authentication. Your operator then gives the
               right to use this desk.
             </p>
@@ -185,7 +185,7 @@ function OrganiserInvite({ auth, asMe, onInvited }: AccountPartProps & { onInvit
         </Button>
       </form>
       {last && (
-        <p>
+        <p className="layout-text">
           {last.link === null ? (
             <>
               <bdi>{last.email}</bdi> gets an email with a link that signs in once, within a day.

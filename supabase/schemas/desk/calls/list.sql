@@ -1,5 +1,5 @@
 -- Up to `most` applications with the state of their letters, and the cursor for the next call. Long form answers are cut, the
--- reason after its first line. An ellipsis says that the reason goes on.
+-- reason after its first line. An ellipsis says that the reason goes on. `reader` is true for a reader, and missing for others.
 create function public.desk_list(filter jsonb default '{}', after jsonb default null, most integer default 50) returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -24,6 +24,6 @@ begin
       join private.summaries(found.ids, me.blind) on application_id = id,
       private.trimmed(left(reason, 2000)) as start,
       split_part(translate(left(start, 200), E'\r', E'\n'), E'\n', 1) as line
-  ));
+  )) || case when me.is_reader then '{"reader": true}' else '{}' end::jsonb;
 end
 $$;
