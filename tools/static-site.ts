@@ -5,14 +5,14 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
 import { pageFile } from '../src/application/page-words.ts'
-import type { AnswerData } from '../src/pages/answer/answer-data.ts'
 import type { ApplyData } from '../src/pages/apply/apply-data.ts'
 import packageJson from '../package.json' with { type: 'json' }
 import type { DeskData } from '../src/pages/desk/desk-data.ts'
 import { nextFolder } from './in-place.ts'
 import { robots } from '../src/pages/robots.ts'
-import { answerHeaders, assetCaching, deskHeaders, documentHeaders } from '../src/pages/headers.ts'
+import { assetCaching, deskHeaders, documentHeaders, linkedHeaders } from '../src/pages/headers.ts'
 import { lookOf } from '../src/pages/look.ts'
+import type { WithdrawData } from '../src/pages/withdraw/withdraw-data.ts'
 import { readPageFile, type PageSettings } from '../src/settings/page-settings.ts'
 
 /** The data of the static form page. */
@@ -30,8 +30,8 @@ function staticDeskData({ backendUrl, anonKey, look }: PageSettings): Omit<DeskD
   }
 }
 
-/** The data of the static answer page. */
-function staticAnswerData({ backendUrl, anonKey }: PageSettings): Omit<AnswerData, 'title'> {
+/** The data of a static page to which applicants' own links lead. */
+function staticLinkedData({ backendUrl, anonKey }: PageSettings): WithdrawData {
   return { backend: { url: backendUrl, anonKey } }
 }
 
@@ -53,13 +53,15 @@ export async function writeStaticSite(
   const { renderApply } = await importBuilt<typeof import('../src/pages/apply/render.tsx')>('apply')
   const { renderDesk } = await importBuilt<typeof import('../src/pages/desk/render.tsx')>('desk')
   const { renderAnswer } = await importBuilt<typeof import('../src/pages/answer/render.tsx')>('answer')
+  const { renderWithdraw } = await importBuilt<typeof import('../src/pages/withdraw/render.tsx')>('withdraw')
   const { siteUrl } = settings
   const look = lookOf(settings.look, readPageFile(await readFile(pageFile, 'utf8').catch(ifMissing)))
   const apply = renderApply(staticApplyData(settings), { siteUrl, look, policyInDocument: true })
   const desk = renderDesk(staticDeskData(settings), { look, root: '../', policyInDocument: true })
-  const answer = renderAnswer(staticAnswerData(settings), { look, policyInDocument: true })
+  const answer = renderAnswer(staticLinkedData(settings), { look, policyInDocument: true })
+  const withdraw = renderWithdraw(staticLinkedData(settings), { look, policyInDocument: true })
   await writeFile(join(dist, 'index.html'), apply.html)
-  for (const [folder, { html }] of Object.entries({ desk, answer })) {
+  for (const [folder, { html }] of Object.entries({ desk, answer, withdraw })) {
     await mkdir(join(dist, folder), { recursive: true })
     await writeFile(join(dist, folder, 'index.html'), html)
   }
@@ -68,7 +70,12 @@ export async function writeStaticSite(
   await writeFile(join(dist, '404.html'), renderMissing(new URL(siteUrl ?? 'https://example.org').pathname))
   await writeFile(join(dist, '_redirects'), redirects)
   await writeFile(join(dist, 'robots.txt'), robots)
-  const policies = { apply: apply.policy, desk: desk.policy, answer: answer.policy }
+  const policies = {
+    apply: apply.policy,
+    desk: desk.policy,
+    answer: answer.policy,
+    withdraw: withdraw.policy,
+  }
   await writeFile(join(dist, '_headers'), headersFile(policies))
 }
 
@@ -86,10 +93,10 @@ export async function compressSite({ dist }: Pick<Folders, 'dist'> = nextFolders
 }
 
 /** Links that a mail program changed lead to their page, which reads what came in the path. */
-const redirects = ['desk', 'answer'].map((page) => `/${page}/* /${page}/ 200\n`).join('')
+const redirects = ['desk', 'answer', 'withdraw'].map((page) => `/${page}/* /${page}/ 200\n`).join('')
 
 /** A host sends the headers of every rule that matches, so each document's policy has a separate rule. */
-function headersFile(policies: Record<'apply' | 'desk' | 'answer', string>) {
+function headersFile(policies: Record<'apply' | 'desk' | 'answer' | 'withdraw', string>) {
   const rule = (address: string, headers: Record<string, string>) =>
     [address, ...Object.entries(headers).map(([name, value]) => `  ${name}: ${value}`), ''].join('\n')
   const policyOf = (policy: string) => {
@@ -103,8 +110,10 @@ function headersFile(policies: Record<'apply' | 'desk' | 'answer', string>) {
     rule('/index.html', policyOf(policies.apply)),
     rule('/desk', { ...policyOf(policies.desk), ...deskHeaders }),
     rule('/desk/*', { ...policyOf(policies.desk), ...deskHeaders }),
-    rule('/answer', { ...policyOf(policies.answer), ...answerHeaders }),
-    rule('/answer/*', { ...policyOf(policies.answer), ...answerHeaders }),
+    rule('/answer', { ...policyOf(policies.answer), ...linkedHeaders }),
+    rule('/answer/*', { ...policyOf(policies.answer), ...linkedHeaders }),
+    rule('/withdraw', { ...policyOf(policies.withdraw), ...linkedHeaders }),
+    rule('/withdraw/*', { ...policyOf(policies.withdraw), ...linkedHeaders }),
     rule('/assets/*', { 'cache-control': assetCaching }),
   ].join('')
 }

@@ -22,6 +22,7 @@ export const tableColumns = [
   'questions',
   'edition',
   'added_by',
+  'withdrawn_at',
   'decided_by',
   'decided_at',
   'notes',
@@ -49,6 +50,8 @@ export interface OrganiserWork {
   marks: { author: string; mark: 'yes' | 'maybe' | 'no'; why: string; after_seeing: boolean }[]
   /** The answers to questions that are not private, in the order of the questions. */
   questions: { question: string; answer: string }[]
+  /** When the applicant withdrew the application; null unless it is withdrawn. */
+  withdrawn_at: string | null
   /** The name or the email of the organiser who last set the application's status, and when; null if nobody has set it. */
   decided_by: string | null
   decided_at: string | null
@@ -102,7 +105,7 @@ export function csvTextLines(rows: readonly (readonly string[])[]): string {
 }
 
 function cells(row: TableRow, column: TableColumn) {
-  if (column === 'decided_at' || column === 'answered_at') {
+  if (column === 'decided_at' || column === 'answered_at' || column === 'withdrawn_at') {
     const at = row[column]
     return [at ? momentOf(at) : '']
   }

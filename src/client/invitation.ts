@@ -1,7 +1,8 @@
 import type { Retreat } from '../application/calendar.ts'
 import type { Answers, AnsweredQuestion } from '../application/questions.ts'
 import type { Rsvp } from '../application/statuses.ts'
-import { requestOf, send, type DataInterface } from './rest.ts'
+import type { DataInterface } from './rest.ts'
+import { callByToken } from './token-call.ts'
 
 /** The questions to a guest. Answers to private questions are always null, because the link may have been forwarded. */
 export interface GuestQuestions {
@@ -31,9 +32,6 @@ export type Invitation =
       questions?: GuestQuestions | null
     }
 
-/** Milliseconds before the second and the third try. */
-const retryDelays = [700, 1_800]
-
 /**
  * Reads the state of an invitation without changing it.
  *
@@ -45,7 +43,7 @@ export function readInvitation(
   token: string,
   signal: AbortSignal,
 ): Promise<Invitation> {
-  return call(backend, 'place_by_token', { token }, signal)
+  return callByToken(backend, 'place_by_token', { token }, signal)
 }
 
 /**
@@ -62,7 +60,7 @@ export function sendRsvp(
   act: string,
   signal: AbortSignal,
 ): Promise<Invitation> {
-  return call(backend, 'answer_place', { token, answer: rsvp, act }, signal)
+  return callByToken(backend, 'answer_place', { token, answer: rsvp, act }, signal)
 }
 
 /**
@@ -81,11 +79,5 @@ export function sendAnswers(
   act: string,
   signal: AbortSignal,
 ): Promise<Invitation> {
-  return call(backend, 'answer_questions', { token, answers, act }, signal)
-}
-
-async function call(backend: DataInterface, name: string, args: object, signal: AbortSignal) {
-  const invitation = await send(requestOf(backend, `rpc/${name}`, args), retryDelays, signal)
-  if (!(invitation as Partial<Invitation> | null)?.state) throw new SyntaxError()
-  return invitation as Invitation
+  return callByToken(backend, 'answer_questions', { token, answers, act }, signal)
 }

@@ -90,13 +90,15 @@ export const accessChecks: readonly Check[] = [
     },
   },
   {
-    name: 'nobody can read or answer an invitation without the link of a letter',
+    name: 'nobody can read or answer an invitation, or withdraw an application, without the link of an email',
     async run({ client }) {
       // As few calls as possible, since wrong links are counted.
       const calls = {
         place_by_token: { token: randomUUID() },
         answer_place: { token: randomUUID(), answer: 'coming', act: randomUUID() },
         answer_questions: { token: randomUUID(), answers: {}, act: randomUUID() },
+        withdrawal_by_token: { token: randomUUID() },
+        withdraw_application: { token: randomUUID(), is_withdrawn: true, act: randomUUID() },
       }
       for (const [name, args] of Object.entries(calls)) {
         const response = await client.rpc(name, args)

@@ -30,8 +30,8 @@ export const deskHeaders: Readonly<Record<string, string>> = {
   ...permissions,
 }
 
-/** Headers of the answer page only: the link of an invitation must not appear in search results. */
-export const answerHeaders: Readonly<Record<string, string>> = {
+/** Headers of the pages to which applicants' own links lead: these links must not appear in search results. */
+export const linkedHeaders: Readonly<Record<string, string>> = {
   'x-robots-tag': 'noindex',
   ...permissions,
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { invitationTokenIn, mendedDeskHash, mendedLink } from './mended-link.ts'
+import { mendedDeskHash, mendedLink, tokenIn } from './mended-link.ts'
 
 const token = '6f2f2f0e-1f1c-4a7e-9a55-0f5d7d5c9a11'
 
@@ -14,6 +14,8 @@ test.each([
   [`/answer/${token}`, `/answer/#${token}`],
   [`/retreat/answer/index.html%23${token}`, `/retreat/answer/#${token}`],
   [`/answer/%23${token}?utm_source=x`, `/answer/#${token}?utm_source=x`],
+  [`/withdraw%23${token}.`, `/withdraw/#${token}.`],
+  [`/retreat/Withdraw/${token}`, `/retreat/withdraw/#${token}`],
   [`/ANSWER/#${token}`, `/answer/#${token}`],
   [`/Answer/%23${token.toUpperCase()}.`, `/answer/#${token.toUpperCase()}.`],
   ['/desk%23token_hash=ab&type=magiclink', '/desk/#token_hash=ab&type=magiclink'],
@@ -38,21 +40,22 @@ test.each([
   '/desk#token_hash=ab&type=magiclink',
   '/assets/desk-Ab12.js',
   '/desktop',
+  '/withdrawn',
   '/elsewhere',
 ])('the address %s needs no mending', (address) => {
   expect(mended(address)).toBeUndefined()
 })
 
 test.each(['', '.', ')', '?utm_source=x', '%3Fa', '>', '…', ' and more'])(
-  'the token of an invitation is read before “%s”, in any case',
+  'the token of a link is read before “%s”, in any case',
   (end) => {
-    expect(invitationTokenIn(`#${token}${end}`)).toBe(token)
-    expect(invitationTokenIn(`#${token.toUpperCase()}${end}`)).toBe(token)
+    expect(tokenIn(`#${token}${end}`)).toBe(token)
+    expect(tokenIn(`#${token.toUpperCase()}${end}`)).toBe(token)
   },
 )
 
-test('a fragment without a token of an invitation stays as it is', () => {
-  expect([invitationTokenIn('#example'), invitationTokenIn('')]).toEqual(['example', ''])
+test('a fragment without a token stays as it is', () => {
+  expect([tokenIn('#example'), tokenIn('')]).toEqual(['example', ''])
 })
 
 const hex = 'AB'.repeat(32)

@@ -1,12 +1,12 @@
 /**
- * A link to the desk or the answer page, as it was before a mail program changed it. Mail programs encode `#` as `%23`, even
+ * A link to the desk or to a page for applicants, as it was before a mail program changed it. Mail programs encode `#` as `%23`, even
  * twice, and add the punctuation behind a link to it.
  *
  * @param address The address that was opened.
  * @returns The address in which everything behind the page's name is behind `#`; undefined if nothing has to be mended.
  */
 export function mendedLink({ pathname, search, hash }: Pick<Location, 'pathname' | 'search' | 'hash'>) {
-  const parts = /^(.*\/)(desk|answer)((?:\/(?:index\.html)?)?(?:%(?:25)*23)?)(.*)$/i.exec(pathname)
+  const parts = /^(.*\/)(withdraw|answer|desk)((?:\/(?:index\.html)?)?(?:%(?:25)*23)?)(.*)$/i.exec(pathname)
   if (parts === null) return undefined
   const [, root = '', name = '', separator = '', rest = ''] = parts
   const page = root + name.toLowerCase()
@@ -23,8 +23,8 @@ export function mendAddress(): void {
   if (link !== undefined) history.replaceState(history.state, '', link)
 }
 
-/** The token of an invitation in a fragment, in lower case and without what follows; the whole fragment if it has none. */
-export function invitationTokenIn(hash: string): string {
+/** The token of a link in a fragment, in lower case and without what follows; the whole fragment if it has none. */
+export function tokenIn(hash: string): string {
   return /[\da-f-]{36}/i.exec(hash)?.[0].toLowerCase() ?? hash.slice(1)
 }
 

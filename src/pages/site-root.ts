@@ -1,4 +1,4 @@
-/** The root of the site, with a final slash, for pages served as `desk`, `desk/` or `desk/index.html`, or likewise `answer`. */
+/** The root of the site, with a final slash, for a page in a folder: served as `desk`, `desk/` or `desk/index.html`. */
 export function siteRoot({ origin, pathname }: Pick<Location, 'origin' | 'pathname'> = location): string {
-  return `${origin}${pathname.replace(/\/(desk|answer)(\/(index\.html)?)?$/, '/')}`
+  return `${origin}${pathname.replace(/[^/]+(\/(index\.html)?)?$/, '')}`
 }

@@ -24,9 +24,9 @@ import { requestLimits } from './http/request-limits.ts'
 import { limitUnreadData } from './http/unread-data.ts'
 import { recordOtherMail } from './letters/mail-sender-state.ts'
 import { mostConnections } from './open-files.ts'
-import { answerPage } from './pages/answer.ts'
 import { deskPage } from './pages/desk.ts'
 import { createDoor } from './pages/door.ts'
+import { linkedPages } from './pages/linked.ts'
 import { sendMissing, sendUnreadable } from './pages/missing.ts'
 import { formPage } from './pages/page.ts'
 import { createVisits } from './pages/visits.ts'
@@ -139,7 +139,7 @@ export async function createApp({
     isSignInElsewhere: database.ownerOfAuth === 'supabase',
   })
   await app.register(wellKnown, { securityContact: settings.securityContact })
-  await app.register(answerPage, { anonKey, words })
+  await app.register(linkedPages, { anonKey, words })
   const keys = database.ownerOfAuth === 'us' ? createSigningKeys(database.signIn) : undefined
   const readToken = keys && createReadToken(keys)
   await app.register(

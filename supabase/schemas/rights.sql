@@ -15,8 +15,9 @@ grant execute on function private.ascii_email, private.ascii_label, private.blan
 
 do $$
 declare
-  -- Visitors read the door. Applicants with the link of a letter read their invitation, give their RSVP and answer questions.
-  for_anonymous constant text[] := '{answer_place, answer_questions, door_is_open, place_by_token}';
+  -- Visitors read the door. Applicants with the link of a letter read their invitation, give their RSVP and answer questions. Those
+  -- with the link of a receipt withdraw their application.
+  for_anonymous constant text[] := '{answer_place, answer_questions, door_is_open, place_by_token, withdraw_application, withdrawal_by_token}';
   function record;
 begin
   for function in

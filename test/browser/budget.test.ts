@@ -61,6 +61,19 @@ test('the answer page is one document of at most 9 kB, and contacts only the bac
   expect(calls.map(({ url }) => url)).toEqual([`${server.origin}/rest/v1/rpc/place_by_token`])
 })
 
+test('the page for withdrawing is one document of at most 9 kB, and contacts only the backend', async ({
+  visitor,
+}) => {
+  const { page, transfers } = await openCounted(visitor, `${server.origin}/withdraw/#${crypto.randomUUID()}`)
+  await page.getByText('This link does not work').waitFor()
+  await page.waitForLoadState('networkidle')
+  const [document, ...calls] = transfers()
+  console.log(`the page for withdrawing: ${document?.bytes} bytes`)
+  expect(document?.bytes).toBeGreaterThan(kilobyte)
+  expect(document?.bytes).toBeLessThanOrEqual(9 * kilobyte)
+  expect(calls.map(({ url }) => url)).toEqual([`${server.origin}/rest/v1/rpc/withdrawal_by_token`])
+})
+
 test('the document can be read and filled in before any script has loaded', async ({ visitor }) => {
   const application = anApplication()
   const page = await visitor.open(server.origin, { isNew: true }, (opened) =>

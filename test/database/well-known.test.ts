@@ -35,8 +35,8 @@ test('security.txt names the contact of the settings and a date within a year, a
   expect([days > 1, days < 365]).toEqual([true, true])
 })
 
-test('the desk and the answer page may use no camera, microphone or location', async () => {
-  for (const path of ['/desk', '/answer/']) {
+test('the desk and the pages of links may use no camera, microphone or location', async () => {
+  for (const path of ['/desk', '/answer/', '/withdraw/']) {
     const { 'permissions-policy': policy } = (await ask(path)).headers
     expect(policy).toMatch(/camera=\(\).*geolocation=\(\).*microphone=\(\)/)
   }

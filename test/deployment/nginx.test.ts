@@ -108,12 +108,14 @@ test('nginx serves the desk with its headers, with and without a slash at the en
   expect((await fetch(site.origin)).headers.get('cross-origin-opener-policy')).toBeNull()
 })
 
-test('nginx serves the answer page with a header that forbids search engines to index it', async () => {
-  const document = await readFile(join(site.files, 'answer/index.html'), 'utf8')
-  for (const path of ['/answer/', '/answer']) {
-    const response = await fetch(site.origin + path)
-    expect(await response.text()).toBe(document)
-    expect(response.headers.get('x-robots-tag')).toBe('noindex')
+test('nginx serves the pages of links with a header that forbids search engines to index it', async () => {
+  for (const page of ['answer', 'withdraw']) {
+    const document = await readFile(join(site.files, `${page}/index.html`), 'utf8')
+    for (const path of [`/${page}/`, `/${page}`]) {
+      const response = await fetch(site.origin + path)
+      expect(await response.text()).toBe(document)
+      expect(response.headers.get('x-robots-tag')).toBe('noindex')
+    }
   }
   expect((await fetch(site.origin)).headers.get('x-robots-tag')).toBeNull()
 })

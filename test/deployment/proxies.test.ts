@@ -66,6 +66,7 @@ const pathsWith = (token: string) => [
   `answer/%23${token}`,
   `answer/${token}`,
   `answer%2523${token}.`,
+  `withdraw/%23${token}.`,
   `desk%23token_hash=${token}&type=magiclink`,
 ]
 /** The limit of inserts a minute from one address. */
@@ -267,7 +268,7 @@ describe.each([
       const opened = page === undefined ? first : await sendRequest(page, { port })
       expect([opened.status, opened.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
       if (page === undefined) continue
-      expect(page).toBe(path.startsWith('answer') ? '/retreat/answer/' : '/retreat/desk/')
+      expect(page).toBe(`/retreat/${/^[a-z]+/.exec(path)?.[0]}/`)
       expect([token, `token_hash=${token}&type=magiclink`]).toContain(fragment)
     }
     const plain = new URL(proxy.plainOrigin)

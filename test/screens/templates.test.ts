@@ -75,7 +75,7 @@ test('a template that another organiser changed meanwhile is saved only on reque
   await waitFor(() => expect(screen.queryByRole('link', { name: occasion })).toBeNull())
 })
 
-test('a receipt can only quote the retreat and the first name, and cannot be removed', async () => {
+test('a receipt can only quote the retreat and the first name, with a link to withdraw, and cannot be removed', async () => {
   await desk.store([zoe])
   const { press, follow, fill } = await desk.open('/letters')
   await follow('Edit the receipt')
@@ -84,6 +84,7 @@ test('a receipt can only quote the retreat and the first name, and cannot be rem
   expect(screen.getAllByRole('button', { name: /^\{\{/ }).map(({ textContent }) => textContent)).toEqual([
     '{{retreat}}',
     '{{first_name}}',
+    '{{withdraw_link}}',
   ])
   expect(screen.queryByRole('button', { name: 'Remove' })).toBeNull()
   await fill(await findText(), 'Hello {{first_name}} of {{company}}')

@@ -45,7 +45,10 @@ export function retreatDesk() {
   const ask = <Result>(name: string, args: object = {}) => askDesk<Result>(client, name, args)
 
   /** Calls as the holder of a link, with only the public key. */
-  async function visit(name: 'place_by_token' | 'answer_place', args: object) {
+  async function visit(
+    name: 'place_by_token' | 'answer_place' | 'withdrawal_by_token' | 'withdraw_application',
+    args: object,
+  ) {
     const { data, error } = await server.client().rpc(name, args)
     if (error) throw error
     return data as unknown

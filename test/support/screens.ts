@@ -6,6 +6,7 @@ import { signedInClient, signPageIn, type DeskServer } from './desk.ts'
 import { extremeStates, storeExtremes } from './extreme-states.ts'
 import { signInStates } from './sign-in-states.ts'
 import { formStates } from './form-states.ts'
+import { mockWithdrawal, withdrawStates } from './withdraw-page.ts'
 
 /** A screen in one of its states. */
 interface Screen {
@@ -55,6 +56,18 @@ const answerScreen = ({
   reachState,
 })
 
+const withdrawScreen = ({
+  withdrawal,
+  reachState,
+}: (typeof withdrawStates)[keyof typeof withdrawStates]): Screen => ({
+  address: `/withdraw/#${newToken()}`,
+  prepare: (page) => mockWithdrawal(page, withdrawal),
+  async reachState(page) {
+    await page.getByText(/Hello|This link/).waitFor()
+    await reachState(page)
+  },
+})
+
 /** Makes a screen of each state. Its name is the page's name and the state's name. */
 function screensOf<State>(page: string, states: Record<string, State>, screenOf: (state: State) => Screen) {
   return Object.fromEntries(
@@ -69,4 +82,5 @@ export const screens: Record<string, Screen> = {
   ...screensOf('desk', extremeStates, deskScreen(storeExtremes)),
   ...screensOf('desk', signInStates, signInScreen),
   ...screensOf('answer', answerStates, answerScreen),
+  ...screensOf('withdraw', withdrawStates, withdrawScreen),
 }

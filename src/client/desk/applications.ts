@@ -51,13 +51,15 @@ export interface Cursor {
 /** The fields that blind reading hides. */
 type HiddenField = 'first_name' | 'last_name' | 'email' | 'phone' | 'linkedin' | 'company'
 
-/** The organisers' work on an application, and the applicant's RSVP. */
+/** The organisers' work on an application, and the applicant's RSVP and withdrawal. */
 export interface Summary extends RsvpDetails {
   id: string
   created_at: string
   status: Status
   /** The number of decisions so far. A decision must name the version that the organiser saw. */
   version: number
+  /** When the applicant withdrew the application; null unless it is withdrawn. An older schema omits it. */
+  withdrawn_at?: string | null
   /** Whether another application to the same retreat has the same email. */
   same_email: boolean
   /** Whether an application to an earlier retreat has the same email. */
@@ -141,6 +143,8 @@ export interface ListChanges {
   changed: Pick<Summary, 'id' | 'status' | 'version'>[]
   /** Rows that were erased. */
   gone: string[]
+  /** The ids of the rows that are withdrawn. An older schema omits them. */
+  withdrawn?: string[]
   /** The states of the letters of all rows, the oldest first. */
   letters: LetterState[]
   marks: Record<string, MarkCounts>
@@ -190,6 +194,8 @@ export type HistoryEntry = { act: string; at: string; author: string } & (
   | { kind: 'kept'; detail: { until: string } }
   /** An organiser put a hold on the application with this reason, or ended the hold: null. Blind readers get no reason. */
   | { kind: 'hold'; detail: { reason?: string | null } }
+  /** The applicant withdrew the application, or took that back. */
+  | { kind: 'withdrawal'; detail: { is_withdrawn: boolean } }
   /** The author got a letter with its RSVP link for their own mail program (`desk_hand_over`). */
   | { kind: 'link'; detail: Pick<Letter, 'occasion'> }
 )
@@ -275,9 +281,9 @@ export type DecisionOutcome =
       id: string
       /**
        * `kept`: saved. `stale`: not saved, because somebody else decided meanwhile. `told`: not undone, because the applicant was
-       * already sent a letter about it.
+       * already sent a letter about it. `withdrawn`: not saved, because the applicant withdrew the application.
        */
-      outcome: 'kept' | 'stale' | 'told'
+      outcome: 'kept' | 'stale' | 'told' | 'withdrawn'
       status: Status
       version: number
       /** The author and time of the last decision; null if nobody decided. */

@@ -155,8 +155,11 @@ export interface Preview extends Pick<
 /** The outcome of drafting a letter. */
 export interface WriteOutcome {
   application: string
-  /** `written`: a draft or a letter exists already; `undecided`: the application's status is not the template's. */
-  outcome: 'drafted' | 'written' | 'undecided' | 'gone'
+  /**
+   * `written`: a draft or a letter exists already; `undecided`: the application's status is not the template's; `withdrawn`: the
+   * applicant withdrew the application.
+   */
+  outcome: 'drafted' | 'written' | 'undecided' | 'withdrawn' | 'gone'
   /** The state of the existing letter. */
   state: Exclude<Letter['state'], 'withdrawn'> | null
 }
@@ -165,6 +168,9 @@ export interface WriteOutcome {
 export interface ReleaseOutcome {
   id: string
   application: string | null
-  /** `changed` since it was read; `missing`: it quotes a blank form answer; `again`: sent before; `long`: too long. */
-  outcome: 'released' | 'changed' | 'missing' | 'long' | 'again' | 'gone'
+  /**
+   * `changed` since it was read; `missing`: it quotes a blank form answer; `again`: sent before; `long`: too long; `withdrawn`:
+   * the applicant withdrew the application.
+   */
+  outcome: 'released' | 'changed' | 'missing' | 'long' | 'again' | 'withdrawn' | 'gone'
 }

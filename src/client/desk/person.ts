@@ -65,7 +65,9 @@ export interface AllAboutApplication {
   )
   /** The address with which an organiser replaced the applicant's; null if none did. */
   address: string | null
-  status: { status: Status; version: number; set_at: string | null }
+  status: { status: Status; version: number; set_at: string | null; withdrawn_at: string | null }
+  /** Whether they got a receipt, which may have a link to withdraw. */
+  has_withdrawal_link: boolean
   /** Null if it has no hold, so that it is erased automatically. */
   hold: { reason: string; held_by: string; held_at: string } | null
   marks: {

@@ -7,7 +7,7 @@ import type { Rsvp } from '../../application/statuses.ts'
 import { newActId } from '../../client/act.ts'
 import { sendAnswers, sendRsvp, readInvitation, type Invitation } from '../../client/invitation.ts'
 import { RefusedCall } from '../../client/rest.ts'
-import { invitationTokenIn, mendAddress } from '../mended-link.ts'
+import { mendAddress, tokenIn } from '../mended-link.ts'
 import { readPageData } from '../page-data.ts'
 import { siteRoot } from '../site-root.ts'
 import type { AnswerData } from './answer-data.ts'
@@ -56,7 +56,7 @@ function start() {
   latest?.abort()
   latest = invitation = failed = undefined
   const former = token
-  token = invitationTokenIn(location.hash)
+  token = tokenIn(location.hash)
   if (token !== former) {
     unsent = readUnsent(token)
     lastSent = undefined

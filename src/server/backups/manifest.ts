@@ -45,6 +45,7 @@ export const deskTables = [
   statuses,
   'private.marks',
   'private.seen_notes',
+  'private.withdrawal_links',
   history,
   ...Object.keys(seededTables),
   letters,

@@ -6,9 +6,11 @@ import { expect, test } from 'vitest'
 import { storeAcceptedApplicant } from '../../../test/support/accepted.ts'
 import { setRetreat } from '../../../test/support/calendars.ts'
 import { openTestDatabase } from '../../../test/support/database.ts'
+import { anApplication } from '../../../test/support/form.ts'
 import { recordLog } from '../../../test/support/mail-sender.ts'
 import { startReceiver } from '../../../test/support/receiver.ts'
 import { temporaryDirectory } from '../../../test/support/server.ts'
+import { valuesOf } from '../../../test/support/sql.ts'
 import { addOrganiser, listOrganisers, removeOrganiser } from '../auth/organisers.ts'
 import { startDispatcher } from '../deliveries/dispatcher.ts'
 import type { Database } from '../database/database.ts'
@@ -128,6 +130,28 @@ test('a restore keeps the names of organisers, and a backup from before they had
   await replaceRows(folder, 'private.organisers', nameless)
   await restore(older.owner, await checkBackup(folder))
   expect(await names(older)).toEqual([null])
+})
+
+test('a restore keeps withdrawals and their links, and a backup from before them is restored without', async () => {
+  const [from, to, older] = await Promise.all([openTestDatabase(), openTestDatabase(), openTestDatabase()])
+  const folder = join((await temporaryDirectory()).path, 'backup')
+  const [{ id }] = await from.owner<[{ id: string }]>`
+    insert into public.retreat_applications ${valuesOf({ ...anApplication() })} returning id`
+  const [{ token }] = await from.owner<[{ token: string }]>`
+    insert into private.withdrawal_links (application_id) values (${id}) returning token`
+  await from.owner`select public.withdraw_application(${token}, true, gen_random_uuid())`
+  const stateIn = async ({ owner }: Database) => {
+    const [row] = await owner<[{ state: string }]>`
+      select public.withdrawal_by_token(${token}) ->> 'state' as state`
+    return row.state
+  }
+  await backUp(from.owner, folder)
+  await restore(to.owner, await checkBackup(folder))
+  expect(await stateIn(to)).toBe('withdrawn')
+  await removeTable(folder, 'private.withdrawal_links')
+  await replaceRows(folder, 'private.statuses', [])
+  await restore(older.owner, await checkBackup(folder))
+  expect(await stateIn(older)).toBe('invalid')
 })
 
 test('a restored retreat is the same event in calendars, and a template named like the confirmation keeps its text', async () => {

@@ -13,6 +13,8 @@ export const triggers: readonly Trigger[] = [
   // Today's limits of length and the door are for new applications, not for restored ones.
   { table: applications, name: 'refuse_too_long', firesOnRestore: false },
   { table: applications, name: 'keep_door', firesOnRestore: false },
+  // A backup has no application twice.
+  { table: applications, name: 'revive_withdrawn', firesOnRestore: false },
   // The backup has the deliveries. Receipts and notices were sent when people applied.
   { table: applications, name: 'enqueue_delivery', firesOnRestore: false },
   { table: applications, name: 'then_announce', firesOnRestore: false },

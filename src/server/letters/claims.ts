@@ -74,6 +74,8 @@ export async function claimMail(
       return {
         ...claim,
         ...(isConfirmation && { button: changeLabel }),
+        // Nobody should press a button in a receipt without reading what it does.
+        ...(claim.kind === 'receipt' && { button: null }),
         ...(retreat && { calendar: calendarFileOf(retreat, siteTitle, site.href, new Date()) }),
       }
     }

@@ -262,6 +262,36 @@ test('an RSVP is reported like an application: in a notice of its own, or in the
   )
 })
 
+test('a withdrawal is reported like an RSVP, and its daily number leaves out what was restored', async () => {
+  const [id, other] = [await apply('Zoë'), await apply('Grace', 'Hopper')]
+  const setWithdrawn = (application: string, isWithdrawn: boolean) =>
+    sql()`select private.set_withdrawn(${application}, gen_random_uuid(), ${isWithdrawn})`
+  await storeOrganiser('each')
+  await storeOrganiser('each', { blind: true })
+  await setWithdrawn(id, true)
+  await setWithdrawn(id, false)
+  const messages = (await claimAll()).map((claim) => noticeMessage(claim, site))
+  expect(messages.map(({ subject }) => subject).toSorted()).toEqual([
+    'Somebody has restored the withdrawn application',
+    'Somebody has withdrawn the application',
+    'Zoë Lovelace has restored the withdrawn application',
+    'Zoë Lovelace has withdrawn the application',
+  ])
+  for (const { body } of messages)
+    expect(body).toContain(`https://example.org/retreat/desk#/applications/${id}`)
+
+  await sql()`delete from private.organisers`
+  await storeOrganiser('daily')
+  for (const application of [id, other]) await setWithdrawn(application, true)
+  await setWithdrawn(id, false)
+  await outbox.advanceTime(day + 120)
+  await tidyNotices(sql())
+  const claim = await claimNext()
+  const daily = claim && noticeMessage(claim, site)
+  expect(daily?.subject).toBe('Withdrawn applications')
+  expect(daily?.body).toMatch(/^1 application was withdrawn since \d{4}-\d\d-\d\d \d\d:\d\d UTC\.\n/)
+})
+
 test('an RSVP is stored even if its notice cannot be written', async () => {
   const id = await apply('Zoë')
   await storeOrganiser('each')
@@ -314,7 +344,7 @@ test('notices share the hourly limit with receipts, and test emails do not wait 
   expect(await claimNext()).toMatchObject({ to: email, attempt: 1 })
 })
 
-test('a test of a letter has the example of the link as its button, and no other address', () => {
+test('a test of a letter has the example of its link, in a letter as a button, and no other address', () => {
   const claim = {
     kind: 'test' as const,
     id: 'test',
@@ -329,6 +359,9 @@ test('a test of a letter has the example of the link as its button, and no other
     ...says,
     link: 'https://example.org/retreat/answer/#example',
   })
+  const link = 'https://example.org/retreat/withdraw/#example'
+  const ofReceipt = { ...says, body: `You can withdraw it here: ${link}` }
+  expect(noticeMessage({ ...claim, says: ofReceipt }, site)).toMatchObject({ link, button: null })
 })
 
 test('one server claims each notice; a failed notice is retried, and the result of a stale claim is ignored', async () => {

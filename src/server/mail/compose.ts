@@ -20,10 +20,10 @@ export interface Message {
   why: Paragraph
   /** The reply address; blank for the sender's. */
   replyTo?: string
-  /** The address in the body that becomes a button, if any. It counts only without `paragraphs`. */
+  /** The address in the body that becomes a link, if any. It counts only without `paragraphs`. */
   link?: string | null
-  /** The words of that button; default “Answer”. */
-  button?: string
+  /** The words of the button that leads there, default “Answer”; null for the address itself. */
+  button?: string | null
   /** The content of a calendar file, which is attached. */
   calendar?: string | undefined
 }

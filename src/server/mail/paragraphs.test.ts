@@ -18,6 +18,10 @@ test.each([
   ])
 })
 
+test('without words for a button, the address itself stands below the text', () => {
+  expect(paragraphsOf(`Here: ${link}`, link, null)).toEqual([{ text: 'Here:', link }])
+})
+
 test('the lines after the address follow the button', () => {
   expect(paragraphsOf(`Here: ${link}.\nOr reply.\nBye`, link, words)).toEqual([
     { text: 'Here:', ...button },

@@ -20,26 +20,27 @@ export function plainText(paragraphs: readonly Paragraph[]): string {
 /**
  * The paragraphs of a plain text.
  *
- * @param link The address that becomes a button, below the first paragraph that has it; blank for none.
- * @param button The words of the button.
+ * @param link The address that becomes a link, below the first paragraph that has it; blank for none.
+ * @param button The words of the button that leads there; null for the address itself.
  */
-export function paragraphsOf(text: string, link: string, button: string): Paragraph[] {
+export function paragraphsOf(text: string, link: string, button: string | null): Paragraph[] {
   const texts = text
     .split(/\n[^\S\n]*\n\s*/)
     .map((paragraph) => paragraph.trim())
     .filter((paragraph) => paragraph !== '')
   const index = link === '' ? -1 : texts.findIndex((paragraph) => paragraph.includes(link))
   return texts.flatMap((paragraph, at) =>
-    at === index ? withButton(paragraph, link, button) : { text: paragraph },
+    at === index ? withLink(paragraph, link, button) : { text: paragraph },
   )
 }
 
-/** If the address ends a line, it leaves the text, since it stands below the button. The next lines follow it. */
-function withButton(text: string, link: string, button: string): Paragraph[] {
+/** If the address ends a line, it leaves the text, since it stands below it. The next lines follow it. */
+function withLink(text: string, link: string, label: string | null): Paragraph[] {
+  const button = label === null ? {} : { button: label }
   const at = text.indexOf(link)
   const rest = text.slice(at + link.length)
   const [lineEnd] = /^[.,;:!?]*[^\S\n]*(\n|$)/.exec(rest) ?? []
-  if (lineEnd === undefined) return [{ text, link, button }]
+  if (lineEnd === undefined) return [{ text, link, ...button }]
   const [before, after] = [text.slice(0, at).trim(), rest.slice(lineEnd.length)]
-  return [{ text: before, link, button }, ...(after === '' ? [] : [{ text: after }])]
+  return [{ text: before, link, ...button }, ...(after === '' ? [] : [{ text: after }])]
 }

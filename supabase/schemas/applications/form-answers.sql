@@ -25,16 +25,16 @@ as $$
   end || jsonb_build_object('added_by', private.adder(application))
 $$;
 
--- The status and the RSVP of some applications, whether the same email applied again to the same retreat, and whether it applied
--- to an earlier one. Blind readers do not learn about the same email. One query for all applications, since a query for each
--- would be too slow.
+-- The status and the RSVP of some applications, when they were withdrawn, whether the same email applied again to the same retreat,
+-- and whether it applied to an earlier one. Blind readers do not learn about the same email. One query for all applications, since a
+-- query for each would be too slow.
 create function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
   language plpgsql stable set search_path = ''
 as $$
 begin
   return query
     select standing.application_id, jsonb_build_object(
-      'status', status, 'version', version, 'answer_state', answer_state, 'answer', answer, 'answered_at', answered_at,
+      'status', standing.status, 'version', standing.version, 'withdrawn_at', withdrawn_at, 'answer_state', answer_state, 'answer', answer, 'answered_at', answered_at,
       'kept_until', kept_until, 'same_email', not blind and exists (
         select from public.retreat_applications as other
         where private.person(other.email) = standing.person and other.id <> standing.application_id
@@ -43,7 +43,8 @@ begin
         select from public.retreat_applications as other
         where private.person(other.email) = standing.person and other.edition < standing.edition
       ))
-    from unnest(applications) as one (id) join private.standings as standing on standing.application_id = one.id;
+    from unnest(applications) as one (id) join private.standings as standing on standing.application_id = one.id
+      left join private.statuses as own on own.application_id = one.id;
 end
 $$;
 

@@ -110,3 +110,11 @@ create table private.search_vectors (
   blind_vector tsvector not null
 );
 alter table private.search_vectors enable row level security;
+
+-- The link in a receipt, by which its recipient can withdraw the application. It exists for each application that got a receipt.
+create table private.withdrawal_links (
+  application_id uuid primary key references public.retreat_applications (id) on delete cascade,
+  -- 122 random bits, at the end of the link.
+  token uuid not null unique default gen_random_uuid()
+);
+alter table private.withdrawal_links enable row level security;

@@ -20,6 +20,13 @@ create function private.trimmed(said text) returns text
   language sql immutable parallel safe
   return btrim(said, private.blanks());
 
+-- The token of a link in an email as it is stored; null if the text is none.
+create function private.stored_token(token text) returns uuid
+  language sql immutable parallel safe
+as $$
+  select case when token ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then token::uuid end
+$$;
+
 -- The bias that RFC 3492 adapts after each character of a label.
 create function private.punycode_bias(delta bigint, is_first boolean, points integer) returns integer
   language plpgsql immutable parallel safe

@@ -22,7 +22,8 @@ begin
       select coalesce(jsonb_agg(jsonb_build_object(
         'act', act, 'at', at, 'author', private.author_shown(author, author_id), 'kind', kind,
         'detail', case
-          when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'questions', 'kept', 'link', 'returned', 'added')
+          when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'questions', 'kept', 'link', 'returned', 'added',
+              'withdrawal')
             -- A hold that ended has no reason to hide.
             or kind = 'hold' and detail ->> 'reason' is null then detail
           else '{}' end) order by id), '[]')

@@ -1,7 +1,7 @@
 -- Export: complete applications in large batches.
 
 -- The organisers' work on some applications, for the exported table: when and by whom the status was last changed, the notes, and
--- the state of the letters. It also has the RSVP, and the answers to questions that are not private. It has no address and no
+-- the state of the letters. It also has the time of a withdrawal, the RSVP, and the answers to questions that are not private. It has no address and no
 -- text of a letter, so that organisers who read blind may read it.
 create function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
   language plpgsql stable set search_path = ''
@@ -29,13 +29,14 @@ begin
       where given.application_id = any (applications) and not is_private group by 1
     )
     select each_one, jsonb_build_object(
-      'answer', answer, 'answered_at', answered_at, 'questions', coalesce(questions, '[]'),
+      'answer', answer, 'answered_at', answered_at, 'questions', coalesce(questions, '[]'), 'withdrawn_at', withdrawn_at,
       'decided_by', author, 'decided_at', decided_at,
       'notes', coalesce(notes, '[]'), 'letters', coalesce(letters, '[]'))
     from unnest(applications) as each_one
       left join happened on happened.id = each_one
       left join written on written.id = each_one
       left join guests on guests.id = each_one
-      left join private.standings as standing on standing.application_id = each_one;
+      left join private.standings as standing on standing.application_id = each_one
+      left join private.statuses as own on own.application_id = each_one;
 end
 $$;

@@ -28,10 +28,10 @@ $$;
 -- ids, even none, before the end of the list.
 --
 -- Without an edition, it finds those of the newest. Without a status, or with `all`, it leaves out the applications that were put
--- aside. All keys of the filter are optional: edition, status, search, team_size, paid_solution, answer (an RSVP state), since,
--- until, marks and order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are
--- first. Other orders are `oldest`, `most yes` (the most visible Yes first) and `shuffled` (for each account another order, which
--- stays the same).
+-- aside. With `new` or `shortlisted` it leaves out those that were withdrawn. All keys of the filter are optional: edition, status,
+-- search, team_size, paid_solution, answer (an RSVP state), since, until, marks and order. Marks are `none of mine`, or `disagree`:
+-- a visible Yes and a visible No. By default the newest are first. Other orders are `oldest`, `most yes` (the most visible Yes
+-- first) and `shuffled` (for each account another order, which stays the same).
 create function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, account uuid, out ids uuid[], out next jsonb
 )
@@ -148,6 +148,11 @@ begin
   if wanted = 'new' or wanted is not null and (query is not null or hits is not null) then
     conditions := array_append(conditions,
       'coalesce((select status from private.statuses as own where own.application_id = id), ''new'') = $9');
+  end if;
+  if wanted in ('new', 'shortlisted') and exists (select from private.statuses where withdrawn_at is not null) then
+    -- Nobody has to read or decide them any more. They are in the list of all.
+    conditions := array_append(conditions, 'not exists (
+      select from private.statuses as own where own.application_id = id and own.withdrawn_at is not null)');
   end if;
   if wanted_rsvp is not null then
     conditions := array_append(conditions, '(select private.rsvp_state(is_accepted, told_at, deadline, rsvp, $11)

@@ -7,7 +7,7 @@ create function private.up_to_thousand(counted bigint) returns jsonb
 
 -- The changes of a list that is shown. `shown` has its rows, {id, version}, at most the first thousand. `oldest` is the position
 -- of the last row, whatever the order, and null if the list was read to its end. The result has the changed statuses, the ids of
--- erased applications, the state of all letters, and the RSVPs by id. It also counts the applications that pass the filter and
+-- erased and of withdrawn applications, the state of all letters, and the RSVPs by id. It also counts the applications that pass the filter and
 -- are not shown: those `newer` than all rows, and the others (`older`). `more`: there may be more such applications. `unseen`,
 -- their ids and times, is for desks that were opened before an update.
 create function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, blind boolean, account uuid) returns jsonb
@@ -52,6 +52,10 @@ begin
       'gone', (
         select coalesce(jsonb_agg(id), '[]') from of_list
         where not exists (select from public.retreat_applications as application where application.id = of_list.id)
+      ),
+      'withdrawn', (
+        select coalesce(jsonb_agg(id), '[]')
+        from of_list join private.statuses on application_id = id where withdrawn_at is not null
       ),
       'letters', private.letter_states(array(select id from of_list)),
       'marks', private.mark_counts(array(select id from of_list), account),
@@ -117,7 +121,7 @@ begin
 end
 $$;
 
--- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day in
+-- The count of each status, up to a thousand, as its list has it: withdrawn applications are in that of all. The newest thousand applications that pass the filter are also counted by day in
 -- the given time zone, by team size and by paid solution. `more`: there are more than were counted. A filter by RSVP applies only
 -- to `accepted` and `all`: no other list of the desk has this filter.
 create function private.overview(filter jsonb, zone text, blind boolean, account uuid) returns jsonb
@@ -132,6 +136,7 @@ declare
   counted integer;
   decided integer := 0;
   aside_count integer;
+  withdrawn record;
   shown integer := private.edition_in(filter);
   new_ones record;
   put_aside record;
@@ -143,7 +148,7 @@ begin
     select jsonb_object_agg(name, jsonb_build_object('count', coalesce(count, 0), 'more', in_any_status.next is not null))
       into counts
       from unnest(statuses || 'all'::text) as name left join (
-        select coalesce(status, 'new') as name, count(*)
+        select case when withdrawn_at is null or status = 'aside' then coalesce(status, 'new') end as name, count(*)
           from unnest(in_any_status.ids) as hit (id) left join private.statuses on application_id = id group by 1
         union all select 'all', cardinality(in_any_status.ids)
       ) as counted using (name);
@@ -154,20 +159,23 @@ begin
         'count', cardinality(put_aside.ids), 'more', put_aside.next is not null));
     end if;
   else
+    select count(*) filter (where status = 'new') as new, count(*) filter (where status = 'shortlisted') as shortlisted
+      into withdrawn from private.statuses where statuses.edition = shown and withdrawn_at is not null;
     foreach each_status in array statuses[2:] loop
       counted := private.count_with_status(each_status, shown, 20001);
       decided := decided + counted;
       -- The last status is `aside`. `all` does not include it.
       aside_count := counted;
-      counts := counts || jsonb_build_object(each_status, private.up_to_thousand(counted));
+      counts := counts || jsonb_build_object(each_status, private.up_to_thousand(
+        counted - case when each_status = 'shortlisted' then withdrawn.shortlisted else 0 end));
     end loop;
     select count(*) into counted from (
       select from public.retreat_applications as application
-      where application.edition = shown limit decided + 1001
+      where application.edition = shown limit decided + withdrawn.new + 1001
     ) as application;
     counts := counts || jsonb_build_object('all', private.up_to_thousand(counted - aside_count));
     if decided <= 20000 then
-      counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
+      counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided - withdrawn.new));
     else
       -- There are too many decisions to count. So new applications are searched: at least this many are new.
       new_ones := private.find(

@@ -50,11 +50,14 @@ create table private.statuses (
   version integer not null,
   -- When this status was set.
   set_at timestamptz not null default now(),
-  edition integer not null
+  edition integer not null,
+  -- When the applicant withdrew the application; null unless it is withdrawn.
+  withdrawn_at timestamptz
 );
 create index statuses_of_edition on private.statuses (edition, status, created_at desc, application_id desc);
 -- Lists the people who have been waitlisted longest.
 create index statuses_waitlist on private.statuses (set_at, application_id) where status = 'waitlisted';
+create index statuses_withdrawn on private.statuses (edition, status) where withdrawn_at is not null;
 alter table private.statuses enable row level security;
 
 -- The events of an application, or of the desk as a whole. Rows are added, never changed, and are erased with their application.
@@ -72,10 +75,10 @@ create table private.history (
   -- began, or a retreat got a name. `kept`: an organiser set the applicant's deadline. `link`: an organiser got the applicant's
   -- link. `hold`: an organiser put a hold on the application, or ended it. `retention`: the months of the retention changed, or
   -- due applications were erased. `returned`: a letter came back. `organiser`: what an organiser may do changed. `added`: an
-  -- organiser added the person.
+  -- organiser added the person. `withdrawal`: the applicant withdrew the application, or took that back.
   kind text not null check (kind in ('status', 'note', 'revealed', 'erased', 'blind', 'door', 'letters', 'address', 'told',
     'answer', 'questions', 'kept', 'link', 'places', 'edition', 'hold', 'retention', 'page', 'returned', 'organiser',
-    'added')),
+    'added', 'withdrawal')),
   detail jsonb not null default '{}',
   -- The author's account; null for applicants and for commands. Not a foreign key, so that it also stays when the account is
   -- removed.
@@ -89,6 +92,7 @@ create index history_of_no_application on private.history (id) where application
 create index history_acts on private.history (act);
 create index history_notes on private.history (application_id, at) where kind = 'note';
 create index history_answers on private.history (at) where kind = 'answer';
+create index history_withdrawals on private.history (at) where kind = 'withdrawal';
 alter table private.history enable row level security;
 
 create table private.marks (

@@ -1,4 +1,4 @@
--- Links and deadlines in letters: placeholders until a letter is given to a mail server or to an organiser's mail program.
+-- Links and deadlines in letters and receipts: placeholders until they are given to a mail server or to an organiser's mail program.
 
 -- Whether a text has the placeholder of the link, or of the deadline. Letters are stored with these placeholders.
 create function private.has_link(letter_text text) returns boolean
@@ -117,21 +117,28 @@ as $$
   ) as filled
 $$;
 
--- A text with the link filled in. Without a link (null), the paragraphs that need it are left out.
-create function private.with_answer_link(letter_text text, link text) returns text
+-- A text with a link filled in: `answer_link`, or `withdraw_link` in a receipt. Without a link (null), the paragraphs that need it
+-- are left out.
+create function private.with_link(letter_text text, placeholder text, link text) returns text
   language plpgsql immutable set search_path = ''
 as $$
+declare
+  pattern constant text := '\{\{\s*' || placeholder || '\s*\}\}';
 begin
-  if link is null and private.has_link(letter_text) then
+  if link is null and letter_text ~ pattern then
     letter_text := array_to_string(array(
       select paragraph
       from regexp_split_to_table(letter_text, '(?:\r?\n[ \t]*){2,}') with ordinality as parts (paragraph, position)
-      where not private.has_link(paragraph) order by position
+      where paragraph !~ pattern order by position
     ), E'\n\n');
   end if;
-  return regexp_replace(letter_text, '\{\{\s*answer_link\s*\}\}', coalesce(link, ''), 'g');
+  return regexp_replace(letter_text, pattern, coalesce(link, ''), 'g');
 end
 $$;
+
+create function private.with_answer_link(letter_text text, link text) returns text
+  language plpgsql immutable set search_path = ''
+as $$ begin return private.with_link(letter_text, 'answer_link', link); end $$;
 
 -- A text with the link and the deadline filled in.
 create function private.with_invitation(letter_text text, link text, deadline date) returns text

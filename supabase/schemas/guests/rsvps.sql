@@ -26,7 +26,7 @@ begin
     set rsvp = set_rsvp.rsvp, rsvp_at = case when set_rsvp.rsvp is not null then now() end
     where application_id = application;
   if author = 'applicant' then
-    perform private.write_rsvp_notices(application, act);
+    perform private.write_event_notices(application, act);
   end if;
 end
 $$;
@@ -36,8 +36,7 @@ create function private.application_of_token(token text) returns uuid
   language sql stable set search_path = ''
 as $$
   select application_id from private.invitations as invitation
-  where is_accepted and invitation.token
-    = case when application_of_token.token ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then application_of_token.token::uuid end
+  where is_accepted and invitation.token = private.stored_token(application_of_token.token)
 $$;
 
 -- Refuses more than twenty changes by an applicant in an hour, but no retry of an act. A future time does not count: the clock
@@ -48,7 +47,7 @@ as $$
 begin
   if (
     select count(*) from private.history
-    where application_id = application and kind in ('answer', 'questions') and author = 'applicant'
+    where application_id = application and kind in ('answer', 'questions', 'withdrawal') and author = 'applicant'
       and private.happened_within(at, '1 hour')
   ) >= 20 and not exists (select from private.acts where acts.act = refuse_too_many_changes.act) then
     raise exception 'There were too many changes. Please try again in an hour.' using errcode = 'PT429';

@@ -59,14 +59,15 @@ end
 $$;
 
 -- A receipt's subject and body. The address may be a stranger's, so only a plain first name from the form is used. Otherwise the
--- placeholder is removed with the space before it. The retreat's name is the only other placeholder.
+-- placeholder is removed with the space before it. The other placeholders are the retreat's name, and the link to withdraw, which is
+-- filled in at the handover.
 create function private.receipt(subject text, body text, first_name text, edition integer) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
   name text := private.plain_name(first_name);
   placeholder_values jsonb := jsonb_build_object(
-    'first_name', name, 'retreat', private.retreat_placeholders(edition) -> 'retreat');
+    'first_name', name, 'withdraw_link', '{{withdraw_link}}', 'retreat', private.retreat_placeholders(edition) -> 'retreat');
   head record;
   rest record;
 begin
@@ -110,8 +111,22 @@ begin
   if found then return; end if;
   select * into template from private.templates where name = 'received';
   text := private.receipt(template.subject, template.body, application.first_name, application.edition);
+  insert into private.withdrawal_links (application_id) values (application.id);
   insert into private.deliveries (kind, application_id, subject, body, mailbox, domain)
     values ('receipt', application.id, text ->> 'subject', text ->> 'body', recipient, company);
+end
+$$;
+
+-- Subject and body of a receipt as it is handed over, and the link in it.
+create function private.fill_receipt(application uuid, inout subject text, inout body text, out link text)
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  own_link constant text := private.withdrawal_link(application);
+begin
+  if body ~ '\{\{\s*withdraw_link\s*\}\}' then link := own_link; end if;
+  subject := private.with_link(subject, 'withdraw_link', coalesce(own_link, ''));
+  body := private.with_link(body, 'withdraw_link', own_link);
 end
 $$;
 

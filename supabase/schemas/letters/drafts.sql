@@ -29,7 +29,7 @@ $$;
 
 -- Creates the draft of a template, unless there is one, or its letter is pending or has failed. Skips a letter that the applicant
 -- already got, unless `again` is set, or the letter tells a decision and they were last told another one. Skips a reminder if one
--- was sent in the last three days. Returns the letter's id, null if it was skipped. A dropped letter becomes a draft with its
+-- was sent in the last three days, and everybody who withdrew. Returns the letter's id, null if it was skipped. A dropped letter becomes a draft with its
 -- former text.
 create function private.draft_from_template(application uuid, template text, again boolean default false) returns uuid
   language plpgsql set search_path = ''
@@ -40,7 +40,7 @@ declare
 begin
   select * into letter from private.letters
     where application_id = application and letters.template = draft_from_template.template;
-  if letter.state = 'draft' or private.is_undelivered(letter.id)
+  if letter.state = 'draft' or private.is_undelivered(letter.id) or private.is_withdrawn(application)
     or template in ('reminder', 'questions') and exists (
       select from private.invitations where application_id = application and private.is_reminder_recent(reminded_at)
     )
@@ -61,14 +61,14 @@ begin
 end
 $$;
 
--- Whether a template may still be sent to an applicant. It has to exist. A decision has to be the current one. A reminder is only
+-- Whether a template may still be sent to an applicant. It has to exist, and the application must not be withdrawn. A decision has to be the current one. A reminder is only
 -- for people without an RSVP. A confirmation is only for people who are coming, and a reminder of questions for those of them
 -- with open questions.
 create function private.may_be_said(application uuid, template text) returns boolean
   language plpgsql stable set search_path = ''
 as $$
 begin
-  return exists (select from private.templates where name = may_be_said.template)
+  return exists (select from private.templates where name = may_be_said.template) and not private.is_withdrawn(application)
     and (not private.is_decision(template) or exists (
       select from private.statuses where application_id = application and status = may_be_said.template
     ))

@@ -87,9 +87,8 @@ begin
 end
 $$;
 
--- A text filled in for an application, by default the newest; null if there is none. Its RSVP link is only an example.
--- `site`: the desk's address, used if no server has stored the site's. `has_no_site`: the address is unknown, so the link is
--- left out.
+-- A text filled in for an application, by default the newest; null if there is none. Its link is only an example. `site`: the
+-- desk's address, used if no server has stored the site's. `has_no_site`: the address is unknown, so the link is left out.
 create function private.example(
   occasion text, subject text, body text, application uuid, blind boolean, site text default null
 ) returns jsonb
@@ -97,7 +96,9 @@ create function private.example(
 as $$
 declare
   application_row public.retreat_applications;
-  example_invitation record;
+  is_receipt constant boolean := occasion = 'received';
+  placeholder constant text := case when is_receipt then 'withdraw_link' else 'answer_link' end;
+  example_link text;
   letter jsonb;
 begin
   if char_length(subject) > 200 or char_length(body) > 20000 then
@@ -109,22 +110,22 @@ begin
     select * into application_row from public.retreat_applications where id = application;
   end if;
   if application_row.id is null then return null; end if;
-  if occasion = 'received' then
+  if is_receipt then
     letter := '{"is_long": false}'
       || private.receipt(
         subject, body, case when blind then '(hidden)' else application_row.first_name end, application_row.edition);
   else
     letter := private.filled(subject, body, application_row, blind, case when private.may_ask_for_rsvp(occasion)
       then jsonb_build_object('answer_link', '{{answer_link}}', 'reply_by', '{{reply_by}}') end);
-    select coalesce(nullif(places.site, ''), nullif(example.site, '')) || '/answer/#example' as link,
-        private.today() + days as day
-      into example_invitation from private.places;
-    letter := letter || jsonb_build_object(
-      'subject', private.with_answer_link(letter ->> 'subject', coalesce(example_invitation.link, '')),
-      'body', private.with_answer_link(letter ->> 'body', example_invitation.link),
-      'reply_by', example_invitation.day,
-      'has_no_site', example_invitation.link is null and private.has_link(body));
+    letter := letter || jsonb_build_object('reply_by', (select private.today() + days from private.places));
   end if;
+  select coalesce(nullif(places.site, ''), nullif(example.site, '')) || case when is_receipt then '/withdraw' else '/answer' end
+      || '/#example'
+    into example_link from private.places;
+  letter := letter || jsonb_build_object(
+    'subject', private.with_link(letter ->> 'subject', placeholder, coalesce(example_link, '')),
+    'body', private.with_link(letter ->> 'body', placeholder, example_link),
+    'has_no_site', example_link is null and body ~ ('\{\{\s*' || placeholder || '\s*\}\}'));
   return letter || jsonb_build_object('application', application_row.id, 'name', case when not blind then
     private.full_name(application_row) end);
 end

@@ -259,7 +259,7 @@ begin
 end
 $$;
 
--- Claims a letter or a receipt that is due, and fills in the link and the deadline. For a confirmation, the result also has
+-- Claims a letter or a receipt that is due, and fills in its link and the deadline. For a confirmation, the result also has
 -- the days and the venue of the retreat.
 create function private.claim_letter(delivery uuid, lease interval) returns jsonb
   language plpgsql set search_path = ''
@@ -270,7 +270,11 @@ declare
   is_confirmation boolean := private.is_confirmation(claimed.letter_id);
   sent record;
 begin
-  sent := private.fill_at_handover(claimed.application_id, claimed.subject, claimed.body);
+  if claimed.kind = 'receipt' then
+    sent := private.fill_receipt(claimed.application_id, claimed.subject, claimed.body);
+  else
+    sent := private.fill_at_handover(claimed.application_id, claimed.subject, claimed.body);
+  end if;
   return (
     select jsonb_build_object(
       'id', claimed.id, 'attempt', claimed.attempts, 'uncertain', claimed.may_have_arrived, 'closings', claimed.closings,

@@ -1,6 +1,8 @@
--- Notices: emails to organisers about new applications and RSVPs, if they switched them on. Tests of letters are here too.
+-- Notices: emails to organisers about new applications, RSVPs and withdrawals, if they switched them on. Tests of letters are here
+-- too.
 
--- Notifies the organisers who want an email for each application or RSVP. Beyond ten an hour, the daily email covers them.
+-- Notifies the organisers who want an email for each application, RSVP or withdrawal. Beyond ten an hour, the daily email covers
+-- them.
 create function private.write_notices(application uuid, event bigint default null) returns void
   language sql set search_path = ''
   begin atomic
@@ -13,19 +15,19 @@ create function private.write_notices(application uuid, event bigint default nul
       ) < 10;
   end;
 
--- Writes the notices of the RSVP that an applicant gave by this act. If that fails, the RSVP is still stored.
-create function private.write_rsvp_notices(application uuid, act uuid) returns void
+-- Writes the notices of what an applicant did by this act: an RSVP or a withdrawal. If that fails, it is still stored.
+create function private.write_event_notices(application uuid, act uuid) returns void
   language plpgsql set search_path = ''
 as $$
 begin
   perform private.write_notices(application, id) from private.history
-    where application_id = application and history.act = write_rsvp_notices.act;
+    where application_id = application and history.act = write_event_notices.act;
 exception when others then
-  raise log 'An RSVP was stored without notices (SQLSTATE %).', sqlstate;
+  raise log 'What an applicant did was stored without notices (SQLSTATE %).', sqlstate;
 end
 $$;
 
--- Whether a notice about this application or this RSVP alone was sent to an organiser. A failed one counts, too.
+-- Whether a notice about this application or this event alone was sent to an organiser. A failed one counts, too.
 create function private.had_notice(organiser uuid, application uuid, event bigint) returns boolean
   language sql stable set search_path = ''
 as $$
@@ -36,9 +38,19 @@ as $$
   )
 $$;
 
--- Writes the daily emails that are due, except those with nothing to report. They report the applications and RSVPs since the
--- last daily email, except those with a notice of their own. They also report the applications that will be erased, but not to
--- readers, who cannot keep one.
+-- How many applications were withdrawn in a period and still are, without those with a notice of their own to this organiser.
+create function private.count_withdrawn(organiser uuid, since timestamptz, until timestamptz) returns bigint
+  language sql stable set search_path = ''
+as $$
+  select count(distinct event.application_id)
+  from private.history as event join private.statuses using (application_id)
+  where kind = 'withdrawal' and at > since and at <= until and withdrawn_at is not null
+    and not private.had_notice(organiser, event.application_id, event.id)
+$$;
+
+-- Writes the daily emails that are due, except those with nothing to report. They report the applications, RSVPs and withdrawals
+-- since the last daily email, except those with a notice of their own. They also report the applications that will be erased, but
+-- not to readers, who cannot keep one.
 create function private.write_day_notices() returns void
   language plpgsql set search_path = ''
 as $$
@@ -61,12 +73,12 @@ begin
       select from private.history as rsvp
       where kind = 'answer' and author = 'applicant' and at > told_until and at <= until
         and not private.had_notice(account_id, rsvp.application_id, rsvp.id)
-    );
+    ) or private.count_withdrawn(account_id, told_until, until) > 0;
 end
 $$;
 
 -- Deletes notices and tests after a day, sent or not, and writes the daily emails that are due. A notice about one application or
--- RSVP, sent or failed, stays until the daily email has left out that application or RSVP.
+-- event, sent or failed, stays until the daily email has left out that application or event.
 create function private.tidy_notices() returns void
   language plpgsql set search_path = ''
 as $$
@@ -117,7 +129,7 @@ begin
     report := private.notice_content(claimed, organiser.blind)
       || case when organiser.is_reader then '{"erasing": null}' else '{}' end::jsonb;
     if claimed.application_id is null and claimed.event_id is null
-      and report @> '{"count": 0, "coming": 0, "notComing": 0, "erasing": null}' then
+      and report @> '{"count": 0, "coming": 0, "notComing": 0, "withdrawn": 0, "erasing": null}' then
       delete from private.deliveries where id = notice;
       return null;
     end if;
@@ -131,8 +143,8 @@ begin
 end
 $$;
 
--- The content of a notice: one application, RSVP or change of an organiser, or the counts of a day, with up to fifty plain names
--- of applicants. Applications are counted up to a thousand. Organisers who read blind get no names.
+-- The content of a notice: one application, RSVP, withdrawal or change of an organiser, or the counts of a day, with up to fifty
+-- plain names of applicants. Applications are counted up to a thousand. Organisers who read blind get no names.
 create function private.notice_content(notice private.deliveries, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -145,6 +157,7 @@ begin
         select detail || jsonb_build_object('author', private.author_shown(author, author_id))
         from private.history where id = notice.event_id and kind = 'organiser'
       ),
+      'isWithdrawn', (select (detail ->> 'is_withdrawn')::boolean from private.history where id = notice.event_id),
       'since', notice.since, 'count', count(*),
       'names', case when blind then '[]' else coalesce(to_jsonb((array_agg(name order by position) filter (where name is not null))[:50]), '[]') end
     )
@@ -161,6 +174,7 @@ begin
     select jsonb_build_object(
       'coming', count(*) filter (where detail ->> 'answer' = 'coming'),
       'notComing', count(*) filter (where detail ->> 'answer' = 'not coming'),
+      'withdrawn', private.count_withdrawn(notice.organiser_id, notice.since, notice.until),
       'erasing', private.announced_applications())
     from private.history as rsvp
     where kind = 'answer' and author = 'applicant' and at > notice.since and at <= notice.until

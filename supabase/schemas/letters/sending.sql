@@ -11,13 +11,15 @@ as $$
     returning id
 $$;
 
--- Whether a delivery failed and can be tried again: no receipt older than a day, and no letter whose deadline has passed.
+-- Whether a delivery failed and can be tried again: no receipt older than a day, no letter whose deadline has passed, and none to
+-- an applicant who withdrew.
 create function private.can_retry(delivery private.deliveries) returns boolean
   language plpgsql stable set search_path = ''
 as $$
 begin
   return delivery.state = 'failed' and delivery.kind in ('letter', 'decision', 'receipt')
-    and (delivery.kind <> 'receipt' or delivery.queued_at > now() - interval '1 day') and not private.is_overdue(delivery);
+    and (delivery.kind <> 'receipt' or delivery.queued_at > now() - interval '1 day') and not private.is_overdue(delivery)
+    and not private.is_withdrawn(delivery.application_id);
 end
 $$;
 

@@ -70,6 +70,8 @@ The organisers of {{retreat}}'),
 
 Thank you for your application to {{retreat}}. We have it, and we will get back to you soon.
 
+If you change your mind, you can withdraw it here: {{withdraw_link}}
+
 The organisers of {{retreat}}')
 $$;
 
@@ -104,7 +106,7 @@ declare
   unknown text;
 begin
   perform private.check_text(subject, body);
-  if occasion = 'received' then placeholder_values := '{"first_name": "", "retreat": ""}'; end if;
+  if occasion = 'received' then placeholder_values := '{"first_name": "", "retreat": "", "withdraw_link": ""}'; end if;
   if private.may_ask_for_rsvp(occasion) then
     placeholder_values := placeholder_values || '{"answer_link": "", "reply_by": ""}';
   end if;

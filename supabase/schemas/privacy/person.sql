@@ -54,7 +54,7 @@ declare
     where organiser_id in (select account_id from private.organisers) and kind = 'notice' and until is not null and (
       application.created_at > since and application.created_at <= until or exists (
         select from private.history as event
-        where event.application_id = application.id and event.kind = 'answer' and at > since and at <= until
+        where event.application_id = application.id and event.kind in ('answer', 'withdrawal') and at > since and at <= until
       )
     )
   );
@@ -142,9 +142,10 @@ begin
       'sentence', case when stored.added_by is null then 'I consent to receiving communications from this team' end),
     'address', (select address from private.addresses where application_id = application),
     'status', coalesce((
-      select jsonb_build_object('status', status, 'version', version, 'set_at', set_at)
+      select jsonb_build_object('status', status, 'version', version, 'set_at', set_at, 'withdrawn_at', withdrawn_at)
       from private.statuses where application_id = application
-    ), '{"status": "new", "version": 0, "set_at": null}'),
+    ), '{"status": "new", "version": 0, "set_at": null, "withdrawn_at": null}'),
+    'has_withdrawal_link', exists (select from private.withdrawal_links where application_id = application),
     -- The hold, which exempts the application from the retention.
     'hold', (
       select jsonb_build_object('reason', reason, 'held_by', held_by, 'held_at', held_at)

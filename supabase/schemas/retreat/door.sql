@@ -17,7 +17,7 @@ begin
     perform from public.retreat_applications as former
       where private.answers_digest(former) = private.answers_digest(new) and edition = any (array(
         select id - 1 from private.editions where began_at > clock_timestamp() - interval '1 hour'
-      ));
+      )) and not private.is_withdrawn(former.id);
     if found then
       -- Clients know a repeat by this code and this name.
       raise exception 'duplicate key value violates unique constraint "retreat_applications_once"'

@@ -119,14 +119,20 @@ test.for([
   },
 )
 
-test.for(['/answer/', '/retreat/answer/', '/retreat/answer/index.html'])(
-  'the static answer page at %s obeys its content security policy, and contacts only its host and its backend',
+test.for([
+  '/answer/',
+  '/retreat/answer/',
+  '/retreat/answer/index.html',
+  '/withdraw/',
+  '/retreat/withdraw/index.html',
+])(
+  'the static page of a link at %s obeys its content security policy, and contacts only its host and its backend',
   async (address, { visitor }) => {
     const { page, requests } = await open(visitor, `${address}#${crypto.randomUUID()}`)
-    await page.getByText('This link is no longer valid.').waitFor()
+    await page.getByText(/^This link (is no longer valid|does not work)/).waitFor()
     expect(requests()).toEqual([
       `document ${origin}${address}`,
-      `fetch ${backend}/rest/v1/rpc/place_by_token`,
+      `fetch ${backend}/rest/v1/rpc/${address.includes('answer') ? 'place' : 'withdrawal'}_by_token`,
     ])
     for (const link of await page.locator('link:not([href^="data:"])').all()) {
       const { href } = new URL((await link.getAttribute('href')) ?? '', page.url())

@@ -67,6 +67,7 @@ test('an opened application has its unchanged form answers, history and delivery
     created_at: expect.any(String) as string,
     status: 'new',
     version: 0,
+    withdrawn_at: null,
     same_email: true,
     applied_before: false,
     added_by: null,

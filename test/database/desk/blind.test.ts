@@ -48,7 +48,13 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
   const [removed] = await owner<[{ id: string }]>`select id from auth.users where email = ${emailOfRemoved}`
   const newId = () => crypto.randomUUID()
   const calls: Record<
-    DeskFunction | 'answer_place' | 'answer_questions' | 'door_is_open' | 'place_by_token',
+    | DeskFunction
+    | 'answer_place'
+    | 'answer_questions'
+    | 'door_is_open'
+    | 'place_by_token'
+    | 'withdraw_application'
+    | 'withdrawal_by_token',
     object[]
   > = {
     desk_me: [{}],
@@ -134,6 +140,8 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     place_by_token: [{ token: newId() }],
     answer_place: [{ token: newId(), answer: 'coming', act: newId() }],
     answer_questions: [{ token: newId(), answers: {}, act: newId() }],
+    withdrawal_by_token: [{ token: newId() }],
+    withdraw_application: [{ token: newId(), is_withdrawn: true, act: newId() }],
     desk_edit: [],
     desk_write_to: [],
     desk_readdress: [],
@@ -178,6 +186,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
       'reason',
       'status',
       'version',
+      'withdrawn_at',
       'same_email',
       'applied_before',
       ...Object.keys(noInvitation),

@@ -177,7 +177,14 @@ const readerCalls: readonly string[] = [
 ] satisfies DeskFunction[]
 
 /** The functions for visitors. */
-const visitorFunctions = ['answer_place', 'answer_questions', 'door_is_open', 'place_by_token']
+const visitorFunctions = [
+  'answer_place',
+  'answer_questions',
+  'door_is_open',
+  'place_by_token',
+  'withdraw_application',
+  'withdrawal_by_token',
+]
 
 /** The functions that index expressions use. */
 const indexFunctions = [

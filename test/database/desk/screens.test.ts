@@ -235,7 +235,16 @@ test('applications that joined a list since it was read are counted, and those n
   const shown = [third, second].map((id) => ({ id, version: 1 }))
   const meanwhile = (given: object) =>
     ask<Record<string, unknown>>('meanwhile', { filter, shown, oldest: null, ...given })
-  const noChange = { changed: [], gone: [], marks: {}, new_notes: [], newer: 0, older: 0, more: false }
+  const noChange = {
+    changed: [],
+    gone: [],
+    withdrawn: [],
+    marks: {},
+    new_notes: [],
+    newer: 0,
+    older: 0,
+    more: false,
+  }
   expect(await meanwhile({})).toEqual({
     ...noChange,
     letters: [{}, {}].map(() => expect.objectContaining({ occasion: 'accepted', state: 'draft' }) as object),

@@ -47,12 +47,18 @@ test('an applicant is sent a receipt once somebody has switched receipts on', as
   await apply()
   expect(await receipts()).toEqual([])
   await setReceipts(true)
+  await sql()`update private.places set site = 'https://example.org'`
   const id = await apply({ first_name: 'Zoë', email: 'Zoe@example.org' })
   const server = await startMailServer()
   outbox.startSender(server)
   const [mail] = await server.waitFor(1, 'Zoe@example.org')
   expect(mail).toMatchObject({ subject: 'We have your application' })
   expect(mail?.text).toContain('Hello Zoë,')
+  const [link] = await sql()<[{ token: string }]>`select token from private.withdrawal_links`
+  const address = `https://example.org/withdraw/#${link.token}`
+  expect(mail?.text).toContain(`If you change your mind, you can withdraw it here: ${address}\n`)
+  expect(mail?.text).toContain(`href="${address}"`)
+  expect(mail?.text).not.toContain('>Answer<')
   await expect.poll(receipts).toMatchObject([{ application_id: id, state: 'sent' }])
   expect(server.received).toHaveLength(1)
 })

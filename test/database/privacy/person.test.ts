@@ -53,6 +53,7 @@ async function storeEverything(email: string, word: string): Promise<string> {
     deadline = '2027-01-01' where application_id = ${id}`
   await sql`insert into private.marks (application_id, account_id, author, mark, why)
     values (${id}, gen_random_uuid(), 'tim@example.org', 'no', ${word})`
+  await sql`insert into private.withdrawal_links (application_id) values (${id})`
   await sql`insert into private.holds (application_id, reason, held_by) values (${id}, ${word}, 'tim@example.org')`
   await sql`insert into private.addresses values (${id}, ${`${word}@example.net`})`
   await sql`insert into private.question_answers values (${id}, ${question.id}, ${word})`
@@ -129,6 +130,9 @@ const leftOutTables: Record<string, string> = {
 const leftOutColumns: Record<string, readonly string[]> = {
   'a secret: whoever has it can answer for the person; `has_link` says that there is one': [
     'private.invitations.token',
+  ],
+  'a secret: whoever has it can withdraw the application; `has_withdrawal_link` says that there is one': [
+    'private.withdrawal_links.token',
   ],
   'a digest of what was sent, with the link among it': ['private.acts.given', 'private.history.given'],
   'the account of an organiser, whose email is beside it': [

@@ -125,8 +125,16 @@ export const browser: readonly Break[] = [
     id: 'letter-page-indexed',
     promise: "a letter's link answers nothing automatically, and its token is in no log, query or `Referer`",
     effect: 'Search engines index the page that a letter links to',
-    declaration: 'answerHeaders',
+    declaration: 'linkedHeaders',
     find: "'x-robots-tag': 'noindex'",
     replace: "'x-robots-tag': 'all'",
+  },
+  {
+    id: 'opening-withdraws',
+    promise: 'nobody withdraws by opening a receipt',
+    effect: 'Opening the link of a receipt withdraws the application',
+    declaration: 'start',
+    find: 'readWithdrawal(backend, token, signal)',
+    replace: 'sendWithdrawal(backend, token, true, newActId(), signal)',
   },
 ]

@@ -61,7 +61,7 @@ export const server: readonly Break[] = [
   },
   {
     id: 'wrong-tokens-uncounted',
-    promise: 'wrong tokens of letters',
+    promise: 'wrong tokens of letters and receipts',
     effect: 'Wrong tokens are not counted',
     declaration: 'dataInterface',
     find: "called.parameters.has('token') && isInvalid(result)",

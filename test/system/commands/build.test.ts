@@ -31,7 +31,7 @@ beforeAll(async () => {
 test('`npm run build` writes the site that other tests write from their own build', async () => {
   const site = await writeSite((await temporaryDirectory()).path, ownSettings)
   // The desk's document names a script that contains the commit, and the copy has none.
-  for (const name of ['index.html', 'answer/index.html'])
+  for (const name of ['index.html', 'answer/index.html', 'withdraw/index.html'])
     expect(await readFile(join(built, 'dist', name), 'utf8')).toBe(await readFile(join(site, name), 'utf8'))
 })
 

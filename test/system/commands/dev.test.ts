@@ -92,8 +92,8 @@ describe.sequential('a development server', { shuffle: false }, () => {
     await vi.waitUntil(async () => (await fetch(site)).status === 200, { timeout: 120_000 })
   })
 
-  test('the form, the desk and the answer page are served through Vite, and the rest by the server', async () => {
-    for (const path of ['/', '/desk', '/answer/']) {
+  test('the form, the desk and the pages of links are served through Vite, and the rest by the server', async () => {
+    for (const path of ['/', '/desk', '/answer/', '/withdraw/']) {
       const response = await fetch(site + path)
       expect(response.headers.get('content-security-policy')).toBe(null)
       const html = await response.text()

@@ -182,6 +182,8 @@ async function pauseAfterChanges() {
 interface World {
   applications: { id: string; email: string; version: number }[]
   tokens: string[]
+  /** The tokens of the links in receipts. */
+  receiptTokens: string[]
   drafts: Letter[]
   letters: Letter[]
   claims: { id: string; attempt: number; kind: string; age: number }[]
@@ -196,6 +198,9 @@ async function readWorld() {
   world = {
     applications,
     tokens: (await invitations()).map(({ token }) => token),
+    receiptTokens: (
+      await owner<{ token: string }[]>`select token from private.withdrawal_links order by application_id`
+    ).map(({ token }) => token),
     letters,
     drafts: letters.filter(({ state }) => state === 'draft'),
     claims: await owner`
@@ -204,9 +209,16 @@ async function readWorld() {
   expect({
     drafts: world.drafts.length > 3,
     tokens: world.tokens.length,
+    receiptTokens: world.receiptTokens.length,
     refused: letters.some(({ state }) => state === 'refused'),
     claims: new Set(world.claims.map(({ kind }) => kind)),
-  }).toEqual({ drafts: true, tokens: 3, refused: true, claims: new Set(['letter', 'decision']) })
+  }).toEqual({
+    drafts: true,
+    tokens: 3,
+    receiptTokens: 3,
+    refused: true,
+    claims: new Set(['letter', 'decision']),
+  })
 }
 
 /** Makes the random choices of a seed. */
@@ -247,6 +259,11 @@ const calls: Record<string, (choices: Choices) => object> = {
     again: pick([true, false]),
     receipt: true,
     webhook: true,
+  }),
+  withdraw_application: ({ pick }) => ({
+    token: pick(world.receiptTokens),
+    is_withdrawn: pick([true, false]),
+    act: newId(),
   }),
   desk_answer_questions: ({ pick, random }) => ({
     act: newId(),

@@ -76,7 +76,7 @@ test('the commands that operators rely on exist, with their options', async () =
 test('a CSV file has the promised columns in their order, and marks only at the desk', () => {
   const promised =
     'id,created_at,first_name,last_name,email,phone,linkedin,company,paid_solution,paid_solution_label,custom_solution,' +
-    'team_size,team_size_label,reason,consent,status,answer,answered_at,marks,questions,edition,added_by,decided_by,decided_at,notes,letters\r\n'
+    'team_size,team_size_label,reason,consent,status,answer,answered_at,marks,questions,edition,added_by,withdrawn_at,decided_by,decided_at,notes,letters\r\n'
   // Until 2.0 a new column is added before decided_by, here as well, and nothing else of this line changes.
   expect(csvHeader(tableColumns)).toBe(promised)
   expect(csvHeader(operatorColumns)).toBe(promised.replace('marks,', ''))

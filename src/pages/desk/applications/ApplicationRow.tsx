@@ -22,6 +22,8 @@ interface ApplicationRowProps {
   marks?: MarkCounts['by'] | undefined
   /** Whether somebody else has written a note that the organiser has not seen. */
   hasNewNote?: boolean
+  /** Whether the applicant withdrew the application. */
+  isWithdrawn?: boolean
   /** Highlights what a search found. */
   highlight?: ((text: string) => ReactNode) | undefined
   onSelect: (event: ChangeEvent<HTMLInputElement>) => void
@@ -40,7 +42,8 @@ export const checkboxId = (id: string): string => `select-${id}`
  */
 export function ApplicationRow(props: ApplicationRowProps): ReactNode {
   const { row, href, when, isSelectable, isSelected, isErased, isCurrent, marks } = props
-  const { onSelect, onFocus, onOpen, children, hasNewNote, highlight = (text) => text } = props
+  const { onSelect, onFocus, onOpen, children, hasNewNote, isWithdrawn } = props
+  const { highlight = (text) => text } = props
   const name = nameOf(row)
   return (
     <tr aria-current={isCurrent || undefined} onFocus={onFocus} onClick={openRow}>
@@ -67,8 +70,9 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
             <span className="visually-hidden">New note</span>
           </span>
         )}
-        {row.same_email && <span className="rows-applied-again">applied more than once</span>}
-        {row.applied_before && <span className="rows-applied-again">applied before</span>}
+        {isWithdrawn && <span className="rows-remark">withdrawn</span>}
+        {row.same_email && <span className="rows-remark">applied more than once</span>}
+        {row.applied_before && <span className="rows-remark">applied before</span>}
       </th>
       <td className="rows-company">
         <bdi>{row.company === undefined ? 'hidden' : highlight(shortOf(row.company))}</bdi>

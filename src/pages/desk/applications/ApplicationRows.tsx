@@ -57,7 +57,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
   const queries = useQueryClient()
   const { queue } = useDecisionQueue()
   const { applications: rows, filter } = list
-  const { erased, letters, rsvps, marks, newNotes } = changes
+  const { erased, withdrawn, letters, rsvps, marks, newNotes } = changes
   const [selection, setSelection] = useState(emptySelection)
   const highlighterOf = deferred?.highlighterOf
   const highlight = useMemo(() => highlighterOf?.(filter.search ?? ''), [highlighterOf, filter.search])
@@ -145,6 +145,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
             rsvps,
             marks,
             newNotes,
+            withdrawn,
             filters,
             selected,
             current,

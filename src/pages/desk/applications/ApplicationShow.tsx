@@ -140,6 +140,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
             <bdi>{name}</bdi>
           </Heading>
           <StatusPill application={details.application} />
+          {details.application.withdrawn_at && <span>Withdrawn by the applicant</span>}
           {told && <span>{told}</span>}
           {isAccepted && <RsvpSentence rsvp={details.application} />}
           {details.application.applied_before && <span className="layout-quiet">Applied before</span>}

@@ -34,6 +34,8 @@ interface ApplicationTableProps extends RowListeners {
   marks: Readonly<Record<string, MarkCounts>>
   /** The ids of applications with notes that the organiser has not seen. */
   newNotes: ReadonlySet<string>
+  /** The ids of withdrawn applications. */
+  withdrawn: ReadonlySet<string>
   filters: Filters
   selected: ReadonlySet<string>
   /** The id of the row that keys act on. */
@@ -54,8 +56,9 @@ function byApplication(letters: readonly LetterState[]) {
 
 /** The table of rows. On a phone each row is a card. */
 export function ApplicationTable(props: ApplicationTableProps) {
-  const { rows, isStale, letters, rsvps, marks, newNotes, filters, selected, current, erased, highlight } =
+  const { rows, isStale, letters, rsvps, marks, newNotes, withdrawn, filters, selected, current, erased } =
     props
+  const { highlight } = props
   const { isReader } = useDesk()
   const { queue } = useDecisionQueue()
   const latest = useRef<RowListeners>(props)
@@ -96,6 +99,7 @@ export function ApplicationTable(props: ApplicationTableProps) {
               rsvp={rsvps[row.id] ?? row}
               marks={marks[row.id]?.by}
               hasNewNote={newNotes.has(row.id)}
+              isWithdrawn={withdrawn.has(row.id)}
               isCurrent={row.id === current}
               isSelectable={!isReader}
               isSelected={selected.has(row.id)}
@@ -121,6 +125,7 @@ interface RowProps {
   rsvp: RsvpDetails
   marks: MarkCounts['by'] | undefined
   hasNewNote: boolean
+  isWithdrawn: boolean
   isCurrent: boolean
   isSelectable: boolean
   isSelected: boolean

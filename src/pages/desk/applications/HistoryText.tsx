@@ -41,6 +41,8 @@ function wordsOf(entry: HistoryEntry): ReactNode {
       const { answer } = entry.detail
       return `Answer: ${answer === null ? 'none' : rsvpStates[answer]}`
     }
+    case 'withdrawal':
+      return `Application ${entry.detail.is_withdrawn ? 'withdrawn' : 'restored'}`
     case 'questions':
       return `${countOf(entry.detail.changes, 'answer')} to questions changed`
     case 'kept':

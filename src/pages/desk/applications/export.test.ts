@@ -21,6 +21,7 @@ const row = (): ExportedApplication => ({
   questions: [],
   kept_until: null,
   added_by: null,
+  withdrawn_at: null,
   decided_by: 'ada@example.org',
   decided_at: '2026-11-22T10:03:04.567891+00:00',
   notes: [],

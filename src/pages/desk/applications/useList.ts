@@ -10,8 +10,8 @@ import { useDesk } from '../data/useDesk.tsx'
  *
  * @returns `list`, undefined until it was read; `key`, which is the same for each read of a list; `isStale`, whether `list` is
  *   the former list; `overview`, the last counts that were read; `hasCounts`, whether they are of this retreat; `matchCounts`,
- *   these counts if they are of this list; `changes` since it was read: erased and new applications, letters, RSVPs, marks and new notes;
- *   and what came to this retreat since yesterday.
+ *   these counts if they are of this list; `changes` since it was read: erased, withdrawn and new applications, letters, RSVPs, marks
+ *   and new notes; and what came to this retreat since yesterday.
  */
 export function useList(filters: Filters) {
   const desk = useDesk()
@@ -44,6 +44,10 @@ export function useList(filters: Filters) {
     matchCounts: isSameList ? refreshed.overview.counts : undefined,
     changes: {
       erased: new Set(refreshed?.changes.gone),
+      withdrawn: new Set([
+        ...(data?.applications.flatMap(({ id, withdrawn_at: at }) => (at && isKept(id) ? id : [])) ?? []),
+        ...(changes?.withdrawn ?? []),
+      ]),
       newer: changes?.newer ?? 0,
       older: changes?.older ?? 0,
       more: changes?.more ?? false,

@@ -197,7 +197,7 @@ function applyReply(queue: MutableQueue, outcomes: ReadonlyMap<string, DecisionO
       act.set(application.id, { ...decision, state: 'saved', version })
       rebase(later, application.id, (next) => ({ ...next, baseVersion: version }))
     } else {
-      refuse(queue, { ...application, status, version }, kind === 'told' ? { kind } : { kind, author, at })
+      refuse(queue, { ...application, status, version }, kind === 'stale' ? { kind, author, at } : { kind })
     }
   }
 }

@@ -32,6 +32,8 @@ export interface Refusal {
     | { kind: 'gone' }
     /** The decision to undo was already announced in a letter. */
     | { kind: 'told' }
+    /** The applicant withdrew the application. */
+    | { kind: 'withdrawn' }
     /**
      * `isUncertain`: no response came. `sent` is then the decision on this application that was sent, which may have been saved;
      * null if none was sent.

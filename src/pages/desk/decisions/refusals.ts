@@ -43,6 +43,7 @@ export function sentenceOfRefusal(refusal: Refusal, others: number): string {
   const problem = `${subject}: ${earlier}“${statuses[wanted]}” was ${wordsForNotSaved(refusal)}.`
   if (reason.kind === 'gone')
     return `${problem} The ${isOne ? 'application was' : 'applications were'} erased meanwhile.`
+  if (reason.kind === 'withdrawn') return `${problem} The ${isOne ? 'applicant' : 'applicants'} withdrew.`
   if (reason.kind === 'failed') return `${problem} ${reason.message}`
   const { author, at } = reason
   const them = isOne ? 'it' : 'them'

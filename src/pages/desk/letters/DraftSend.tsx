@@ -145,6 +145,7 @@ const reasons: Record<Unsent['outcome'], string> = {
   missing: 'it uses a question they left blank, or asks for an RSVP they can no longer give.',
   long: 'too long once filled in. Shorten it for this person.',
   again: 'they already have this letter.',
+  withdrawn: 'they withdrew their application.',
   gone: 'no longer a draft: somebody sent it, removed it or changed the decision.',
 }
 

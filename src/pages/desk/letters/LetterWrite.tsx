@@ -91,6 +91,7 @@ const words: Record<
 > = {
   drafted: 'The draft is below. Nothing has been sent.',
   undecided: 'Not drafted: the status of the application has changed.',
+  withdrawn: 'Not drafted: the applicant withdrew the application.',
   gone: 'This application is gone.',
   // The states of an earlier letter:
   draft: 'There is a draft already, below.',
@@ -217,6 +218,7 @@ const outcomeWords = {
   written: 'already had one',
   undelivered: 'not delivered: see Letters',
   gone: 'gone',
+  withdrawn: 'withdrawn',
   undecided: 'skipped: another status',
 }
 

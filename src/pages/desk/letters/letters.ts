@@ -31,7 +31,7 @@ export function isNeitherDecisionNorReceipt(occasion: string): boolean {
   return !isOfDecision(occasion) && occasion !== receipt
 }
 
-/** The placeholders that are filled in only on sending, and the words shown in their place at the desk. */
+/** The placeholders of the invitation, which are filled in only on sending, and the words shown in their place at the desk. */
 export const invitationWords = {
   answer_link: 'RSVP link',
   reply_by: 'their deadline',
@@ -40,7 +40,13 @@ export const invitationWords = {
 /** The hint for the writer of a letter, about the placeholders of the invitation. */
 export const invitationHint = `{{answer_link}} is ${invitationWords.answer_link}, {{reply_by}} is ${invitationWords.reply_by}.`
 
-const invitationPlaceholder = /\{\{\s*(answer_link|reply_by)\s*\}\}/
+/** The placeholder of a receipt's link, by which its recipient can withdraw the application. */
+export const withdrawPlaceholder = 'withdraw_link'
+
+/** All placeholders that are filled in only on sending, and their words. */
+const laterWords = { ...invitationWords, [withdrawPlaceholder]: 'link to withdraw' }
+
+const laterPlaceholder = /\{\{\s*(answer_link|reply_by|withdraw_link)\s*\}\}/
 
 /** The placeholders about the retreat, and where their values come from. */
 export const retreatPlaceholders = ['retreat', 'days', 'venue']
@@ -49,28 +55,31 @@ export const retreatPlaceholders = ['retreat', 'days', 'venue']
 export const retreatWords: Readonly<Record<string, string>> = { days: 'the days', venue: 'the venue' }
 
 /**
- * Splits a text at the placeholders of the invitation and replaces them with their words.
+ * Splits a text at the placeholders that are filled in only on sending, and replaces them with their words.
  *
  * @param replyBy The deadline if the letter were sent today, as `2026-12-31`.
  */
 export function partsOf(text: string, replyBy?: string | null): { words: string; isFilledLater: boolean }[] {
   // The parts at odd positions are the names of placeholders.
-  return text.split(invitationPlaceholder).map((part, index) => {
-    const isPlaceholder = index % 2 === 1 && isInvitationPlaceholder(part)
-    const words =
-      part === 'reply_by' && replyBy ? dayOf(replyBy) : isPlaceholder ? invitationWords[part] : part
+  return text.split(laterPlaceholder).map((part, index) => {
+    const isPlaceholder = index % 2 === 1 && isLaterPlaceholder(part)
+    const words = part === 'reply_by' && replyBy ? dayOf(replyBy) : isPlaceholder ? laterWords[part] : part
     return { words, isFilledLater: isPlaceholder }
   })
 }
 
 /** Whether a text has a placeholder that is filled in only on sending. */
 export function isFilledLater({ subject, body }: Pick<Letter, 'subject' | 'body'>): boolean {
-  return invitationPlaceholder.test(subject + body)
+  return laterPlaceholder.test(subject + body)
 }
 
 /** Whether a placeholder is about the invitation. */
 export function isInvitationPlaceholder(placeholder: string): placeholder is keyof typeof invitationWords {
   return placeholder in invitationWords
+}
+
+function isLaterPlaceholder(placeholder: string): placeholder is keyof typeof laterWords {
+  return placeholder in laterWords
 }
 
 /** Whether letters of this occasion may ask for an RSVP. */

@@ -30,6 +30,8 @@ export function PersonApplication({ about }: { about: AllAboutApplication }) {
           ['Retreat', retreatWords(about.edition)],
           ['Status', statuses[status.status]],
           ['Since', momentOrNone(status.set_at)],
+          ['Withdrawn', momentOrNone(status.withdrawn_at)],
+          ['Link to withdraw', about.has_withdrawal_link ? 'They have one. It is not shown.' : null],
           ['Letters go to', about.address],
           ['Kept', about.hold && keptWords(about.hold)],
           ['Id', id],

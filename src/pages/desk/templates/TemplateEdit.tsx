@@ -31,6 +31,7 @@ import {
   receipt,
   retreatPlaceholders,
   siteOfDesk,
+  withdrawPlaceholder,
 } from '../letters/letters.ts'
 import { LetterFields, LetterText, type LetterContent } from '../letters/LetterText.tsx'
 
@@ -119,6 +120,13 @@ function TemplateForm({ occasion, template }: { occasion: string; template: Temp
             <legend>Insert for accepted people</legend>
             {Object.keys(invitationWords).map(placeholderButton)}
             <p className="control-hint">{invitationHint}</p>
+          </fieldset>
+        )}
+        {occasion === receipt && (
+          <fieldset className="templates-placeholders">
+            <legend>Insert a link</legend>
+            {placeholderButton(withdrawPlaceholder)}
+            <p className="control-hint">With it, applicants can withdraw until you decide.</p>
           </fieldset>
         )}
         {template?.original && !isSameText(template.original, value) && (

@@ -1,7 +1,8 @@
 -- Sets statuses, each only if its version is still the one that the caller saw. `decisions` is an array of {id, status, version,
 -- takes_back}. The result has the outcome of each. `kept`: it is saved. `stale`: not saved, since somebody else changed it; the
 -- result says who, and to what. `told`: not saved, since it would undo (`takes_back`) a decision whose letter was sent or is
--- being sent. `gone`: the application was erased. Repeating the act changes nothing.
+-- being sent. `withdrawn`: not saved, since the applicant withdrew the application and would not get the letter about the decision.
+-- `gone`: the application was erased. Repeating the act changes nothing.
 create function public.desk_decide(act uuid, decisions jsonb) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -42,6 +43,8 @@ begin
       outcome := case when decision.status = current_status.status or exists (
         select from private.history where application_id = decision.id and history.act = desk_decide.act
       ) then 'kept' else 'stale' end;
+    elsif current_status.withdrawn_at is not null and private.is_decision(decision.status) then
+      outcome := 'withdrawn';
     elsif decision.version is distinct from current_status.version then
       outcome := 'stale';
     elsif decision.takes_back and exists (

@@ -17,6 +17,7 @@ begin
   perform private.check_site(site);
   perform private.lock_letters(array[letter]);
   select * into draft from private.letters where id = desk_hand_over.letter;
+  perform private.refuse_withdrawn(draft.application_id);
   text := case when draft.state = 'draft' then private.draft_text(draft, false) end;
   if text is null or text ->> 'seen' is distinct from seen then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';

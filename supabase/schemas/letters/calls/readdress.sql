@@ -17,6 +17,7 @@ begin
     if (failed.kind, failed.state) is distinct from ('letter', 'failed') then
       raise exception 'This letter no longer needs another address.' using errcode = 'PT409';
     end if;
+    perform private.refuse_withdrawn(failed.application_id);
     perform private.write_down(failed.application_id, act, me.email, 'address',
       jsonb_build_object('address', address, 'occasion', (
         select coalesce(template, '') from private.letters where id = failed.letter_id)));

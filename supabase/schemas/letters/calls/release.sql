@@ -1,9 +1,10 @@
 -- Releases drafts, an array of {id, seen}: they are sent after a minute. `seen` identifies the text that the organiser read: a
 -- digest of the template's text, or the version of an edited letter (`draft_text`). For more than thirty letters, `number` must
 -- equal their count. Letters that were sent before need `again`, except reminders. The result has the outcome of each.
--- `released`: it is queued. `gone`: it is no longer a draft, its decision is no longer current, or its questions cannot be
--- answered any more. `changed`: since it was read. `missing`: a placeholder is blank or unknown. `long`: too long once filled in.
--- `again`: sent before. Without a mail server the decision goes to the automation, which emails the applicant.
+-- `released`: it is queued. `gone`: it is no longer a draft, its decision is no longer current, or its questions cannot be answered
+-- any more. `withdrawn`: the applicant withdrew the application. `changed`: since it was read. `missing`: a placeholder is blank or
+-- unknown. `long`: too long once filled in. `again`: sent before. Without a mail server the decision goes to the automation, which
+-- emails the applicant.
 create function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb
@@ -54,6 +55,7 @@ begin
         or private.is_decision(letter.template) and letter.template is distinct from status_now
         or letter.template = 'questions' and not private.are_questions_open(private.edition_of(letter.application_id))
         then 'gone'
+      when private.is_withdrawn(letter.application_id) then 'withdrawn'
       when text ->> 'seen' is distinct from sent.seen then 'changed'
       when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
       when (text ->> 'is_long')::boolean then 'long'

@@ -22,6 +22,7 @@ begin
     -- The caller repeats the change, because the response of the first call was lost.
     return private.letter_deliveries_shown(array[delivery], false) -> 0;
   end if;
+  perform private.refuse_withdrawn(draft.application_id);
   select status into status_now from private.statuses where application_id = draft.application_id;
   text := case when draft.state = 'draft' then private.draft_text(draft, false) end;
   if text is null or text ->> 'seen' is distinct from seen

@@ -1,6 +1,6 @@
 -- Drafts letters of a template; with `again`, even if it was sent before. The result has the outcome of each: drafted, written (a
--- draft or a letter exists already, in the returned `state`), undecided (another decision is current) or gone. Repeating the act
--- drafts none and returns the first result. A desk of version 1.0 sends no `act`.
+-- draft or a letter exists already, in the returned `state`), undecided (another decision is current), withdrawn (the applicant
+-- withdrew) or gone. Repeating the act drafts none and returns the first result. A desk of version 1.0 sends no `act`.
 create function public.desk_write(applications uuid[], occasion text, again boolean default false, act uuid default null)
   returns jsonb
   language plpgsql security definer set search_path = ''
@@ -33,6 +33,7 @@ begin
     if outcome is null then
       select status into status_now from private.statuses where application_id = application;
       outcome := case
+        when private.is_withdrawn(application) then 'withdrawn'
         when private.is_decision(occasion) and occasion is distinct from status_now then 'undecided'
         when private.draft_from_template(application, occasion, coalesce(again, false)) is null then 'written'
         else 'drafted'

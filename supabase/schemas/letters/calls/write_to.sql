@@ -17,6 +17,7 @@ begin
   if not found then
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
   end if;
+  perform private.refuse_withdrawn(application);
   insert into private.letters (id, application_id, subject, body)
     values (act, application, desk_write_to.subject, desk_write_to.body) on conflict do nothing;
   return private.drafts_shown(array[act], false) -> 0;

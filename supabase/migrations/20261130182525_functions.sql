@@ -1,5 +1,14 @@
 -- The functions that changed since the last release. `npm run schema` writes this file: edit the declared schema instead.
 
+-- The token of a link in an email as it is stored; null if the text is none.
+create or replace function private.stored_token(token text) returns uuid
+  language sql immutable parallel safe
+as $$
+  select case when token ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then token::uuid end
+$$;
+
+revoke all on function private.stored_token(text) from public, anon, authenticated;
+
 -- Whether something happened within this span until now.
 create or replace function private.happened_within(moment timestamptz, span interval) returns boolean
   language sql volatile parallel safe
@@ -69,6 +78,29 @@ as $$
   end || jsonb_build_object('added_by', private.adder(application))
 $$;
 
+-- The status and the RSVP of some applications, when they were withdrawn, whether the same email applied again to the same retreat,
+-- and whether it applied to an earlier one. Blind readers do not learn about the same email. One query for all applications, since a
+-- query for each would be too slow.
+create or replace function private.summaries(applications uuid[], blind boolean) returns table (application_id uuid, summary jsonb)
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return query
+    select standing.application_id, jsonb_build_object(
+      'status', standing.status, 'version', standing.version, 'withdrawn_at', withdrawn_at, 'answer_state', answer_state, 'answer', answer, 'answered_at', answered_at,
+      'kept_until', kept_until, 'same_email', not blind and exists (
+        select from public.retreat_applications as other
+        where private.person(other.email) = standing.person and other.id <> standing.application_id
+          and other.edition = standing.edition
+      ), 'applied_before', not blind and standing.edition > 1 and exists (
+        select from public.retreat_applications as other
+        where private.person(other.email) = standing.person and other.edition < standing.edition
+      ))
+    from unnest(applications) as one (id) join private.standings as standing on standing.application_id = one.id
+      left join private.statuses as own on own.application_id = one.id;
+end
+$$;
+
 -- The form answers that a letter may quote, by placeholder, as the form words them; all null without an application. Blind
 -- readers see the form answers that `private.form_answers` shows them, and whether the others are blank. Double braces in form
 -- answers, also of two that follow each other, get a space: at the handover they would be read as a placeholder.
@@ -107,6 +139,92 @@ begin
         left(reason, 5000) ~* '^(?:[\s,;]*(?:https?://|www\.)\S+)+[\s,;]*$'
       from public.retreat_applications as application where application.id = any (ids[start:start + 49]) and added_by is null;
   end loop;
+end
+$$;
+
+-- Whether an application is withdrawn.
+create or replace function private.is_withdrawn(application uuid) returns boolean
+  language sql stable set search_path = ''
+as $$
+  select exists (select from private.statuses where application_id = application and withdrawn_at is not null)
+$$;
+
+revoke all on function private.is_withdrawn(uuid) from public, anon, authenticated;
+
+-- Refuses to send something to the applicant of a withdrawn application.
+create or replace function private.refuse_withdrawn(application uuid) returns void
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  if private.is_withdrawn(application) then
+    raise exception 'The applicant withdrew this application, so no letter is sent to them.' using errcode = 'PT409';
+  end if;
+end
+$$;
+
+revoke all on function private.refuse_withdrawn(uuid) from public, anon, authenticated;
+
+-- The link in the receipt of an application; null if the site's address is unknown.
+create or replace function private.withdrawal_link(application uuid) returns text
+  language sql stable set search_path = ''
+as $$
+  select nullif(site, '') || '/withdraw/#' || token
+  from private.places cross join private.withdrawal_links where application_id = application
+$$;
+
+revoke all on function private.withdrawal_link(uuid) from public, anon, authenticated;
+
+-- The application of a receipt's link; null if the token is unknown, or its application is not of the newest edition.
+create or replace function private.application_of_receipt(token text) returns uuid
+  language sql stable set search_path = ''
+as $$
+  select application.id
+  from private.withdrawal_links as link join public.retreat_applications as application on application.id = link.application_id
+  where link.token = private.stored_token(application_of_receipt.token)
+    and application.edition = (select max(id) from private.editions)
+$$;
+
+revoke all on function private.application_of_receipt(text) from public, anon, authenticated;
+
+-- Withdraws an application, or takes that back. The caller has locked the application. Its letters that were not sent are dropped,
+-- and those to one person become drafts, which nobody can send while it is withdrawn. The status and its version stay: the number
+-- of decisions is the same.
+create or replace function private.set_withdrawn(application uuid, act uuid, is_withdrawn boolean) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  insert into private.statuses (application_id, status, version) values (application, 'new', 0) on conflict do nothing;
+  update private.statuses set withdrawn_at = case when set_withdrawn.is_withdrawn then now() end
+    where application_id = application and (withdrawn_at is not null) <> set_withdrawn.is_withdrawn;
+  if not found then return; end if;
+  perform private.write_down(
+    application, act, 'applicant', 'withdrawal', jsonb_build_object('is_withdrawn', set_withdrawn.is_withdrawn));
+  if set_withdrawn.is_withdrawn then perform private.drop_letters(application); end if;
+  perform private.write_event_notices(application, act);
+end
+$$;
+
+revoke all on function private.set_withdrawn(uuid, uuid, boolean) from public, anon, authenticated;
+
+-- Takes a withdrawal back if the same form answers are sent again, in place of storing them. Otherwise they would count as a
+-- repeat, and applicants would read that they have applied. It runs before the insert, since a repeat ends the statement.
+create or replace function private.revive_withdrawn() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  same uuid;
+begin
+  -- Most retreats have none, and then an insert only looks into an empty index.
+  if not exists (select from private.statuses where withdrawn_at is not null) then return new; end if;
+  -- The unique index finds it.
+  select id into same from public.retreat_applications as former
+    where former.edition = new.edition and private.answers_digest(former) = private.answers_digest(new);
+  if not private.is_withdrawn(same) then return new; end if;
+  perform private.lock_for_letters(array[same]);
+  -- Checked again under the lock: another request may have been quicker, and this one is a repeat.
+  if not private.is_withdrawn(same) then return new; end if;
+  perform private.set_withdrawn(same, gen_random_uuid(), false);
+  return null;
 end
 $$;
 
@@ -307,7 +425,8 @@ begin
       select coalesce(jsonb_agg(jsonb_build_object(
         'act', act, 'at', at, 'author', private.author_shown(author, author_id), 'kind', kind,
         'detail', case
-          when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'questions', 'kept', 'link', 'returned', 'added')
+          when not blind or kind in ('status', 'note', 'revealed', 'told', 'answer', 'questions', 'kept', 'link', 'returned', 'added',
+              'withdrawal')
             -- A hold that ended has no reason to hide.
             or kind = 'hold' and detail ->> 'reason' is null then detail
           else '{}' end) order by id), '[]')
@@ -346,7 +465,7 @@ $$;
 revoke all on function private.application_details(uuid, boolean, boolean) from public, anon, authenticated;
 
 -- The organisers' work on some applications, for the exported table: when and by whom the status was last changed, the notes, and
--- the state of the letters. It also has the RSVP, and the answers to questions that are not private. It has no address and no
+-- the state of the letters. It also has the time of a withdrawal, the RSVP, and the answers to questions that are not private. It has no address and no
 -- text of a letter, so that organisers who read blind may read it.
 create or replace function private.made_of(applications uuid[]) returns table (application_id uuid, made jsonb)
   language plpgsql stable set search_path = ''
@@ -374,14 +493,15 @@ begin
       where given.application_id = any (applications) and not is_private group by 1
     )
     select each_one, jsonb_build_object(
-      'answer', answer, 'answered_at', answered_at, 'questions', coalesce(questions, '[]'),
+      'answer', answer, 'answered_at', answered_at, 'questions', coalesce(questions, '[]'), 'withdrawn_at', withdrawn_at,
       'decided_by', author, 'decided_at', decided_at,
       'notes', coalesce(notes, '[]'), 'letters', coalesce(letters, '[]'))
     from unnest(applications) as each_one
       left join happened on happened.id = each_one
       left join written on written.id = each_one
       left join guests on guests.id = each_one
-      left join private.standings as standing on standing.application_id = each_one;
+      left join private.standings as standing on standing.application_id = each_one
+      left join private.statuses as own on own.application_id = each_one;
 end
 $$;
 
@@ -410,10 +530,10 @@ revoke all on function private.edition_in(jsonb) from public, anon, authenticate
 -- ids, even none, before the end of the list.
 --
 -- Without an edition, it finds those of the newest. Without a status, or with `all`, it leaves out the applications that were put
--- aside. All keys of the filter are optional: edition, status, search, team_size, paid_solution, answer (an RSVP state), since,
--- until, marks and order. Marks are `none of mine`, or `disagree`: a visible Yes and a visible No. By default the newest are
--- first. Other orders are `oldest`, `most yes` (the most visible Yes first) and `shuffled` (for each account another order, which
--- stays the same).
+-- aside. With `new` or `shortlisted` it leaves out those that were withdrawn. All keys of the filter are optional: edition, status,
+-- search, team_size, paid_solution, answer (an RSVP state), since, until, marks and order. Marks are `none of mine`, or `disagree`:
+-- a visible Yes and a visible No. By default the newest are first. Other orders are `oldest`, `most yes` (the most visible Yes
+-- first) and `shuffled` (for each account another order, which stays the same).
 create or replace function private.find(
   filter jsonb, after jsonb, most integer, look integer, blind boolean, account uuid, out ids uuid[], out next jsonb
 )
@@ -531,6 +651,11 @@ begin
     conditions := array_append(conditions,
       'coalesce((select status from private.statuses as own where own.application_id = id), ''new'') = $9');
   end if;
+  if wanted in ('new', 'shortlisted') and exists (select from private.statuses where withdrawn_at is not null) then
+    -- Nobody has to read or decide them any more. They are in the list of all.
+    conditions := array_append(conditions, 'not exists (
+      select from private.statuses as own where own.application_id = id and own.withdrawn_at is not null)');
+  end if;
   if wanted_rsvp is not null then
     conditions := array_append(conditions, '(select private.rsvp_state(is_accepted, told_at, deadline, rsvp, $11)
       from private.invitations as own where own.application_id = id) = any ($10)');
@@ -578,7 +703,7 @@ $$;
 
 -- The changes of a list that is shown. `shown` has its rows, {id, version}, at most the first thousand. `oldest` is the position
 -- of the last row, whatever the order, and null if the list was read to its end. The result has the changed statuses, the ids of
--- erased applications, the state of all letters, and the RSVPs by id. It also counts the applications that pass the filter and
+-- erased and of withdrawn applications, the state of all letters, and the RSVPs by id. It also counts the applications that pass the filter and
 -- are not shown: those `newer` than all rows, and the others (`older`). `more`: there may be more such applications. `unseen`,
 -- their ids and times, is for desks that were opened before an update.
 create or replace function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, blind boolean, account uuid) returns jsonb
@@ -623,6 +748,10 @@ begin
       'gone', (
         select coalesce(jsonb_agg(id), '[]') from of_list
         where not exists (select from public.retreat_applications as application where application.id = of_list.id)
+      ),
+      'withdrawn', (
+        select coalesce(jsonb_agg(id), '[]')
+        from of_list join private.statuses on application_id = id where withdrawn_at is not null
       ),
       'letters', private.letter_states(array(select id from of_list)),
       'marks', private.mark_counts(array(select id from of_list), account),
@@ -690,7 +819,7 @@ $$;
 
 revoke all on function private.since_yesterday(integer, text) from public, anon, authenticated;
 
--- The count of each status, up to a thousand. The newest thousand applications that pass the filter are also counted by day in
+-- The count of each status, up to a thousand, as its list has it: withdrawn applications are in that of all. The newest thousand applications that pass the filter are also counted by day in
 -- the given time zone, by team size and by paid solution. `more`: there are more than were counted. A filter by RSVP applies only
 -- to `accepted` and `all`: no other list of the desk has this filter.
 create or replace function private.overview(filter jsonb, zone text, blind boolean, account uuid) returns jsonb
@@ -705,6 +834,7 @@ declare
   counted integer;
   decided integer := 0;
   aside_count integer;
+  withdrawn record;
   shown integer := private.edition_in(filter);
   new_ones record;
   put_aside record;
@@ -716,7 +846,7 @@ begin
     select jsonb_object_agg(name, jsonb_build_object('count', coalesce(count, 0), 'more', in_any_status.next is not null))
       into counts
       from unnest(statuses || 'all'::text) as name left join (
-        select coalesce(status, 'new') as name, count(*)
+        select case when withdrawn_at is null or status = 'aside' then coalesce(status, 'new') end as name, count(*)
           from unnest(in_any_status.ids) as hit (id) left join private.statuses on application_id = id group by 1
         union all select 'all', cardinality(in_any_status.ids)
       ) as counted using (name);
@@ -727,20 +857,23 @@ begin
         'count', cardinality(put_aside.ids), 'more', put_aside.next is not null));
     end if;
   else
+    select count(*) filter (where status = 'new') as new, count(*) filter (where status = 'shortlisted') as shortlisted
+      into withdrawn from private.statuses where statuses.edition = shown and withdrawn_at is not null;
     foreach each_status in array statuses[2:] loop
       counted := private.count_with_status(each_status, shown, 20001);
       decided := decided + counted;
       -- The last status is `aside`. `all` does not include it.
       aside_count := counted;
-      counts := counts || jsonb_build_object(each_status, private.up_to_thousand(counted));
+      counts := counts || jsonb_build_object(each_status, private.up_to_thousand(
+        counted - case when each_status = 'shortlisted' then withdrawn.shortlisted else 0 end));
     end loop;
     select count(*) into counted from (
       select from public.retreat_applications as application
-      where application.edition = shown limit decided + 1001
+      where application.edition = shown limit decided + withdrawn.new + 1001
     ) as application;
     counts := counts || jsonb_build_object('all', private.up_to_thousand(counted - aside_count));
     if decided <= 20000 then
-      counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided));
+      counts := counts || jsonb_build_object('new', private.up_to_thousand(counted - decided - withdrawn.new));
     else
       -- There are too many decisions to count. So new applications are searched: at least this many are new.
       new_ones := private.find(
@@ -952,21 +1085,30 @@ $$;
 
 revoke all on function private.as_unsent(private.deliveries) from public, anon, authenticated;
 
--- A text with the link filled in. Without a link (null), the paragraphs that need it are left out.
-create or replace function private.with_answer_link(letter_text text, link text) returns text
+-- A text with a link filled in: `answer_link`, or `withdraw_link` in a receipt. Without a link (null), the paragraphs that need it
+-- are left out.
+create or replace function private.with_link(letter_text text, placeholder text, link text) returns text
   language plpgsql immutable set search_path = ''
 as $$
+declare
+  pattern constant text := '\{\{\s*' || placeholder || '\s*\}\}';
 begin
-  if link is null and private.has_link(letter_text) then
+  if link is null and letter_text ~ pattern then
     letter_text := array_to_string(array(
       select paragraph
       from regexp_split_to_table(letter_text, '(?:\r?\n[ \t]*){2,}') with ordinality as parts (paragraph, position)
-      where not private.has_link(paragraph) order by position
+      where paragraph !~ pattern order by position
     ), E'\n\n');
   end if;
-  return regexp_replace(letter_text, '\{\{\s*answer_link\s*\}\}', coalesce(link, ''), 'g');
+  return regexp_replace(letter_text, pattern, coalesce(link, ''), 'g');
 end
 $$;
+
+revoke all on function private.with_link(text, text, text) from public, anon, authenticated;
+
+create or replace function private.with_answer_link(letter_text text, link text) returns text
+  language plpgsql immutable set search_path = ''
+as $$ begin return private.with_link(letter_text, 'answer_link', link); end $$;
 
 revoke all on function private.with_answer_link(text, text) from public, anon, authenticated;
 
@@ -1063,6 +1205,45 @@ begin
 end
 $$;
 
+-- Sets an RSVP, null for none. The caller has locked the application. The newest RSVP counts, and the history has all. A
+-- person with an RSVP gets no more reminders. Only a person who is coming gets a confirmation and a reminder of questions.
+create or replace function private.set_rsvp(application uuid, act uuid, author text, rsvp text) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  if exists (
+    select from private.invitations as invitation
+    where application_id = application and invitation.rsvp is not distinct from set_rsvp.rsvp
+  ) then
+    return;
+  end if;
+  perform private.write_down(application, act, author, 'answer', jsonb_build_object('answer', rsvp));
+  if rsvp is not null then
+    perform private.drop_letters(application, 'reminder');
+  end if;
+  if rsvp is distinct from 'coming' then
+    perform private.drop_letters(application, 'confirmed');
+    perform private.drop_letters(application, 'questions');
+  elsif author = 'applicant' then
+    perform private.write_confirmation(application, act);
+  end if;
+  update private.invitations as invitation
+    set rsvp = set_rsvp.rsvp, rsvp_at = case when set_rsvp.rsvp is not null then now() end
+    where application_id = application;
+  if author = 'applicant' then
+    perform private.write_event_notices(application, act);
+  end if;
+end
+$$;
+
+-- The application of a link's token; null if the token is unknown, or the acceptance was taken back.
+create or replace function private.application_of_token(token text) returns uuid
+  language sql stable set search_path = ''
+as $$
+  select application_id from private.invitations as invitation
+  where is_accepted and invitation.token = private.stored_token(application_of_token.token)
+$$;
+
 -- Refuses more than twenty changes by an applicant in an hour, but no retry of an act. A future time does not count: the clock
 -- was set back.
 create or replace function private.refuse_too_many_changes(application uuid, act uuid) returns void
@@ -1071,7 +1252,7 @@ as $$
 begin
   if (
     select count(*) from private.history
-    where application_id = application and kind in ('answer', 'questions') and author = 'applicant'
+    where application_id = application and kind in ('answer', 'questions', 'withdrawal') and author = 'applicant'
       and private.happened_within(at, '1 hour')
   ) >= 20 and not exists (select from private.acts where acts.act = refuse_too_many_changes.act) then
     raise exception 'There were too many changes. Please try again in an hour.' using errcode = 'PT429';
@@ -1082,14 +1263,15 @@ $$;
 drop function if exists private.receipt(text, text, text);
 
 -- A receipt's subject and body. The address may be a stranger's, so only a plain first name from the form is used. Otherwise the
--- placeholder is removed with the space before it. The retreat's name is the only other placeholder.
+-- placeholder is removed with the space before it. The other placeholders are the retreat's name, and the link to withdraw, which is
+-- filled in at the handover.
 create or replace function private.receipt(subject text, body text, first_name text, edition integer) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 declare
   name text := private.plain_name(first_name);
   placeholder_values jsonb := jsonb_build_object(
-    'first_name', name, 'retreat', private.retreat_placeholders(edition) -> 'retreat');
+    'first_name', name, 'withdraw_link', '{{withdraw_link}}', 'retreat', private.retreat_placeholders(edition) -> 'retreat');
   head record;
   rest record;
 begin
@@ -1135,10 +1317,26 @@ begin
   if found then return; end if;
   select * into template from private.templates where name = 'received';
   text := private.receipt(template.subject, template.body, application.first_name, application.edition);
+  insert into private.withdrawal_links (application_id) values (application.id);
   insert into private.deliveries (kind, application_id, subject, body, mailbox, domain)
     values ('receipt', application.id, text ->> 'subject', text ->> 'body', recipient, company);
 end
 $$;
+
+-- Subject and body of a receipt as it is handed over, and the link in it.
+create or replace function private.fill_receipt(application uuid, inout subject text, inout body text, out link text)
+  language plpgsql stable set search_path = ''
+as $$
+declare
+  own_link constant text := private.withdrawal_link(application);
+begin
+  if body ~ '\{\{\s*withdraw_link\s*\}\}' then link := own_link; end if;
+  subject := private.with_link(subject, 'withdraw_link', coalesce(own_link, ''));
+  body := private.with_link(body, 'withdraw_link', own_link);
+end
+$$;
+
+revoke all on function private.fill_receipt(uuid, text, text) from public, anon, authenticated;
 
 -- Refuses an invalid delivery. A trigger instead of constraints: PostgreSQL would prepare constraints for each insert,
 -- including an application's own delivery (docs/decisions/0058).
@@ -1205,6 +1403,61 @@ begin
       || coalesce('-' || nullif(private.times_told(letter.id), 0), '')
     else letter.version::text
   end);
+end
+$$;
+
+-- Creates the draft of a template, unless there is one, or its letter is pending or has failed. Skips a letter that the applicant
+-- already got, unless `again` is set, or the letter tells a decision and they were last told another one. Skips a reminder if one
+-- was sent in the last three days, and everybody who withdrew. Returns the letter's id, null if it was skipped. A dropped letter becomes a draft with its
+-- former text.
+create or replace function private.draft_from_template(application uuid, template text, again boolean default false) returns uuid
+  language plpgsql set search_path = ''
+as $$
+declare
+  letter private.letters;
+  drafted uuid;
+begin
+  select * into letter from private.letters
+    where application_id = application and letters.template = draft_from_template.template;
+  if letter.state = 'draft' or private.is_undelivered(letter.id) or private.is_withdrawn(application)
+    or template in ('reminder', 'questions') and exists (
+      select from private.invitations where application_id = application and private.is_reminder_recent(reminded_at)
+    )
+    or not again and private.times_told(letter.id) > 0
+      and (not private.is_decision(template) or private.decision_told(application) = template)
+  then
+    return null;
+  elsif letter.id is null then
+    insert into private.letters (application_id, template) values (application, draft_from_template.template)
+      on conflict do nothing returning id into drafted;
+  else
+    -- A letter that was sent before gets its template's text.
+    update private.letters set state = 'draft', drafted_at = now(), version = version + 1,
+        subject = case when state = 'dropped' then subject end, body = case when state = 'dropped' then body end
+      where id = letter.id returning id into drafted;
+  end if;
+  return drafted;
+end
+$$;
+
+-- Whether a template may still be sent to an applicant. It has to exist, and the application must not be withdrawn. A decision has to be the current one. A reminder is only
+-- for people without an RSVP. A confirmation is only for people who are coming, and a reminder of questions for those of them
+-- with open questions.
+create or replace function private.may_be_said(application uuid, template text) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return exists (select from private.templates where name = may_be_said.template) and not private.is_withdrawn(application)
+    and (not private.is_decision(template) or exists (
+      select from private.statuses where application_id = application and status = may_be_said.template
+    ))
+    and (template <> 'reminder' or not exists (
+      select from private.invitations where application_id = application and rsvp is not null
+    ))
+    and (template not in ('confirmed', 'questions') or exists (
+      select from private.invitations where application_id = application and is_accepted and rsvp = 'coming'
+    ))
+    and (template <> 'questions' or private.has_open_questions(application));
 end
 $$;
 
@@ -1289,9 +1542,8 @@ begin
 end
 $$;
 
--- A text filled in for an application, by default the newest; null if there is none. Its RSVP link is only an example.
--- `site`: the desk's address, used if no server has stored the site's. `has_no_site`: the address is unknown, so the link is
--- left out.
+-- A text filled in for an application, by default the newest; null if there is none. Its link is only an example. `site`: the
+-- desk's address, used if no server has stored the site's. `has_no_site`: the address is unknown, so the link is left out.
 create or replace function private.example(
   occasion text, subject text, body text, application uuid, blind boolean, site text default null
 ) returns jsonb
@@ -1299,7 +1551,9 @@ create or replace function private.example(
 as $$
 declare
   application_row public.retreat_applications;
-  example_invitation record;
+  is_receipt constant boolean := occasion = 'received';
+  placeholder constant text := case when is_receipt then 'withdraw_link' else 'answer_link' end;
+  example_link text;
   letter jsonb;
 begin
   if char_length(subject) > 200 or char_length(body) > 20000 then
@@ -1311,22 +1565,22 @@ begin
     select * into application_row from public.retreat_applications where id = application;
   end if;
   if application_row.id is null then return null; end if;
-  if occasion = 'received' then
+  if is_receipt then
     letter := '{"is_long": false}'
       || private.receipt(
         subject, body, case when blind then '(hidden)' else application_row.first_name end, application_row.edition);
   else
     letter := private.filled(subject, body, application_row, blind, case when private.may_ask_for_rsvp(occasion)
       then jsonb_build_object('answer_link', '{{answer_link}}', 'reply_by', '{{reply_by}}') end);
-    select coalesce(nullif(places.site, ''), nullif(example.site, '')) || '/answer/#example' as link,
-        private.today() + days as day
-      into example_invitation from private.places;
-    letter := letter || jsonb_build_object(
-      'subject', private.with_answer_link(letter ->> 'subject', coalesce(example_invitation.link, '')),
-      'body', private.with_answer_link(letter ->> 'body', example_invitation.link),
-      'reply_by', example_invitation.day,
-      'has_no_site', example_invitation.link is null and private.has_link(body));
+    letter := letter || jsonb_build_object('reply_by', (select private.today() + days from private.places));
   end if;
+  select coalesce(nullif(places.site, ''), nullif(example.site, '')) || case when is_receipt then '/withdraw' else '/answer' end
+      || '/#example'
+    into example_link from private.places;
+  letter := letter || jsonb_build_object(
+    'subject', private.with_link(letter ->> 'subject', placeholder, coalesce(example_link, '')),
+    'body', private.with_link(letter ->> 'body', placeholder, example_link),
+    'has_no_site', example_link is null and body ~ ('\{\{\s*' || placeholder || '\s*\}\}'));
   return letter || jsonb_build_object('application', application_row.id, 'name', case when not blind then
     private.full_name(application_row) end);
 end
@@ -1502,7 +1756,7 @@ begin
 end
 $$;
 
--- Claims a letter or a receipt that is due, and fills in the link and the deadline. For a confirmation, the result also has
+-- Claims a letter or a receipt that is due, and fills in its link and the deadline. For a confirmation, the result also has
 -- the days and the venue of the retreat.
 create or replace function private.claim_letter(delivery uuid, lease interval) returns jsonb
   language plpgsql set search_path = ''
@@ -1513,7 +1767,11 @@ declare
   is_confirmation boolean := private.is_confirmation(claimed.letter_id);
   sent record;
 begin
-  sent := private.fill_at_handover(claimed.application_id, claimed.subject, claimed.body);
+  if claimed.kind = 'receipt' then
+    sent := private.fill_receipt(claimed.application_id, claimed.subject, claimed.body);
+  else
+    sent := private.fill_at_handover(claimed.application_id, claimed.subject, claimed.body);
+  end if;
   return (
     select jsonb_build_object(
       'id', claimed.id, 'attempt', claimed.attempts, 'uncertain', claimed.may_have_arrived, 'closings', claimed.closings,
@@ -1557,7 +1815,8 @@ begin
 end
 $$;
 
--- Notifies the organisers who want an email for each application or RSVP. Beyond ten an hour, the daily email covers them.
+-- Notifies the organisers who want an email for each application, RSVP or withdrawal. Beyond ten an hour, the daily email covers
+-- them.
 create or replace function private.write_notices(application uuid, event bigint default null) returns void
   language sql set search_path = ''
   begin atomic
@@ -1570,9 +1829,35 @@ create or replace function private.write_notices(application uuid, event bigint 
       ) < 10;
   end;
 
--- Writes the daily emails that are due, except those with nothing to report. They report the applications and RSVPs since the
--- last daily email, except those with a notice of their own. They also report the applications that will be erased, but not to
--- readers, who cannot keep one.
+-- Writes the notices of what an applicant did by this act: an RSVP or a withdrawal. If that fails, it is still stored.
+create or replace function private.write_event_notices(application uuid, act uuid) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  perform private.write_notices(application, id) from private.history
+    where application_id = application and history.act = write_event_notices.act;
+exception when others then
+  raise log 'What an applicant did was stored without notices (SQLSTATE %).', sqlstate;
+end
+$$;
+
+revoke all on function private.write_event_notices(uuid, uuid) from public, anon, authenticated;
+
+-- How many applications were withdrawn in a period and still are, without those with a notice of their own to this organiser.
+create or replace function private.count_withdrawn(organiser uuid, since timestamptz, until timestamptz) returns bigint
+  language sql stable set search_path = ''
+as $$
+  select count(distinct event.application_id)
+  from private.history as event join private.statuses using (application_id)
+  where kind = 'withdrawal' and at > since and at <= until and withdrawn_at is not null
+    and not private.had_notice(organiser, event.application_id, event.id)
+$$;
+
+revoke all on function private.count_withdrawn(uuid, timestamp with time zone, timestamp with time zone) from public, anon, authenticated;
+
+-- Writes the daily emails that are due, except those with nothing to report. They report the applications, RSVPs and withdrawals
+-- since the last daily email, except those with a notice of their own. They also report the applications that will be erased, but
+-- not to readers, who cannot keep one.
 create or replace function private.write_day_notices() returns void
   language plpgsql set search_path = ''
 as $$
@@ -1595,12 +1880,12 @@ begin
       select from private.history as rsvp
       where kind = 'answer' and author = 'applicant' and at > told_until and at <= until
         and not private.had_notice(account_id, rsvp.application_id, rsvp.id)
-    );
+    ) or private.count_withdrawn(account_id, told_until, until) > 0;
 end
 $$;
 
 -- Deletes notices and tests after a day, sent or not, and writes the daily emails that are due. A notice about one application or
--- RSVP, sent or failed, stays until the daily email has left out that application or RSVP.
+-- event, sent or failed, stays until the daily email has left out that application or event.
 create or replace function private.tidy_notices() returns void
   language plpgsql set search_path = ''
 as $$
@@ -1653,7 +1938,7 @@ begin
     report := private.notice_content(claimed, organiser.blind)
       || case when organiser.is_reader then '{"erasing": null}' else '{}' end::jsonb;
     if claimed.application_id is null and claimed.event_id is null
-      and report @> '{"count": 0, "coming": 0, "notComing": 0, "erasing": null}' then
+      and report @> '{"count": 0, "coming": 0, "notComing": 0, "withdrawn": 0, "erasing": null}' then
       delete from private.deliveries where id = notice;
       return null;
     end if;
@@ -1667,8 +1952,8 @@ begin
 end
 $$;
 
--- The content of a notice: one application, RSVP or change of an organiser, or the counts of a day, with up to fifty plain names
--- of applicants. Applications are counted up to a thousand. Organisers who read blind get no names.
+-- The content of a notice: one application, RSVP, withdrawal or change of an organiser, or the counts of a day, with up to fifty
+-- plain names of applicants. Applications are counted up to a thousand. Organisers who read blind get no names.
 create or replace function private.notice_content(notice private.deliveries, blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -1681,6 +1966,7 @@ begin
         select detail || jsonb_build_object('author', private.author_shown(author, author_id))
         from private.history where id = notice.event_id and kind = 'organiser'
       ),
+      'isWithdrawn', (select (detail ->> 'is_withdrawn')::boolean from private.history where id = notice.event_id),
       'since', notice.since, 'count', count(*),
       'names', case when blind then '[]' else coalesce(to_jsonb((array_agg(name order by position) filter (where name is not null))[:50]), '[]') end
     )
@@ -1697,6 +1983,7 @@ begin
     select jsonb_build_object(
       'coming', count(*) filter (where detail ->> 'answer' = 'coming'),
       'notComing', count(*) filter (where detail ->> 'answer' = 'not coming'),
+      'withdrawn', private.count_withdrawn(notice.organiser_id, notice.since, notice.until),
       'erasing', private.announced_applications())
     from private.history as rsvp
     where kind = 'answer' and author = 'applicant' and at > notice.since and at <= notice.until
@@ -1987,6 +2274,18 @@ $$;
 
 revoke all on function private.return_letter(private.deliveries) from public, anon, authenticated;
 
+-- Whether a delivery failed and can be tried again: no receipt older than a day, no letter whose deadline has passed, and none to
+-- an applicant who withdrew.
+create or replace function private.can_retry(delivery private.deliveries) returns boolean
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return delivery.state = 'failed' and delivery.kind in ('letter', 'decision', 'receipt')
+    and (delivery.kind <> 'receipt' or delivery.queued_at > now() - interval '1 day') and not private.is_overdue(delivery)
+    and not private.is_withdrawn(delivery.application_id);
+end
+$$;
+
 -- The templates of the product, with the texts that a new database has.
 create or replace function private.first_templates() returns table (name text, kind text, subject text, body text)
   language sql immutable set search_path = ''
@@ -2057,6 +2356,8 @@ The organisers of {{retreat}}'),
 
 Thank you for your application to {{retreat}}. We have it, and we will get back to you soon.
 
+If you change your mind, you can withdraw it here: {{withdraw_link}}
+
 The organisers of {{retreat}}')
 $$;
 
@@ -2070,7 +2371,7 @@ declare
   unknown text;
 begin
   perform private.check_text(subject, body);
-  if occasion = 'received' then placeholder_values := '{"first_name": "", "retreat": ""}'; end if;
+  if occasion = 'received' then placeholder_values := '{"first_name": "", "retreat": "", "withdraw_link": ""}'; end if;
   if private.may_ask_for_rsvp(occasion) then
     placeholder_values := placeholder_values || '{"answer_link": "", "reply_by": ""}';
   end if;
@@ -2112,7 +2413,7 @@ declare
     where organiser_id in (select account_id from private.organisers) and kind = 'notice' and until is not null and (
       application.created_at > since and application.created_at <= until or exists (
         select from private.history as event
-        where event.application_id = application.id and event.kind = 'answer' and at > since and at <= until
+        where event.application_id = application.id and event.kind in ('answer', 'withdrawal') and at > since and at <= until
       )
     )
   );
@@ -2167,9 +2468,10 @@ begin
       'sentence', case when stored.added_by is null then 'I consent to receiving communications from this team' end),
     'address', (select address from private.addresses where application_id = application),
     'status', coalesce((
-      select jsonb_build_object('status', status, 'version', version, 'set_at', set_at)
+      select jsonb_build_object('status', status, 'version', version, 'set_at', set_at, 'withdrawn_at', withdrawn_at)
       from private.statuses where application_id = application
-    ), '{"status": "new", "version": 0, "set_at": null}'),
+    ), '{"status": "new", "version": 0, "set_at": null, "withdrawn_at": null}'),
+    'has_withdrawal_link', exists (select from private.withdrawal_links where application_id = application),
     -- The hold, which exempts the application from the retention.
     'hold', (
       select jsonb_build_object('reason', reason, 'held_by', held_by, 'held_at', held_at)
@@ -2330,7 +2632,7 @@ begin
     perform from public.retreat_applications as former
       where private.answers_digest(former) = private.answers_digest(new) and edition = any (array(
         select id - 1 from private.editions where began_at > clock_timestamp() - interval '1 hour'
-      ));
+      )) and not private.is_withdrawn(former.id);
     if found then
       -- Clients know a repeat by this code and this name.
       raise exception 'duplicate key value violates unique constraint "retreat_applications_once"'
@@ -2633,6 +2935,62 @@ $$;
 revoke all on function public.desk_add(uuid, jsonb, boolean, boolean, boolean) from public, anon, authenticated;
 grant execute on function public.desk_add(uuid, jsonb, boolean, boolean, boolean) to authenticated;
 
+-- Withdraws an application by the link in its receipt, or takes that back (`is_withdrawn` false). Repeating the act changes nothing,
+-- and neither does what is so already. Nothing changes once the application is decided. Returns the application afterwards, as
+-- `withdrawal_by_token` does.
+create or replace function public.withdraw_application(token text, is_withdrawn boolean, act uuid) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  application uuid := private.application_of_receipt(token);
+begin
+  if act is null or is_withdrawn is null then
+    raise exception 'An application is withdrawn or not, and the act has an id.' using errcode = '22023';
+  elsif application is null then
+    return jsonb_build_object('state', 'invalid');
+  end if;
+  perform private.lock_for_letters(array[application]);
+  -- Read again under the lock, since an organiser may have decided meanwhile.
+  if public.withdrawal_by_token(token) ->> 'state' = (case when is_withdrawn then 'open' else 'withdrawn' end) then
+    perform private.refuse_too_many_changes(application, act);
+    if private.begin_act(act, 'withdraw_application', token, is_withdrawn::text) then
+      perform private.set_withdrawn(application, act, is_withdrawn);
+    end if;
+  end if;
+  return public.withdrawal_by_token(token);
+end
+$$;
+
+revoke all on function public.withdraw_application(text, boolean, uuid) from public, anon, authenticated;
+grant execute on function public.withdraw_application(text, boolean, uuid) to anon, authenticated;
+
+-- Returns an application as the page of its receipt's link shows it. "state" is "open", "withdrawn", "decided", or "invalid", which
+-- comes alone. The other keys are "first_name", null unless it is plain, and "applied_on", the day. Nothing else is returned: the
+-- receipt went to an address that nobody verified.
+create or replace function public.withdrawal_by_token(token text) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  application uuid := private.application_of_receipt(token);
+begin
+  if application is null then
+    return jsonb_build_object('state', 'invalid');
+  end if;
+  return (
+    select jsonb_build_object(
+      'state', case when private.is_decision(status) then 'decided' when withdrawn_at is not null then 'withdrawn' else 'open' end,
+      'first_name', private.plain_name(first_name),
+      'applied_on', (stored.created_at at time zone coalesce(zone, 'UTC'))::date)
+    from private.places
+      cross join public.retreat_applications as stored left join private.statuses on application_id = stored.id
+    where stored.id = application
+  );
+end
+$$;
+
+revoke all on function public.withdrawal_by_token(text) from public, anon, authenticated;
+grant execute on function public.withdrawal_by_token(text) to anon, authenticated;
+
 -- One application with everything that is known about it, its letters, and the state of all letters. Readers get no private
 -- answers, no drafts, no texts of letters, and no state of all letters, which has the templates. `me`: the caller as an author.
 -- `notes_seen_until`: the time up to which they have seen its notes. `failed_at`: when a letter to the applicant's address last
@@ -2667,7 +3025,8 @@ $$;
 -- Sets statuses, each only if its version is still the one that the caller saw. `decisions` is an array of {id, status, version,
 -- takes_back}. The result has the outcome of each. `kept`: it is saved. `stale`: not saved, since somebody else changed it; the
 -- result says who, and to what. `told`: not saved, since it would undo (`takes_back`) a decision whose letter was sent or is
--- being sent. `gone`: the application was erased. Repeating the act changes nothing.
+-- being sent. `withdrawn`: not saved, since the applicant withdrew the application and would not get the letter about the decision.
+-- `gone`: the application was erased. Repeating the act changes nothing.
 create or replace function public.desk_decide(act uuid, decisions jsonb) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -2708,6 +3067,8 @@ begin
       outcome := case when decision.status = current_status.status or exists (
         select from private.history where application_id = decision.id and history.act = desk_decide.act
       ) then 'kept' else 'stale' end;
+    elsif current_status.withdrawn_at is not null and private.is_decision(decision.status) then
+      outcome := 'withdrawn';
     elsif decision.version is distinct from current_status.version then
       outcome := 'stale';
     elsif decision.takes_back and exists (
@@ -3370,6 +3731,7 @@ begin
   perform private.check_site(site);
   perform private.lock_letters(array[letter]);
   select * into draft from private.letters where id = desk_hand_over.letter;
+  perform private.refuse_withdrawn(draft.application_id);
   text := case when draft.state = 'draft' then private.draft_text(draft, false) end;
   if text is null or text ->> 'seen' is distinct from seen then
     raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
@@ -3412,6 +3774,7 @@ begin
     if (failed.kind, failed.state) is distinct from ('letter', 'failed') then
       raise exception 'This letter no longer needs another address.' using errcode = 'PT409';
     end if;
+    perform private.refuse_withdrawn(failed.application_id);
     perform private.write_down(failed.application_id, act, me.email, 'address',
       jsonb_build_object('address', address, 'occasion', (
         select coalesce(template, '') from private.letters where id = failed.letter_id)));
@@ -3421,6 +3784,82 @@ begin
     update private.deliveries set due_at = now() + (select hold from private.letter_settings) where id = failed.id;
   end if;
   return private.letter_deliveries_shown(array[letter], false) -> 0;
+end
+$$;
+
+-- Releases drafts, an array of {id, seen}: they are sent after a minute. `seen` identifies the text that the organiser read: a
+-- digest of the template's text, or the version of an edited letter (`draft_text`). For more than thirty letters, `number` must
+-- equal their count. Letters that were sent before need `again`, except reminders. The result has the outcome of each.
+-- `released`: it is queued. `gone`: it is no longer a draft, its decision is no longer current, or its questions cannot be answered
+-- any more. `withdrawn`: the applicant withdrew the application. `changed`: since it was read. `missing`: a placeholder is blank or
+-- unknown. `long`: too long once filled in. `again`: sent before. Without a mail server the decision goes to the automation, which
+-- emails the applicant.
+create or replace function public.desk_release(
+  act uuid, letters jsonb, number integer default null, again boolean default false
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  wanted uuid[] := array(select (each_one ->> 'id')::uuid from jsonb_array_elements(letters) as each_one);
+  sent record;
+  letter private.letters;
+  status_now text;
+  text jsonb;
+  outcome text;
+  outcomes jsonb := jsonb_build_array();
+  is_postman_there boolean;
+  is_automation_there boolean;
+begin
+  select private.is_recent(seen_at), private.is_recent(automation_seen_at)
+    into is_postman_there, is_automation_there from private.postman;
+  if cardinality(wanted) > 1000 then
+    raise exception 'At most 1,000 letters are released at once.' using errcode = '22023';
+  elsif cardinality(wanted) > 30 and number is distinct from cardinality(wanted) then
+    raise exception 'The number does not match: these are % letters.', cardinality(wanted) using errcode = '22023';
+  elsif not private.begin_act(act, 'desk_release', letters::text, again::text) then
+    return (select result from private.acts where acts.act = desk_release.act);
+  elsif not (is_postman_there or is_automation_there) then
+    raise exception 'No letter can be sent: no server with a mail server is running.' using errcode = 'PT409';
+  elsif not is_postman_there and exists (
+    select from private.letters as draft
+    where id = any (wanted) and not private.is_decision(coalesce(draft.template, ''))
+  ) then
+    raise exception 'Only decisions go to the automation, and no server with a mail server is running.'
+      using errcode = 'PT409';
+  end if;
+  perform private.lock_letters(wanted);
+  for sent in
+    select distinct on (draft.application_id, wanted.id) wanted.id, draft.application_id, wanted.seen
+    from jsonb_to_recordset(letters) as wanted (id uuid, seen text) left join private.letters as draft using (id)
+    order by draft.application_id, wanted.id
+  loop
+    select status into status_now from private.statuses where application_id = sent.application_id;
+    select * into letter from private.letters where id = sent.id;
+    -- Filled in once, so that the released text is the checked one. The result does not have this text, so blind readers do
+    -- not see it.
+    text := case when letter.state = 'draft' then private.draft_text(letter, false) end;
+    outcome := case
+      when letter.state is distinct from 'draft'
+        or private.is_decision(letter.template) and letter.template is distinct from status_now
+        or letter.template = 'questions' and not private.are_questions_open(private.edition_of(letter.application_id))
+        then 'gone'
+      when private.is_withdrawn(letter.application_id) then 'withdrawn'
+      when text ->> 'seen' is distinct from sent.seen then 'changed'
+      when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
+      when (text ->> 'is_long')::boolean then 'long'
+      when not coalesce(again, false) and coalesce(letter.template, '') not in ('reminder', 'questions') and private.times_told(letter.id) > 0
+        then 'again'
+    end;
+    if outcome is null then
+      update private.letters set state = 'released' where id = letter.id;
+      perform private.queue_letter(letter, case when is_postman_there then 'letter' else 'decision' end, text, act, me.email);
+      perform private.withdraw_receipt(letter.application_id);
+      outcome := 'released';
+    end if;
+    outcomes := outcomes || jsonb_build_object('id', sent.id, 'application', sent.application_id, 'outcome', outcome);
+  end loop;
+  return private.end_act(act, outcomes);
 end
 $$;
 
@@ -3496,6 +3935,48 @@ begin
       private.with_deadline(text ->> 'body', (text ->> 'reply_by')::date));
   update private.first_steps set ticked = ticked || '{test}' where not 'test' = any (ticked);
   return jsonb_build_object('to', me.email);
+end
+$$;
+
+-- Records that an organiser sent a draft from their own mail program. `seen` is as for `desk_release`.
+create or replace function public.desk_sent_by_hand(letter uuid, seen text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  draft private.letters;
+  status_now text;
+  text jsonb;
+  delivery uuid;
+begin
+  if me.blind then
+    raise exception 'Switch blind reading off to send a letter by hand.' using errcode = '22023';
+  end if;
+  perform private.lock_letters(array[desk_sent_by_hand.letter]);
+  select * into draft from private.letters where id = desk_sent_by_hand.letter;
+  select newest.id into delivery from (
+    select * from private.deliveries as own
+    where letter_id = draft.id and private.is_main(own) order by queued_at desc, id limit 1
+  ) as newest where by = 'hand' and author = me.email;
+  if draft.state = 'released' and delivery is not null and not private.is_undelivered(draft.id) then
+    -- The caller repeats the change, because the response of the first call was lost.
+    return private.letter_deliveries_shown(array[delivery], false) -> 0;
+  end if;
+  perform private.refuse_withdrawn(draft.application_id);
+  select status into status_now from private.statuses where application_id = draft.application_id;
+  text := case when draft.state = 'draft' then private.draft_text(draft, false) end;
+  if text is null or text ->> 'seen' is distinct from seen
+    or (private.is_decision(draft.template) and draft.template is distinct from status_now)
+  then
+    raise exception 'This draft has changed meanwhile.' using errcode = 'PT409';
+  elsif (text ->> 'is_long')::boolean then
+    raise exception 'This letter is too long once filled in.' using errcode = '22023';
+  end if;
+  update private.letters set state = 'released' where id = draft.id;
+  delivery := private.queue_letter(draft, 'letter', text, null, me.email);
+  update private.deliveries set state = 'done', done_at = now(), due_at = null, by = 'hand' where id = delivery;
+  perform private.withdraw_receipt(draft.application_id);
+  return private.letter_deliveries_shown(array[delivery], false) -> 0;
 end
 $$;
 
@@ -3583,8 +4064,8 @@ end
 $$;
 
 -- Drafts letters of a template; with `again`, even if it was sent before. The result has the outcome of each: drafted, written (a
--- draft or a letter exists already, in the returned `state`), undecided (another decision is current) or gone. Repeating the act
--- drafts none and returns the first result. A desk of version 1.0 sends no `act`.
+-- draft or a letter exists already, in the returned `state`), undecided (another decision is current), withdrawn (the applicant
+-- withdrew) or gone. Repeating the act drafts none and returns the first result. A desk of version 1.0 sends no `act`.
 create or replace function public.desk_write(applications uuid[], occasion text, again boolean default false, act uuid default null)
   returns jsonb
   language plpgsql security definer set search_path = ''
@@ -3617,6 +4098,7 @@ begin
     if outcome is null then
       select status into status_now from private.statuses where application_id = application;
       outcome := case
+        when private.is_withdrawn(application) then 'withdrawn'
         when private.is_decision(occasion) and occasion is distinct from status_now then 'undecided'
         when private.draft_from_template(application, occasion, coalesce(again, false)) is null then 'written'
         else 'drafted'
@@ -3633,6 +4115,32 @@ begin
         )) end);
   end loop;
   return private.end_act(act, outcomes);
+end
+$$;
+
+-- Drafts a letter to one person, without a template. Repeating the act drafts none.
+create or replace function public.desk_write_to(act uuid, application uuid, subject text, body text) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  if me.blind then
+    raise exception 'Switch blind reading off to write to an applicant.' using errcode = '22023';
+  end if;
+  perform private.check_letter(subject, body);
+  if not private.begin_act(act, 'desk_write_to', application::text, subject, body) then
+    return private.drafts_shown(array[act], false) -> 0;
+  end if;
+  perform private.lock_for_letters(array[application]);
+  perform from public.retreat_applications where id = application;
+  if not found then
+    raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
+  end if;
+  perform private.refuse_withdrawn(application);
+  insert into private.letters (id, application_id, subject, body)
+    values (act, application, desk_write_to.subject, desk_write_to.body) on conflict do nothing;
+  return private.drafts_shown(array[act], false) -> 0;
 end
 $$;
 
@@ -4116,3 +4624,5 @@ drop function if exists private.hold_applications();
 drop function if exists private.is_of(uuid, integer, boolean);
 
 drop function if exists private.keep_texts(private.letters[]);
+
+drop function if exists private.write_rsvp_notices(uuid, uuid);
