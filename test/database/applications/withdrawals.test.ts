@@ -142,6 +142,21 @@ test('the same form answers sent again restore a withdrawn application, and othe
   expect(await countOf('public.retreat_applications')).toBe(2)
 })
 
+test('an organiser who adds the same person again does not restore what that person withdrew', async () => {
+  const add = () =>
+    ask<{ application: string }>('add', {
+      act: crypto.randomUUID(),
+      person: { first_name: 'Ada', email: 'ada@company.example' },
+      again: true,
+      receipt: false,
+      webhook: false,
+    })
+  const { application } = await add()
+  await sql()`select private.set_withdrawn(${application}, gen_random_uuid(), true)`
+  await expect(add()).rejects.toMatchObject({ code: 'PT409' })
+  expect((await details(application)).application.withdrawn_at).not.toBeNull()
+})
+
 test('the same form answers sent again within the hour are stored for the next retreat if they were withdrawn', async () => {
   const { token, answers } = await apply()
   await setWithdrawn(token, true)

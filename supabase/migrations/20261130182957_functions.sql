@@ -214,8 +214,9 @@ as $$
 declare
   same uuid;
 begin
-  -- Most retreats have none, and then an insert only looks into an empty index.
-  if not exists (select from private.statuses where withdrawn_at is not null) then return new; end if;
+  -- Most retreats have none, and then an insert only looks into an empty index. Only applicants take a withdrawal back, and not
+  -- organisers who add somebody.
+  if new.added_by is not null or not exists (select from private.statuses where withdrawn_at is not null) then return new; end if;
   -- The unique index finds it.
   select id into same from public.retreat_applications as former
     where former.edition = new.edition and private.answers_digest(former) = private.answers_digest(new);
