@@ -6,7 +6,7 @@ declare
   me record := private.caller();
 begin
   insert into private.seen_notes (application_id, account_id, until)
-    select id, me.id, least(desk_see_notes.until, now()) from public.retreat_applications where id = application
+    select id, me.id, least(desk_see_notes.until, now()) from public.retreat_applications where id = application for key share
     on conflict (application_id, account_id) do update set until = greatest(seen_notes.until, excluded.until);
   if not found then
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
