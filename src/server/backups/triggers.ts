@@ -25,7 +25,7 @@ export const triggers: readonly Trigger[] = [
   { table: applications, name: 'remember_erasures', firesOnRestore: true },
   // Deletes the deliveries of an erased application.
   { table: applications, name: 'erase_deliveries', firesOnRestore: true },
-  // A backup from before 1.2.2 has no edition of a status.
+  // A backup from before 1.3.0 has no edition of a status.
   { table: statuses, name: 'copy_application', firesOnRestore: true },
   // The backup has the letters and the invitations.
   { table: statuses, name: 'draft_first', firesOnRestore: false },
