@@ -195,7 +195,7 @@ test('through `@supabase/lite` an applicant applies, and on the static desk an o
   expect(table).toMatch(/^\ufeffid,created_at,/)
   expect(table).toContain(application.email)
   // The table names the organiser who decided.
-  expect(table).toMatch(/,declined,,,,,[^,@]+@[^,]+,/)
+  expect(table).toMatch(/,declined,,,,,,,[^,@]+@[^,]+,/)
 
   const events =
     await project.owner`select kind, author from private.history where application_id = ${id} order by id`

@@ -1,5 +1,5 @@
-import type { Look } from '../../design/look.ts'
-import { renderDocument, type RenderedDocument } from '../document.tsx'
+import type { RenderedDocument } from '../document.tsx'
+import { renderLinked, type LinkedOptions } from '../linked.tsx'
 import type { AnswerData } from './answer-data.ts'
 import { answerPage } from './answer-page.tsx'
 import { description, titleIntro } from './copy.ts'
@@ -7,13 +7,6 @@ import { description, titleIntro } from './copy.ts'
 import inlineScript from './respond.ts?script'
 
 export type { AnswerData } from './answer-data.ts'
-
-/** The options of the answer page's document. */
-export interface AnswerOptions {
-  look: Look
-  /** Whether the document includes what its headers say, because no server sends them. */
-  policyInDocument: boolean
-}
 
 /**
  * Renders the page on which accepted people give their RSVP.
@@ -23,27 +16,10 @@ export interface AnswerOptions {
  */
 export function renderAnswer(
   given: Omit<AnswerData, 'title'>,
-  { look, policyInDocument }: AnswerOptions,
+  { look, policyInDocument }: LinkedOptions,
 ): RenderedDocument {
   const { title } = look
   const data: AnswerData = { ...given, title }
-  const page = {
-    ...answerPage(look),
-    title: titleIntro + title,
-    description,
-    // Our own server sends the same as headers.
-    preview: policyInDocument && (
-      <>
-        <meta name="robots" content="noindex" />
-        <meta name="referrer" content="no-referrer" />
-      </>
-    ),
-    root: '../' as const,
-    isSmall: true,
-    data,
-    inlineScript,
-    calls: [data.backend.url],
-    postsForms: false,
-  }
-  return renderDocument(page, policyInDocument)
+  const page = { ...answerPage(look), title: titleIntro + title, description, data, inlineScript }
+  return renderLinked(page, policyInDocument)
 }
