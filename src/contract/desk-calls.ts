@@ -5,9 +5,6 @@ const id = '00000000-0000-4000-8000-000000000000'
 /** Every function of the desk, with arguments of the right names and types whose values would change nothing. */
 export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_me: {},
-  desk_organisers: {},
-  desk_remove_organiser: { account: id },
-  desk_set_reader: { account: id, is_reader: null },
   desk_list: { filter: {}, after: null },
   desk_meanwhile: { filter: {}, shown: [], oldest: null },
   desk_overview: { filter: {}, zone: 'UTC' },
@@ -25,6 +22,9 @@ export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_mark: { act: id, application: id, mark: 'perhaps', why: '' },
   desk_set_reads_only: { reads_only: null },
   desk_set_name: { name: '@' },
+  desk_organisers: {},
+  desk_remove_organiser: { account: id },
+  desk_set_reader: { account: id, is_reader: null },
   desk_add: { act: id, person: {}, again: false, receipt: false, webhook: false },
   desk_see_notes: { application: id, until: 'infinity' },
   desk_note: { act: id, application: id, note: '' },

@@ -209,8 +209,9 @@ test('an announcement disappears from the page completely', async ({ visitor }) 
   const page = await desk.open(visitor)
   const { link, button, status } = getDesk(page)
   await link('Ada Lovelace').click()
-  await button('Shortlist').click()
-  await expect.poll(() => status.textContent()).toBe('Ada Lovelace: Shortlisted')
+  await page.getByLabel('Note', { exact: true }).fill('Ask her.')
+  await button('Add note').click()
+  await expect.poll(() => status.textContent()).toBe('Note added')
   const visiblePartCount = () =>
     page.locator('.announce-words, .announce-words *').evaluateAll(
       (parts) =>
