@@ -49,9 +49,9 @@ export function OrganisersEdit({ auth, asMe }: AccountPartProps) {
               <li key={organiser.account}>
                 <OrganiserWords organiser={organiser} />
                 {withAllRights.length === 1 && !organiser.is_reader ? (
-                  <p>May do everything, as somebody has to.</p>
+                  <p className="account-organiser">May do everything, as somebody has to.</p>
                 ) : (
-                  <>
+                  <div className="layout-row">
                     <SwitchField
                       label={`${nameOf(organiser)} may only read`}
                       isOn={organiser.is_reader}
@@ -65,7 +65,7 @@ export function OrganisersEdit({ auth, asMe }: AccountPartProps) {
                       }
                     />
                     <OrganiserRemove organiser={organiser} isOwnServer={data.can_invite} />
-                  </>
+                  </div>
                 )}
               </li>
             ))}
@@ -92,7 +92,7 @@ const nameOf = ({ name, email }: ListedOrganiser) => name ?? email
 function OrganiserWords({ organiser }: { organiser: ListedOrganiser }) {
   const { email, name, invited, has_signed_in: hasSignedIn } = organiser
   return (
-    <p>
+    <p className="account-organiser">
       <b>
         <bdi>{nameOf(organiser)}</bdi>
       </b>
@@ -118,7 +118,7 @@ function OrganiserRemove({ organiser, isOwnServer }: { organiser: ListedOrganise
   const name = nameOf(organiser)
   const remove = useDeskAct('desk_remove_organiser', { success: () => `${name} was removed.` })
   return (
-    <div className="layout-row">
+    <>
       <Dialog button="Remove" about={name} isPending={remove.isPending}>
         {(close) => (
           <Confirmation
@@ -142,7 +142,7 @@ function OrganiserRemove({ organiser, isOwnServer }: { organiser: ListedOrganise
         )}
       </Dialog>
       <ActProblems acts={[remove]} />
-    </div>
+    </>
   )
 }
 
@@ -180,9 +180,11 @@ function OrganiserInvite({ auth, asMe, onInvited }: AccountPartProps & { onInvit
         <Tick isOn={isReader} onTick={setIsReader}>
           May only read
         </Tick>
-        <Button className="control-quiet" isPending={isPending}>
-          Invite
-        </Button>
+        <div className="layout-row">
+          <Button className="control-quiet" isPending={isPending}>
+            Invite
+          </Button>
+        </div>
       </form>
       {last && (
         <p className="layout-text">
