@@ -58,8 +58,8 @@ export interface Summary extends RsvpDetails {
   status: Status
   /** The number of decisions so far. A decision must name the version that the organiser saw. */
   version: number
-  /** When the applicant withdrew the application; null unless it is withdrawn. An older schema omits it. */
-  withdrawn_at?: string | null
+  /** When the applicant withdrew the application; null unless it is withdrawn. */
+  withdrawn_at: string | null
   /** Whether another application to the same retreat has the same email. */
   same_email: boolean
   /** Whether an application to an earlier retreat has the same email. */
@@ -143,8 +143,8 @@ export interface ListChanges {
   changed: Pick<Summary, 'id' | 'status' | 'version'>[]
   /** Rows that were erased. */
   gone: string[]
-  /** The ids of the rows that are withdrawn. An older schema omits them. */
-  withdrawn?: string[]
+  /** The ids of the rows that are withdrawn. */
+  withdrawn: string[]
   /** The states of the letters of all rows, the oldest first. */
   letters: LetterState[]
   marks: Record<string, MarkCounts>

@@ -12,6 +12,7 @@ const blank: ListedApplication = {
   created_at: '',
   status: 'new',
   version: 0,
+  withdrawn_at: null,
   same_email: true,
   applied_before: true,
   answer_state: null,

@@ -17,6 +17,7 @@ export const currentScreen = () => ({ title: screenTitle(), address: location.ha
 /** The failures that no screen shows, in order. They end with the session. */
 export type FailedActs = ReturnType<typeof createFailedActs>
 
+/** Creates the list of them, which is empty at first. */
 export function createFailedActs() {
   const { subscribe, notify } = createListeners()
   let all: readonly FailedAct[] = []
@@ -24,7 +25,9 @@ export function createFailedActs() {
     all = changed
     notify()
   }
-  const forgetOne = (subject: string) => change(all.filter((each) => each.subject !== subject))
+  const forgetOne = (subject: string) => {
+    if (all.some((each) => each.subject === subject)) change(all.filter((each) => each.subject !== subject))
+  }
   return {
     subscribe,
     all: () => all,
