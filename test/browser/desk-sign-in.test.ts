@@ -237,8 +237,9 @@ test('when one window signs somebody else in, the others show the new organiser,
   await informed.getByText(next).waitFor()
   // Without BroadcastChannel the window notices at its next request with the old session.
   await on(uninformed).account.click()
-  await uninformed.getByText(next).first().waitFor()
-  for (const each of windows) expect(await each.locator('body').innerText()).not.toContain(email)
+  await uninformed.getByText(`You are signed in as ${next}.`).waitFor()
+  await uninformed.getByText(`Emails to ${next}`).waitFor()
+  expect(await informed.locator('body').innerText()).not.toContain(email)
 })
 
 test('if a hosted project has the accounts, the page says that the desk is elsewhere', async ({
