@@ -25,6 +25,7 @@ import { describeMachine } from './table.ts'
 import { benchTogether } from './together.ts'
 import { benchTyping } from './typing.ts'
 import { benchUpdate } from './update.ts'
+import { benchWayBack } from './way-back.ts'
 
 const parts: Record<string, () => Promise<void>> = {
   page: benchPage,
@@ -47,6 +48,7 @@ const parts: Record<string, () => Promise<void>> = {
   'sign-in': benchSignIn,
   update: benchUpdate,
   migration: benchMigration,
+  'way-back': benchWayBack,
   places: benchPlaces,
   memory: benchMemory,
   reading: benchReading,

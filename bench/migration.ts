@@ -21,7 +21,7 @@ const interval = 100
 const maxSeconds = 120
 
 /** The releases whose databases are updated. */
-const releases = ['1.0.0', '1.0.1', '1.1.0'] as const
+const releases = ['1.0.0', '1.0.1', '1.1.0', '1.2.0', '1.2.1'] as const
 /** The states of letters in these releases, and the states of their twins. */
 const states = {
   draft: undefined,
@@ -151,17 +151,17 @@ async function updateFrom(release: (typeof releases)[number]) {
   const directory = await temporaryDirectory()
   const cluster = await ensureCluster(directory.path, true)
   const sql = connectToEmbedded(directory.path, 2)
-  const isFilledBefore = release === '1.1.0'
-  await migrate(sql, { files: migrationsOf(isFilledBefore ? '1.0.1' : release) })
+  // A database of a later release has the rows of an earlier one, as its own update left them.
+  const filledBy = release === '1.0.0' ? release : '1.0.1'
+  await migrate(sql, { files: migrationsOf(filledBy) })
   const visitorSql = connectToEmbedded(directory.path)
   await fill(visitorSql)
-  // A database of 1.1.0 has the rows of an earlier release, as its own update left them.
-  if (isFilledBefore) {
+  if (release !== filledBy) {
     await migrate(sql, { files: migrationsOf(release) })
     await sql`vacuum analyze`
     await sql`checkpoint`
   }
-  const copied = isFilledBefore ? 0 : await copiedBytes(sql)
+  const copied = release === filledBy ? await copiedBytes(sql) : 0
   const pgdata = join(directory.path, 'pgdata')
   const before = { all: await sizeOf(pgdata), wal: await sizeOf(join(pgdata, 'pg_wal')) }
   const peak = { all: 0, wal: 0 }
