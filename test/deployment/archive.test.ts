@@ -39,7 +39,7 @@ let archive: string
 /** The name of this version's folder in the docs, and in the archive. */
 let folder: Record<'inDocs' | 'ours', string>
 /** The docs go back to the release before this version. The tests go back to 1.0.0. */
-const formerInDocs = { 'unplugged-1.1.0': 'unplugged-1.0.0' }
+const formerInDocs = { 'unplugged-1.2.1': 'unplugged-1.0.0' }
 
 beforeAll(async () => {
   const { path } = await temporaryDirectory()
