@@ -262,6 +262,8 @@ test('if a hosted project has the accounts, the page says that the desk is elsew
 })
 
 test('the whole sign-in works by keyboard alone', async ({ visitor }) => {
+  // Once the second factor is set up, calls that are on their way with the former token are refused.
+  visitor.allowConsoleError(refusedRequest)
   const email = await organiser()
   const page = await open(visitor, undefined, { viewport: { width: 320, height: 480 } })
   const { keyboard } = page

@@ -99,7 +99,7 @@ test('the answers of a guest are in the table, at the application and in the his
       ['Alan Turing', 'no answer', 'no answer'],
     ]),
   )
-  screen.getByText(/^2 guests\. 1 has not answered all required questions/)
+  await screen.findByText(/^2 guests\. 1 has not answered all required questions/)
   expect(screen.getByRole('row', { name: /Alan Turing/ }).textContent).toContain('1 answer missing')
   await follow('Ada Lovelace')
   await (await answersRegion()).findByText('Friday')
