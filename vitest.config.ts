@@ -12,12 +12,14 @@ const version = versionOf('.')
 const sourceTests = 'src/**/*.test.{ts,tsx}'
 /**
  * Tests beside their source that take much of the time, and that few changes concern. Some start or freeze databases of their own.
- * The others are about the mail sender, and about GoTrue's calls.
+ * The others are about what the server does by itself, and about GoTrue's calls.
  */
 const slowSourceTests = [
-  'src/server/database/{connection/pool,postgres/{cluster,minor-version},schema/dry-run}.test.ts',
-  'src/server/{auth/calls,backups,doctor}/*.test.ts',
+  'src/server/database/{connection/{pool,pools},postgres/{cluster,minor-version},schema/dry-run}.test.ts',
+  'src/server/{auth/calls,backups,doctor,health}/*.test.ts',
+  'src/server/deliveries/{dispatcher,webhook}.test.ts',
   'src/server/letters/{mail-sender,refusals}.test.ts',
+  'src/server/mail/check.test.ts',
 ]
 const databaseTests = [
   'src/server/{applications,auth/{calls,mail},backups,database,deliveries,doctor,health,letters,mail,metrics,rest,retention}/**/*.test.ts',

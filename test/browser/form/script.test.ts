@@ -2,8 +2,9 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { serverForTestFile } from '../../support/server-for-test-file.ts'
-import { getForm } from '../../support/form.ts'
-import { test } from '../../support/visitor.ts'
+import { anApplication, getForm, style } from '../../support/form.ts'
+import { holdRequests } from '../../support/held-requests.ts'
+import { test, waitForTakeOver } from '../../support/visitor.ts'
 
 const server = serverForTestFile()
 
@@ -32,3 +33,69 @@ test.for([
     expect(scripts).toHaveLength(1)
   },
 )
+
+test('an input event before the typed text is restored does not lose any of the text', async ({
+  visitor,
+}) => {
+  const page = await visitor.open(server.origin)
+  const form = getForm(page)
+  await form.firstName.fill('Ada')
+  await form.reason.fill('To think.')
+  // A password manager dispatches such an event.
+  await page.addInitScript(() => {
+    document.addEventListener('DOMContentLoaded', () => {
+      const field = document.querySelector<HTMLInputElement>('#email')
+      if (!field) return
+      field.value = 'ada@example.com'
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+    })
+  })
+  await page.reload()
+  const expected = { first_name: 'Ada', email: 'ada@example.com', reason: 'To think.' }
+  expect(await form.answers()).toMatchObject(expected)
+  await page.reload()
+  expect(await form.answers()).toMatchObject(expected)
+})
+
+test('a send that the browser refuses before the script has loaded shows its messages afterwards', async ({
+  visitor,
+}) => {
+  let release = () => {}
+  const page = await visitor.open(server.origin, {}, async (opened) => {
+    release = await holdRequests(opened, '**/assets/**')
+  })
+  const form = getForm(page)
+  await form.firstName.fill('Ada')
+  await form.button.click()
+  expect(await form.lastName.evaluate(style, 'box-shadow')).toContain('inset')
+  expect(await page.locator('[aria-invalid=true]').count()).toBe(7)
+  // A field that is corrected meanwhile is no longer invalid.
+  await form.firstName.press('Tab')
+  await form.lastName.fill('Lovelace')
+  release()
+  await form.problem('email').waitFor()
+  expect(await page.locator('.problem').count()).toBe(6)
+  expect(await form.lastName.getAttribute('aria-invalid')).toBe('false')
+})
+
+test('a long answer that is edited after a refused native send stays as it is when the script loads', async ({
+  visitor,
+}) => {
+  visitor.allowConsoleError(/Failed to load resource|ERR_FAILED/)
+  const page = await visitor.open(server.origin, {}, (opened) =>
+    opened.route('**/assets/**', (route) => route.abort()),
+  )
+  const form = getForm(page)
+  await form.fill(anApplication({ reason: 'To think.' }))
+  // The server refuses an application without consent.
+  await form.consent.evaluate((checkbox) => checkbox.removeAttribute('required'))
+  await form.consent.uncheck()
+  await form.button.click()
+  await form.failure.waitFor()
+  await page.unroute('**/assets/**')
+  const release = await holdRequests(page, '**/assets/**')
+  await form.reason.fill('To think. Without a screen.')
+  release()
+  await waitForTakeOver(page)
+  expect(await form.reason.inputValue()).toBe('To think. Without a screen.')
+})

@@ -1,2 +1,15 @@
 /** Runs before each file of the tests of screens. All files of a worker share one window, as they share the imported modules. */
 import '../dom.ts'
+
+import * as React from 'react'
+
+/**
+ * React's development version makes an error with each element, so that a warning can name the element's owner, but no more than
+ * this many in a while. That takes a sixth of the time of these tests. So it gets a number beyond the limit, for which React has no
+ * other way. Warnings still name the component.
+ */
+const internals = Reflect.get(
+  React,
+  '__CLIENT_INTERNALS_DO_NOT_USE_OR_WARN_USERS_THEY_CANNOT_UPGRADE',
+) as object
+Object.defineProperty(internals, 'recentlyCreatedOwnerStacks', { get: () => Infinity, set: () => {} })

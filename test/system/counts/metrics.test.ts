@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
-import { send } from '../support/client.ts'
-import { anApplication } from '../support/form.ts'
-import { readMetrics } from '../support/metrics.ts'
-import { freePort } from '../support/ports.ts'
-import { startReceiver } from '../support/receiver.ts'
-import { dataDirectory, startServer } from '../support/server.ts'
+import { send } from '../../support/client.ts'
+import { anApplication } from '../../support/form.ts'
+import { readMetrics } from '../../support/metrics.ts'
+import { freePort } from '../../support/ports.ts'
+import { startReceiver } from '../../support/receiver.ts'
+import { dataDirectory, startServer } from '../../support/server.ts'
 
 test('a server has metrics at METRICS_ADDRESS alone, and none at its public address', async () => {
   const { path: DATA_DIR } = await dataDirectory()

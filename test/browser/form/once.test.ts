@@ -1,13 +1,13 @@
 import { beforeAll, expect } from 'vitest'
 
-import type { Sql } from '../../src/server/database/connection/sql.ts'
-import { send } from '../support/client.ts'
-import { anApplication, getForm } from '../support/form.ts'
-import { holdRequests } from '../support/held-requests.ts'
-import { startReceiver, type Receiver } from '../support/receiver.ts'
-import { startServer, dataDirectory, type RunningServer } from '../support/server.ts'
-import { connectToEmbedded } from '../support/sql.ts'
-import { reconnect, test, waitForTakeOver } from '../support/visitor.ts'
+import type { Sql } from '../../../src/server/database/connection/sql.ts'
+import { send } from '../../support/client.ts'
+import { anApplication, getForm } from '../../support/form.ts'
+import { holdRequests } from '../../support/held-requests.ts'
+import { startReceiver, type Receiver } from '../../support/receiver.ts'
+import { startServer, dataDirectory, type RunningServer } from '../../support/server.ts'
+import { connectToEmbedded } from '../../support/sql.ts'
+import { reconnect, test, waitForTakeOver } from '../../support/visitor.ts'
 
 let receiver: Receiver
 let server: RunningServer

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
-import { anApplication } from '../support/form.ts'
-import { startServer } from '../support/server.ts'
-import { connectTo } from '../support/sql.ts'
-import { createTestDatabase } from '../support/worker-postgres.ts'
+import { anApplication } from '../../support/form.ts'
+import { startServer } from '../../support/server.ts'
+import { connectTo } from '../../support/sql.ts'
+import { createTestDatabase } from '../../support/worker-postgres.ts'
 
 const phone =
   'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36'
