@@ -12,7 +12,7 @@ const version = versionOf('.')
 const sourceTests = 'src/**/*.test.{ts,tsx}'
 /**
  * Tests beside their source that take much of the time, and that few changes concern. Some start or freeze databases of their own.
- * The others are about what the server does by itself, and about GoTrue's calls.
+ * The others are about what the server does in the background, and about GoTrue's calls.
  */
 const slowSourceTests = [
   'src/server/database/{connection/{pool,pools},postgres/{cluster,minor-version},schema/dry-run}.test.ts',

@@ -210,6 +210,24 @@ test('an act whose response was lost is the same act after a reload', async () =
   ])
 })
 
+test('a mark whose response was lost can be given again after another one', async () => {
+  const [ada] = await desk.store([{ first_name: 'Ada', last_name: 'N' }])
+  const { user, network, announced } = await desk.open(`/applications/${ada?.id}`)
+  await screen.findByRole('region', { name: 'Your mark' })
+  const end = network.route('desk_mark', async ({ send }) => {
+    await send()
+    return disconnect()
+  })
+  await user.keyboard('1')
+  await screen.findByText(/^Not confirmed\./)
+  end()
+  await user.keyboard('3')
+  await announced('Ada N: your mark is No')
+  await user.keyboard('1')
+  await announced('Ada N: your mark is Yes')
+  expect(await desk.sql`select mark from private.marks`).toEqual([{ mark: 'yes' }])
+})
+
 test('questions that are being written stay with their retreat when the next one begins', async () => {
   const { fill, goTo, press, activateWindow } = await desk.open('/questions')
   await press('Add question')

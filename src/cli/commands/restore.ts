@@ -54,5 +54,8 @@ export async function run(): Promise<void> {
     console.log(
       'Passwords were restored; sessions, second factors and keys were not: organisers sign in again, and set up a second factor again.',
     )
+    console.log(
+      `Organisers are those of the backup, with their rights of then. Remove who has left since: ${commandLine('organisers')} lists them.`,
+    )
   }, 'migrate')
 }

@@ -97,6 +97,8 @@ export type SelectedApplication = Pick<Summary, 'id' | 'status' | 'version'> &
 export interface AddedPerson {
   /** The id of the added application; null if nobody was added. */
   application: string | null
+  /** Whether a receipt was written: none is if the address or its company got too many within a day. */
+  receipt: boolean
   /** Other applications with the same email to the same retreat, the newest first. */
   others: (Pick<Summary, 'id' | 'status'> & BlankName & Pick<Application, 'first_name' | 'last_name'>)[]
 }

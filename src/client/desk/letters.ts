@@ -103,6 +103,8 @@ export interface LettersOverview {
   postman: {
     is_there: boolean
     is_automation_there: boolean
+    /** Whether a server posts applications to a webhook. */
+    is_webhook_there: boolean
     stopped: boolean
     paused_until: string | null
     problem: string

@@ -23,7 +23,7 @@ export const invalidSentence =
 export const aboutApplication: Record<'open' | 'withdrawn' | 'decided', (day: string) => string> = {
   open: (day) => `, we have your application of ${day}.`,
   withdrawn: (day) => `, your application of ${day} is withdrawn.`,
-  decided: (day) => `, your application of ${day} is decided, so it can no longer be withdrawn here.`,
+  decided: (day) => `, your application of ${day} can no longer be withdrawn here.`,
 }
 
 /** The words while a call is pending, and the message if it fails. */

@@ -90,13 +90,14 @@ interface Invitation {
  * Makes an invited person an organiser. Somebody who was invited before and has not signed in gets another link, and nothing else
  * changes.
  *
- * @returns The secret of a link that signs them in, once, within a day; undefined if they are an organiser already.
+ * @returns The secret of a link that signs them in, once, within a day, and whether they are a reader; undefined if they are an
+ *   organiser already.
  * @throws the database's error if it refuses the name.
  */
 export async function inviteOrganiser(
   transaction: Sql,
   { email, name, isReader, by }: Invitation,
-): Promise<string | undefined> {
+): Promise<{ secret: string; isReader: boolean } | undefined> {
   const id = await makeAccount(transaction, email)
   await lockAccount(transaction, id)
   const { count } = await transaction`
@@ -117,7 +118,9 @@ export async function inviteOrganiser(
     lifetime: lifetimes.invitation,
     offers: ['link'],
   })
-  return secret
+  const [stored] = await transaction<[{ is_reader: boolean }]>`
+    select is_reader from private.organisers where account_id = ${id}`
+  return { secret, isReader: stored.is_reader }
 }
 
 /**

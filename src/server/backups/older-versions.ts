@@ -52,6 +52,14 @@ export async function moveOlderRows(transaction: Sql): Promise<void> {
   await transaction.unsafe(`drop table ${Object.keys(olderColumns).join(', ')}`)
 }
 
+/** Shows no days, venue or closing time on the page before an organiser wants that, as the migration that added the page's words. */
+export async function hideFacts(transaction: Sql): Promise<void> {
+  await transaction`
+    update private.page set (shows_days, shows_venue, shows_closing) = row(false, false, false)
+    where exists (select from private.editions where starts_on is not null or venue <> '')
+      or exists (select from private.door where closes_at is not null)`
+}
+
 /** Gives accounts with an international domain the form of it that the sign-in looks for, as a migration did. */
 export async function writeDomainsInAscii(transaction: Sql): Promise<void> {
   const migration = migrations.find(({ name }) => name === 'accounts_with_ascii_domains')

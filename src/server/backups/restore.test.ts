@@ -154,6 +154,23 @@ test('a restore keeps withdrawals and their links, and a backup from before them
   expect(await stateIn(older)).toBe('invalid')
 })
 
+test('a backup from before the page had words shows no days that its retreat had, and a retreat without days shows later ones', async () => {
+  const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
+  const shown = async ({ owner }: Database) =>
+    owner`select shows_days, shows_venue, shows_closing from private.page`
+  for (const [starts_on, shows] of [
+    [null, true],
+    ['2027-06-12', false],
+  ] as const) {
+    const folder = join((await temporaryDirectory()).path, 'backup')
+    await from.owner`update private.editions set starts_on = ${starts_on}, ends_on = ${starts_on}`
+    await backUp(from.owner, folder)
+    await removeTable(folder, 'private.page')
+    await restore(to.owner, await checkBackup(folder))
+    expect(await shown(to)).toEqual([{ shows_days: shows, shows_venue: shows, shows_closing: shows }])
+  }
+})
+
 test('a restored retreat is the same event in calendars, and a template named like the confirmation keeps its text', async () => {
   const [from, to] = await Promise.all([openTestDatabase(), openTestDatabase()])
   const folder = join((await temporaryDirectory()).path, 'backup')

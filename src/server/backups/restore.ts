@@ -19,7 +19,13 @@ import {
 } from './manifest.ts'
 import type { BackupCounts } from './backup.ts'
 import { listBackups } from './folder.ts'
-import { moveOlderRows, createOlderTables, tableFor, writeDomainsInAscii } from './older-versions.ts'
+import {
+  moveOlderRows,
+  createOlderTables,
+  hideFacts,
+  tableFor,
+  writeDomainsInAscii,
+} from './older-versions.ts'
 import { triggers } from './triggers.ts'
 import { defaultToNewestEdition } from '../database/schema/default-edition.ts'
 import { newestVersion } from '../database/schema/migrations.ts'
@@ -77,6 +83,7 @@ export async function restore(
       }
       await afterRows?.(transaction, restored)
       await moveOlderRows(transaction)
+      if (!tables.includes('private.page')) await hideFacts(transaction)
       if (hasAccounts) await writeDomainsInAscii(transaction)
       await defaultToNewestEdition(transaction)
       // New rows of the history get ids after the restored ones.

@@ -84,7 +84,7 @@ export function startDispatcher({
     concurrency,
     batch: concurrency,
     interval,
-    ...(kind === 'decision' && { upkeep: () => recordHeartbeat(sql, 'automation') }),
+    upkeep: () => recordHeartbeat(sql, kind === 'decision' ? 'automation' : 'webhook'),
     log,
     names: {
       id: 'webhookId',

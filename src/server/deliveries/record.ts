@@ -100,12 +100,19 @@ export async function giveBack(sql: Sql, claim: DeliveryTry, isUncertain = false
   await recordDelivery(sql, claim, { state: 'waiting', counts: false, isUncertain })
 }
 
+/** The column of each role's heartbeat. */
+const heartbeats = {
+  'mail sender': 'seen_at',
+  automation: 'automation_seen_at',
+  webhook: 'webhook_seen_at',
+} as const
+
 /**
- * Records the heartbeat of a server that sends emails, or that sends decisions to an automation. Also ends recalled deliveries
- * whose server was lost, and cancels receipts that were not sent within a day.
+ * Records the heartbeat of a server in a role: it sends emails, decisions to an automation, or applications to a webhook. Also ends
+ * recalled deliveries whose server was lost, and cancels receipts that were not sent within a day.
  */
-export async function recordHeartbeat(sql: Sql, role: 'mail sender' | 'automation'): Promise<void> {
-  const seen = identifier(role === 'mail sender' ? 'seen_at' : 'automation_seen_at')
+export async function recordHeartbeat(sql: Sql, role: keyof typeof heartbeats): Promise<void> {
+  const seen = identifier(heartbeats[role])
   await sql`
     update private.postman set ${seen} = now() where not private.happened_within(${seen}, '10 seconds')`
   await sql`select private.end_lost_deliveries()`

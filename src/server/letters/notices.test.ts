@@ -186,6 +186,10 @@ test('the daily email has the number and the names of applicants, and is sent on
   await tidyNotices(sql())
   expect(await claimAll()).toEqual([])
   for (let index = 0; index < 60; index += 1) await apply(firstNameOf(index))
+  // A person whom an organiser added is no news.
+  await sql()`
+    insert into public.retreat_applications (first_name, last_name, email, phone, linkedin, company, reason, consent, added_by)
+    values ('Grace', '', 'grace@example.com', '', '', '', '', false, 'ada@example.org')`
   await tidyNotices(sql())
   expect(await claimAll()).toEqual([])
   await outbox.advanceTime(day + 120)

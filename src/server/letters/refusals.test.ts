@@ -114,6 +114,8 @@ test.each(aboutUs)(
     expect(tries.length).toBeLessThan(10)
     const problem = `${refusal.code} ${refusal.text.replace(/\S*@\S*/, '(address)')}`
     expect(await postman()).toEqual({ failures: 4, problem })
+    // Such a refusal says nothing about an address.
+    expect(await database.owner`select from private.failures`).toHaveLength(0)
     isRefusing = false
     await becomes(['25 done, tried'], sender)
     expect(received().toSorted()).toEqual(

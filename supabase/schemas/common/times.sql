@@ -11,6 +11,11 @@ create function private.is_ahead(moment timestamptz, most interval) returns bool
   language sql volatile parallel safe
   return moment > now() and moment <= clock_timestamp() + most;
 
+-- A time, or null if it is still ahead.
+create function private.if_past(moment timestamptz) returns timestamptz
+  language sql volatile parallel safe
+  return case when moment <= clock_timestamp() then moment end;
+
 -- Days as a person writes them: `12–15 June 2027`. Blank if they are not set. `application/page-words.ts` writes them the same
 -- way.
 create function private.days_in_words(starts_on date, ends_on date) returns text

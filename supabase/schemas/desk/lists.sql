@@ -92,7 +92,7 @@ as $$
 $$;
 
 -- What came to an edition since the day before today began in a time zone: {day, new, replied}. `new` are its applications
--- without those that were put aside, and `replied` counts the applicants who gave an RSVP. Counts go up to a thousand.
+-- without those that were put aside or withdrawn, and `replied` counts the applicants who gave an RSVP. Counts go up to a thousand.
 create function private.since_yesterday(edition integer, zone text) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -106,7 +106,7 @@ begin
       select private.up_to_thousand(count(*)) from (
         select from public.retreat_applications as application left join private.statuses on application_id = id
         where application.edition = since_yesterday.edition and application.created_at >= start
-          and status is distinct from 'aside' limit 1001
+          and status is distinct from 'aside' and withdrawn_at is null limit 1001
       ) as received
     ),
     'replied', (

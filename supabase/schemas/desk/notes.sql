@@ -5,7 +5,7 @@ create function private.notes_seen_until(application uuid, account uuid) returns
   language sql stable set search_path = ''
 as $$
   select greatest(notes_from, (
-    select until from private.seen_notes where application_id = application and seen_notes.account_id = account
+    select private.if_past(until) from private.seen_notes where application_id = application and seen_notes.account_id = account
   )) from private.organisers where account_id = account
 $$;
 

@@ -5,6 +5,13 @@ create function private.is_recent(moment timestamptz) returns boolean
   language sql volatile parallel safe
   return private.happened_within(moment, '1 minute');
 
+-- Whether a server runs that emails letters.
+create function private.is_postman_there() returns boolean
+  language sql stable set search_path = ''
+as $$
+  select private.is_recent(seen_at) from private.postman
+$$;
+
 -- The address of letters to an applicant: the one that they gave, or the organisers' replacement. Blanks around it are no part of
 -- an address, and a mail server would refuse them.
 create function private.address_of(application uuid, given text) returns text

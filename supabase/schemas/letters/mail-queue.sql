@@ -128,7 +128,9 @@ begin
     where id = any (former) and private.recipient_of(suspect) <> private.recipient_of(claimed)
   )) then
     is_pausing := private.back_off_mails(problem);
-    -- Skips a suspect that somebody is acting on. An email that may have arrived too often stays given up.
+    -- Skips a suspect that somebody is acting on. An email that may have arrived too often stays given up. A refusal of all emails
+    -- says nothing about an address.
+    with reset as (
     update private.deliveries as row set
         state = 'waiting', attempts = greatest(attempts - 1, 0), due_at = coalesce(due_at, now()), is_refused = false,
         tried_at = case when attempts > 1 then tried_at end, reply = case id when claimed.id then claimed.reply else '' end,
@@ -142,7 +144,10 @@ begin
           -- The text of a test is gone.
           and (kind <> 'test' or own.state = 'waiting' or id = claimed.id)
         for update skip locked
-      );
+      ) returning row.id
+    )
+    delete from private.failures using private.deliveries as own
+      where own.id = delivery_id and own.id in (select id from reset) and address = private.recipient(own);
     recorded := case when is_pausing then 'paused' else 'waits' end;
   end if;
   -- A pause has set the time. A suspect whose try began before the first refusal does not, since the probe may be under way.

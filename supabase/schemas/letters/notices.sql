@@ -49,7 +49,7 @@ as $$
 $$;
 
 -- Writes the daily emails that are due, except those with nothing to report. They report the applications, RSVPs and withdrawals
--- since the last daily email, except those with a notice of their own. They also report the applications that will be erased, but
+-- since the last daily email, except those with a notice of their own and people whom organisers added. They also report the applications that will be erased, but
 -- not to readers, who cannot keep one.
 create function private.write_day_notices() returns void
   language plpgsql set search_path = ''
@@ -68,7 +68,8 @@ begin
     select 'notice', account_id, told_until, until from due
     where not is_reader and private.announced_applications() is not null or exists (
       select from public.retreat_applications as application
-      where created_at > told_until and created_at <= until and not private.had_notice(account_id, application.id, null)
+      where created_at > told_until and created_at <= until and added_by is null
+        and not private.had_notice(account_id, application.id, null)
     ) or exists (
       select from private.history as rsvp
       where kind = 'answer' and author = 'applicant' and at > told_until and at <= until
@@ -166,7 +167,7 @@ begin
         row_number() over (order by created_at, id) as position
       from public.retreat_applications as application
       where application.id = notice.application_id
-        or created_at > notice.since and created_at <= notice.until
+        or created_at > notice.since and created_at <= notice.until and added_by is null
           and not private.had_notice(notice.organiser_id, application.id, null)
       order by created_at, id limit 1000
     ) as application

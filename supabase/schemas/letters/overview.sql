@@ -129,6 +129,7 @@ begin
       ),
       'postman', jsonb_build_object(
         'is_there', private.is_recent(seen_at), 'is_automation_there', private.is_recent(automation_seen_at),
+        'is_webhook_there', private.is_recent(webhook_seen_at),
         'stopped', stopped,
         'paused_until', case when paused_until > now() then paused_until end, 'problem', problem,
         'is_checking', check_wanted_at > checked_at and private.is_recent(check_wanted_at),

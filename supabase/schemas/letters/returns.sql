@@ -42,7 +42,8 @@ begin
   ));
   update private.letters set state = 'released' where id = sent.letter_id and state = 'dropped';
   update private.deliveries as delivery set state = 'failed', done_at = null, is_refused = true, reply_status = null,
-      reply = 'It came back.', may_have_arrived = 0, subject = unsent.subject, body = unsent.body
+      reply = 'It came back.', may_have_arrived = 0, recalled_at = null, recalled_by = null, subject = unsent.subject,
+      body = unsent.body
     from private.as_unsent(sent) as unsent where delivery.id = sent.id;
   perform private.add_failure(sent.id, private.recipient(sent));
   if exists (select from private.templates where name = template)

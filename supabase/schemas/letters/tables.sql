@@ -55,7 +55,9 @@ create table private.postman (
   -- The emails that the mail server refused since it last accepted one, for a reason that may be about all emails; and when it
   -- refused the first of them, or last began a pause (docs/decisions/0072).
   suspects uuid[] not null default '{}',
-  refused_at timestamptz not null default '-infinity'
+  refused_at timestamptz not null default '-infinity',
+  -- The last heartbeat of a server that sends applications to a webhook.
+  webhook_seen_at timestamptz not null default '-infinity'
 );
 
 insert into private.postman default values;

@@ -210,7 +210,9 @@ begin
         'created_at', users.created_at, 'last_sign_in_at', last_sign_in_at,
         'blind', blind, 'reads_only', reads_only, 'is_reader', is_reader, 'notices', notices,
         'history', (
-          select count(*) from private.history where author_id = users.id or users.id is null and author = asked.email
+          select count(*) from private.history
+          where author_id = users.id or users.id is null and author = asked.email
+            or kind = 'organiser' and detail ->> 'organiser' = asked.email
         ),
         'marks', (
           select count(*) from private.marks where marks.account_id = users.id or users.id is null and author = asked.email
@@ -220,7 +222,9 @@ begin
       left join auth.users on users.email = private.ascii_email(asked.email)
       left join private.organisers as organiser on organiser.account_id = users.id
     where users.id is not null or reader is null and (
-      exists (select from private.history where author = asked.email)
+      exists (
+        select from private.history where author = asked.email or kind = 'organiser' and detail ->> 'organiser' = asked.email
+      )
       or exists (select from private.marks where author = asked.email)
       or exists (select from private.holds where held_by = asked.email)
       or exists (select from private.deliveries where author = asked.email)

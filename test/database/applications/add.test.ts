@@ -68,17 +68,21 @@ test('nobody is told that a person was added, unless that is ticked', async () =
   await nameMe('Ada')
   await sql()`update private.letter_settings set receipts = true`
   await sql()`update private.organisers set notices = 'each'`
-  await sql()`update private.postman set automation_seen_at = now()`
   await add()
   expect(await kinds()).toEqual([])
   await sql()`update private.letter_settings set receipts = false`
-  const { application } = await add({ ...grace, email: 'mary@example.com' }, { receipt: true, webhook: true })
+  const mary = { ...grace, email: 'mary@example.com' }
+  const { application, receipt } = await add(mary, { receipt: true, webhook: true })
+  expect(receipt).toBe(true)
   expect(await kinds()).toEqual(['application', 'receipt'])
   const [claim] = await claimDue(sql(), 'application', 10)
   expect(claim).toMatchObject({ id: application })
   const body = Object.fromEntries(claim?.body ?? [])
   expect(body).toMatchObject({ email: 'mary@example.com', consent: 'false', addedBy: 'Ada' })
   expect(Object.keys(body).at(-1)).toBe('addedBy')
+  // The address had a receipt a moment ago.
+  const again = { ...grace, last_name: 'H', email: 'mary@example.com' }
+  expect(await add(again, { receipt: true, again: true })).toMatchObject({ receipt: false })
 })
 
 test('somebody who is there already is shown before another is added, and a repeated act adds nobody', async () => {
@@ -87,9 +91,9 @@ test('somebody who is there already is shown before another is added, and a repe
     returning id`
   await decide(id, 'waitlisted')
   const there = { id, first_name: 'Grace', last_name: 'H', status: 'waitlisted' }
-  expect(await add()).toEqual({ application: null, others: [there] })
+  expect(await add()).toEqual({ application: null, receipt: false, others: [there] })
   const act = crypto.randomUUID()
-  const added = { application: act, others: [there] }
+  const added = { application: act, receipt: false, others: [there] }
   expect(await add(grace, { again: true }, act)).toEqual(added)
   expect(await add(grace, { again: true }, act)).toEqual(added)
   await expect(add({ ...grace, first_name: 'G' }, { again: true }, act)).rejects.toMatchObject({

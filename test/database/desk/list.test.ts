@@ -201,6 +201,11 @@ test('the overview counts applications and RSVPs since yesterday began in the ti
   await addRsvp(junk, 'ada@example.org', at(1))
   expect(await since()).toEqual(count(1, 1))
   expect(await since({ filter: { status: 'accepted', team_size: '1-3' } })).toEqual(count(1, 1))
+  // A withdrawn application is no longer in the list that the number leads to.
+  await desk.server.database.owner`
+    insert into private.statuses (application_id, status, version, withdrawn_at, created_at)
+    select id, 'new', 0, now(), created_at from public.retreat_applications where team_size = '10+'`
+  expect(await since()).toEqual(count(0, 1))
 })
 
 test('the overview counts results by status, team size, paid solution, and day in the given time zone', async () => {

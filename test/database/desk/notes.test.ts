@@ -80,6 +80,17 @@ test('nobody can see notes that are not written yet', async () => {
   expect(await isNew(ada)).toBe(true)
 })
 
+test('notes that were seen before the clock was set back hide no new ones', async () => {
+  const first = await write(grace, 'Call her.')
+  await see(ada, first)
+  await server.database.owner`update private.seen_notes set until = now() + interval '1 hour'`
+  expect(await isNew(ada)).toBe(true)
+  await see(ada, first)
+  expect(await isNew(ada)).toBe(false)
+  await write(grace, 'She called.')
+  expect(await isNew(ada)).toBe(true)
+})
+
 test('notes from before somebody became an organiser are not new to them, and blind readers are told of new ones', async () => {
   await write(grace, 'Call her.')
   const { client: tim } = await server.signedIn('tim@example.org')

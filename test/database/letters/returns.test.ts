@@ -78,6 +78,51 @@ test('a letter that came back is tried again with a new deadline, sent elsewhere
   await expect(ask('came_back', returned(letter))).rejects.toMatchObject(conflict)
 })
 
+test('a letter that was stopped while it was sent can come back and be sent again, and stopped by its act', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  await release((await drafts()).letters)
+  await sql()`update private.deliveries set due_at = now() where kind = 'letter'`
+  const claim = await claimLetter(sql())
+  const [letter] = await lettersOf(id)
+  expect(await ask('withdraw', { letters: [letter?.id] })).toMatchObject({ left: 1 })
+  if (claim) await record(sql(), claim, { result: 'done', code: 250 })
+  await ask('came_back', returned(letter as Letter))
+  await ask('readdress', { act: crypto.randomUUID(), letter: letter?.id, address: 'ada@example.net' })
+  const [again] = await lettersOf(id)
+  expect(await ask('withdraw', { act: again?.act })).toEqual({ withdrawn: 1, left: 0 })
+  await release((await drafts()).letters)
+  await send()
+  expect((await lettersOf(id)).at(-1)).toMatchObject({ state: 'sent', to: 'ada@example.net' })
+})
+
+test('without a server that emails letters, one that came back becomes a draft for another address, and none is retried', async () => {
+  await sql()`update private.postman set seen_at = '-infinity'`
+  const id = await store()
+  await decide(id, 'accepted')
+  const [draft] = (await drafts()).letters
+  const sent = await ask<Letter>('sent_by_hand', { letter: draft?.id, seen: draft?.seen })
+  await ask('came_back', returned(sent))
+  await expect(ask('retry', { letters: [sent.id] })).rejects.toMatchObject({
+    code: 'PT409',
+    message: 'No letter can be sent: no server with a mail server is running.',
+  })
+  const args = { act: crypto.randomUUID(), letter: sent.id, address: 'ada@example.net' }
+  expect(await ask('readdress', args)).toMatchObject({ state: 'withdrawn' })
+  expect((await drafts()).letters).toMatchObject([{ id: draft?.id, to: 'ada@example.net' }])
+})
+
+test('with a server that emails letters, one that was sent by hand and came back is stopped by the act that resends it', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  const [draft] = (await drafts()).letters
+  const sent = await ask<Letter>('sent_by_hand', { letter: draft?.id, seen: draft?.seen })
+  await ask('came_back', returned(sent))
+  const act = crypto.randomUUID()
+  await ask('readdress', { act, letter: sent.id, address: 'ada@example.net' })
+  expect(await ask('withdraw', { act })).toEqual({ withdrawn: 1, left: 0 })
+})
+
 test('nothing comes back that somebody dealt with, sent again or drafted again, and blind readers record nothing', async () => {
   const { id, letter } = await tell()
   const act = crypto.randomUUID()

@@ -385,6 +385,13 @@ test('of an account that was removed, the result says how often its email is in 
   })
 })
 
+test('somebody who was only invited and removed as an organiser is found by their email', async () => {
+  await sql`
+    insert into private.history (author, kind, detail)
+    values ('ada@example.org', 'organiser', '{"organiser": "invited@example.org", "removed": true}')`
+  expect((await allAbout('invited@example.org')).account).toMatchObject({ created_at: null, history: 1 })
+})
+
 test('a delivery names its recipient: the address at the time of sending, the webhook, or an organiser', async () => {
   const id = await storeEverything(person, 'word')
   const recipients = async () => {

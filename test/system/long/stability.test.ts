@@ -19,7 +19,17 @@ test('the newest section of the changelog is for this version or the next one, a
   for (const section of sections.slice(isBetween ? 1 : 0))
     expect(section).toMatch(/^\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d( \([0-9a-f]{7}\))?\n/)
 
-  const headings = ['To do', 'Added', 'Changed', 'Fixed', 'Security']
+  // Sections from 1.3.0 on are by reader.
+  const headings = [
+    'To do',
+    'For organisers',
+    'For operators',
+    'For developers',
+    'Added',
+    'Changed',
+    'Fixed',
+    'Security',
+  ]
   for (const section of sections) {
     const found = Array.from(section.matchAll(/^### (.+)$/gm), ([, heading = '']) => heading)
     expect(found).toEqual(headings.filter((heading) => found.includes(heading)))
@@ -30,7 +40,7 @@ test('the newest section of the changelog is for this version or the next one, a
 
 /** The commands and their options, with a value for those that take one. */
 const commands: Record<string, string[]> = {
-  applications: ['--json', '--csv', '--no-bom', '--delete=id', '--yes'],
+  applications: ['--json', '--csv', '--no-bom', '--delete=id', '--yes', '--all-about=ada@example.org'],
   webhooks: ['--list', '--retry', '--all'],
   verify: ['--url=https://project.example', '--key=key'],
   backup: ['--to=folder', '--check', '--from=folder'],
@@ -41,10 +51,12 @@ const commands: Record<string, string[]> = {
     '--remove=ada@example.org',
     '--reset-factor=ada@example.org',
     '--new-key',
+    '--name=Ada',
+    '--reader',
   ],
   door: ['--close', '--open', '--until=time', '--after=100', '--sentence=text'],
   letters: ['--list', '--retry', '--stop', '--start'],
-  doctor: ['--send=ada@example.org'],
+  doctor: ['--send=ada@example.org', '--json', '--quiet'],
 }
 
 test('the commands that operators rely on exist, with their options', async () => {

@@ -43,8 +43,12 @@ function AddForm({ close }: { close: () => void }) {
   const enter = (change: Partial<Person>) => setPerson({ ...person, ...change })
   const name = nameOf({ ...person, id: '' })
   const add = useDeskAct('desk_add', {
-    success: ({ application }) =>
-      application === null ? 'Not added: this email is here already' : `${name}: added`,
+    success({ application, receipt: isReceiptSent }, args) {
+      if (application === null) return 'Not added: this email is here already'
+      return args.receipt && !isReceiptSent
+        ? `${name}: added. No receipt can be sent there today.`
+        : `${name}: added`
+    },
     onSuccess({ application: id }) {
       if (id === null) return
       close()
@@ -113,7 +117,7 @@ function AddForm({ close }: { close: () => void }) {
           Send them a receipt
         </Tick>
       )}
-      {overview?.postman.is_automation_there && (
+      {overview?.postman.is_webhook_there && (
         <Tick isOn={webhook} onTick={setWebhook}>
           Pass them on to the connected system
         </Tick>

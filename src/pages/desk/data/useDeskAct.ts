@@ -58,8 +58,10 @@ export function useDeskAct<Name extends DeskActName>(
   /** The arguments of the call, with the id of the act that has not had a response yet. */
   const withId = (args: Args<Name>) => {
     if (!once) return args as Arguments<Name>
-    const act = unsentTextOf<string>(account, nameOfId(name, args)) ?? newActId()
-    setUnsentText(account, nameOfId(name, args), act)
+    const [subject, says] = [nameOfId(name, args), JSON.stringify(args)]
+    const kept = unsentTextOf<KeptId>(account, subject)
+    const act = kept?.says === says ? kept.act : newActId()
+    setUnsentText<KeptId>(account, subject, { act, says })
     return { act, ...args } as unknown as Arguments<Name>
   }
   const failureFor = (args: Args<Name>) =>
@@ -80,7 +82,10 @@ export function useDeskAct<Name extends DeskActName>(
           if (text !== undefined)
             setUnsentText(account, text, (latest) => (latest === sentText.current ? null : latest))
         }
-        if (once && !isTemporary(error)) setUnsentText(account, nameOfId(name, args), null)
+        if (once && !isTemporary(error))
+          setUnsentText<KeptId>(account, nameOfId(name, args), (kept) =>
+            kept?.says === JSON.stringify(args) ? null : kept,
+          )
         if (!isCancelled && !(error instanceof SignedOutError)) {
           announce(error === null ? (success?.(response, args) ?? '') : '')
           if (error !== null && !isOpen)
@@ -107,5 +112,14 @@ export function useDeskAct<Name extends DeskActName>(
 const subjectOf = (name: DeskActName, args: object) =>
   `${name} ${'application' in args ? String(args.application) : JSON.stringify(args)}`
 
-/** The name of the id of an act among the unsent text: what the act says. */
-const nameOfId = (name: DeskActName, args: object) => `act ${name} ${JSON.stringify(args)}`
+/**
+ * The id of an act that had no response yet. A later act about the same that says something else replaces it: after “Yes”, “No” and
+ * “Yes”, the last one is no repeat.
+ */
+interface KeptId {
+  act: string
+  says: string
+}
+
+/** Its name among the unsent text. */
+const nameOfId = (name: DeskActName, args: object) => `act ${subjectOf(name, args)}`

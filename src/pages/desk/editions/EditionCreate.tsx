@@ -78,7 +78,8 @@ export function EditionCreate({ newest }: { newest: Edition }) {
             afterwards, under Days and places.
           </li>
           <li>
-            You can still read, search and download <bdi>{former}</bdi>. Its letters and links go on working.
+            You can still read, search and download <bdi>{former}</bdi>. Its letters and RSVP links go on
+            working. Links to withdraw end.
           </li>
           <li>The door stays open or closed as it is, and counts from now on.</li>
           <li>

@@ -72,6 +72,15 @@ test('an invited person gets an email, signs in by its link once, and has the na
   )
 })
 
+test('a second invitation names the right that the first one gave', async () => {
+  const { client } = await server.signedIn()
+  const reader = newAddress()
+  await invite(client, { email: reader, is_reader: true })
+  await invite(client, { email: reader })
+  const [, second] = await server.mail.waitFor(2, reader)
+  expect(second?.text).toContain('There you may read, mark and write notes.')
+})
+
 test('a link of an invitation works for a day', async () => {
   const { client } = await server.signedIn()
   const email = newAddress()

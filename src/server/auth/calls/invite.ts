@@ -26,12 +26,12 @@ export function inviteCall(app: FastifyInstance, context: AuthContext): void {
     const caller = await requireSignedIn(request, sql, keys)
     const fields = fieldsOf(request, { email: 'text', name: 'text', is_reader: 'flag' })
     const { name, is_reader: isReader = false } = fields
-    const { by, email, link } = await changeAs(sql, caller, async (transaction, current) => {
+    const { by, email, link, right } = await changeAs(sql, caller, async (transaction, current) => {
       const inviter = await requireAllRights(transaction, current)
       const invited = emailOf(trimmed(fields.email))
       // A refused request is not counted: it sends no email.
       if (!(await countWithinLimit(transaction, current.account.id, 'invitations'))) throw tooManyRequests()
-      const secret = await inviteOrganiser(transaction, {
+      const invitation = await inviteOrganiser(transaction, {
         email: invited,
         name,
         isReader,
@@ -40,16 +40,17 @@ export function inviteCall(app: FastifyInstance, context: AuthContext): void {
         // The name: the database's sentence says what is wrong with it.
         throw isDatabaseError(error) && error.code === '22023' ? invalid(error.message) : error
       })
-      if (secret === undefined)
+      if (invitation === undefined)
         throw new HttpError(422, 'email_exists', 'This person is an organiser already.')
       return {
         by: inviter.shown,
         email: invited,
-        link: deskLink(site(), { secret, type: 'magiclink' }),
+        link: deskLink(site(), { secret: invitation.secret, type: 'magiclink' }),
+        right: rightWords(invitation.isReader),
       }
     })
     if (!outgoing.isOn) return { link }
-    outgoing.after(reply, async () => [invitationMessage(email, by, rightWords(isReader), link)])
+    outgoing.after(reply, async () => [invitationMessage(email, by, right, link)])
     return { link: null }
   })
 }

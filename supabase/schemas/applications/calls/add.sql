@@ -1,7 +1,8 @@
 -- Adds a person to the newest edition who did not apply. `person` has form answers: a first name and an email are required, and the
 -- others may be missing. Nobody is told, unless `receipt` or `webhook` is set. Without `again`, nobody is added whose email is in this
 -- edition already. The act's id becomes the application's, so that repeating the act adds nobody. The result is {application,
--- others}: the id of the added application, null if nobody was added, and up to twenty others of this email in this edition.
+-- receipt, others}: the id of the added application, null if nobody was added; whether a receipt was written, which too many others
+-- to the same address or company prevent; and up to twenty others of this email in this edition.
 create function public.desk_add(
   act uuid, person jsonb, again boolean default false, receipt boolean default false, webhook boolean default false
 ) returns jsonb
@@ -35,11 +36,12 @@ begin
     perform private.write_down(answers.id, act, me.email, 'added', '{}');
     if receipt then perform private.write_receipt(answers); end if;
     if webhook then
-      insert into private.deliveries (id, kind)
-        select answers.id, 'application' from private.postman where automation_seen_at > now() - interval '1 day';
+      insert into private.deliveries (id, kind) values (answers.id, 'application');
     end if;
   end if;
-  return jsonb_build_object('application', (select id from public.retreat_applications where id = act), 'others', (
+  return jsonb_build_object('application', (select id from public.retreat_applications where id = act), 'receipt', exists (
+    select from private.deliveries where application_id = desk_add.act and kind = 'receipt'
+  ), 'others', (
     select coalesce(jsonb_agg(
       private.names(other) || jsonb_build_object('id', id, 'status', coalesce(status, 'new'))
       order by other.created_at desc, id desc), '[]')

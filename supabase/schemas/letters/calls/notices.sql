@@ -7,7 +7,7 @@ declare
 begin
   return (
     select jsonb_build_object('notices', notices, 'day_due_at', case when notices <> 'off' then day_due_at end,
-      'email', me.email, 'is_postman_there', (select private.is_recent(seen_at) from private.postman))
+      'email', me.email, 'is_postman_there', private.is_postman_there())
     from private.organisers where account_id = me.id
   );
 end

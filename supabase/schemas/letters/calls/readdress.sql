@@ -1,5 +1,6 @@
 -- Resends an undelivered letter to another address. All later letters to this applicant go there, too. The letter can be stopped
--- for a minute, as after its release. `letter` is the id of the failed delivery.
+-- for a minute, as after its release. Where no server emails letters, it becomes a draft, for an organiser to send. `letter` is the
+-- id of the failed delivery.
 create function public.desk_readdress(act uuid, letter uuid, address text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -24,7 +25,14 @@ begin
     insert into private.addresses (application_id, address) values (failed.application_id, desk_readdress.address)
       on conflict (application_id) do update set address = excluded.address;
     perform private.retry_failed(array[failed.id]);
-    update private.deliveries set due_at = now() + (select hold from private.letter_settings) where id = failed.id;
+    if private.is_postman_there() then
+      update private.deliveries set due_at = now() + (select hold from private.letter_settings),
+          act = coalesce(deliveries.act, desk_readdress.act)
+        where id = failed.id;
+    else
+      perform private.recall(array[failed.id], me.email);
+      perform private.settle_letter(delivery) from private.deliveries as delivery where id = failed.id;
+    end if;
   end if;
   return private.letter_deliveries_shown(array[letter], false) -> 0;
 end

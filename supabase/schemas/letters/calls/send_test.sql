@@ -15,7 +15,7 @@ begin
   act := coalesce(act, gen_random_uuid());
   if not private.begin_act(act, 'desk_send_test', subject, body, application::text, occasion, site) then
     return jsonb_build_object('to', me.email);
-  elsif not exists (select from private.postman where private.is_recent(seen_at)) then
+  elsif not private.is_postman_there() then
     raise exception 'No letter can be sent: no server with a mail server is running.' using errcode = 'PT409';
   end if;
   text := private.example(occasion, subject, body, application, me.blind, site);

@@ -23,6 +23,13 @@ create or replace function private.is_ahead(moment timestamptz, most interval) r
 
 revoke all on function private.is_ahead(timestamp with time zone, interval) from public, anon, authenticated;
 
+-- A time, or null if it is still ahead.
+create or replace function private.if_past(moment timestamptz) returns timestamptz
+  language sql volatile parallel safe
+  return case when moment <= clock_timestamp() then moment end;
+
+revoke all on function private.if_past(timestamp with time zone) from public, anon, authenticated;
+
 -- Days as a person writes them: `12–15 June 2027`. Blank if they are not set. `application/page-words.ts` writes them the same
 -- way.
 create or replace function private.days_in_words(starts_on date, ends_on date) returns text
@@ -789,7 +796,7 @@ as $$
 $$;
 
 -- What came to an edition since the day before today began in a time zone: {day, new, replied}. `new` are its applications
--- without those that were put aside, and `replied` counts the applicants who gave an RSVP. Counts go up to a thousand.
+-- without those that were put aside or withdrawn, and `replied` counts the applicants who gave an RSVP. Counts go up to a thousand.
 create or replace function private.since_yesterday(edition integer, zone text) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -803,7 +810,7 @@ begin
       select private.up_to_thousand(count(*)) from (
         select from public.retreat_applications as application left join private.statuses on application_id = id
         where application.edition = since_yesterday.edition and application.created_at >= start
-          and status is distinct from 'aside' limit 1001
+          and status is distinct from 'aside' and withdrawn_at is null limit 1001
       ) as received
     ),
     'replied', (
@@ -986,7 +993,7 @@ create or replace function private.notes_seen_until(application uuid, account uu
   language sql stable set search_path = ''
 as $$
   select greatest(notes_from, (
-    select until from private.seen_notes where application_id = application and seen_notes.account_id = account
+    select private.if_past(until) from private.seen_notes where application_id = application and seen_notes.account_id = account
   )) from private.organisers where account_id = account
 $$;
 
@@ -1592,6 +1599,15 @@ create or replace function private.is_recent(moment timestamptz) returns boolean
   language sql volatile parallel safe
   return private.happened_within(moment, '1 minute');
 
+-- Whether a server runs that emails letters.
+create or replace function private.is_postman_there() returns boolean
+  language sql stable set search_path = ''
+as $$
+  select private.is_recent(seen_at) from private.postman
+$$;
+
+revoke all on function private.is_postman_there() from public, anon, authenticated;
+
 -- The address to which an email to an applicant goes, or went: one that was sent has the address that was valid then. An automation
 -- writes to the address that the applicant gave.
 create or replace function private.recipient(delivery private.deliveries) returns text
@@ -1667,6 +1683,66 @@ begin
     select case when private.happened_within(refused_at, '1 hour') then suspects else '{}' end
     from private.postman
   );
+end
+$$;
+
+-- Records a refusal that is, or may be, about all emails. It is first recorded as the email's own, and the email becomes a
+-- suspect. If the next email, to another recipient, is refused too, or if `is_ours`, all emails are delayed, and none of these
+-- tries counts. If the next email is accepted, the record stays. It also stays if `is_cause` and no pause is under way: the email
+-- itself began pauses too often. Returns the new state as `record_delivery` does, and `paused` or `waits` if the try does not
+-- count: `paused` if this refusal delayed all emails.
+create or replace function private.record_refusal(
+  delivery uuid, attempt integer, state text, pause interval, reply text, is_uncertain boolean, refused boolean,
+  is_ours boolean, is_cause boolean, problem text
+) returns text
+  language plpgsql set search_path = ''
+as $$
+declare
+  claimed private.deliveries;
+  postman private.postman;
+  former uuid[];
+  recorded text;
+  is_pausing boolean;
+begin
+  select * into claimed from private.deliveries where id = delivery;
+  recorded := private.record_delivery(delivery, attempt, record_refusal.state, pause,
+    reply => record_refusal.reply, is_uncertain => record_refusal.is_uncertain, refused => record_refusal.refused);
+  if recorded is null or recorded = 'cancelled' then return recorded; end if;
+  -- After the delivery's row, as in `record_delivery`.
+  select * into postman from private.postman for update;
+  former := private.suspects();
+  if postman.failures = 0 and is_cause then return recorded; end if;
+  if is_ours or postman.failures > 0 or (claimed.tried_at >= postman.refused_at and exists (
+    select from private.deliveries as suspect
+    where id = any (former) and private.recipient_of(suspect) <> private.recipient_of(claimed)
+  )) then
+    is_pausing := private.back_off_mails(problem);
+    -- Skips a suspect that somebody is acting on. An email that may have arrived too often stays given up. A refusal of all emails
+    -- says nothing about an address.
+    with reset as (
+    update private.deliveries as row set
+        state = 'waiting', attempts = greatest(attempts - 1, 0), due_at = coalesce(due_at, now()), is_refused = false,
+        tried_at = case when attempts > 1 then tried_at end, reply = case id when claimed.id then claimed.reply else '' end,
+        closings = closings + (postman.failures = 0)::integer,
+        subject = case id when claimed.id then claimed.subject else row.subject end,
+        body = case id when claimed.id then claimed.body else row.body end
+      where id in (
+        select id from private.deliveries as own
+        where (id = claimed.id or postman.failures = 0 and id = any (former))
+          and (own.state = 'waiting' or own.state = 'failed' and is_refused or id = claimed.id and not record_refusal.is_uncertain)
+          -- The text of a test is gone.
+          and (kind <> 'test' or own.state = 'waiting' or id = claimed.id)
+        for update skip locked
+      ) returning row.id
+    )
+    delete from private.failures using private.deliveries as own
+      where own.id = delivery_id and own.id in (select id from reset) and address = private.recipient(own);
+    recorded := case when is_pausing then 'paused' else 'waits' end;
+  end if;
+  -- A pause has set the time. A suspect whose try began before the first refusal does not, since the probe may be under way.
+  update private.postman set suspects = array_append(array_remove(former, delivery), delivery),
+    refused_at = case when former = '{}' and is_pausing is null then clock_timestamp() else refused_at end;
+  return recorded;
 end
 $$;
 
@@ -1857,7 +1933,7 @@ $$;
 revoke all on function private.count_withdrawn(uuid, timestamp with time zone, timestamp with time zone) from public, anon, authenticated;
 
 -- Writes the daily emails that are due, except those with nothing to report. They report the applications, RSVPs and withdrawals
--- since the last daily email, except those with a notice of their own. They also report the applications that will be erased, but
+-- since the last daily email, except those with a notice of their own and people whom organisers added. They also report the applications that will be erased, but
 -- not to readers, who cannot keep one.
 create or replace function private.write_day_notices() returns void
   language plpgsql set search_path = ''
@@ -1876,7 +1952,8 @@ begin
     select 'notice', account_id, told_until, until from due
     where not is_reader and private.announced_applications() is not null or exists (
       select from public.retreat_applications as application
-      where created_at > told_until and created_at <= until and not private.had_notice(account_id, application.id, null)
+      where created_at > told_until and created_at <= until and added_by is null
+        and not private.had_notice(account_id, application.id, null)
     ) or exists (
       select from private.history as rsvp
       where kind = 'answer' and author = 'applicant' and at > told_until and at <= until
@@ -1976,7 +2053,7 @@ begin
         row_number() over (order by created_at, id) as position
       from public.retreat_applications as application
       where application.id = notice.application_id
-        or created_at > notice.since and created_at <= notice.until
+        or created_at > notice.since and created_at <= notice.until and added_by is null
           and not private.had_notice(notice.organiser_id, application.id, null)
       order by created_at, id limit 1000
     ) as application
@@ -2098,6 +2175,69 @@ begin
       select application_id, template, 'mail', 'draft', null, null, drafted_at, id
       from private.letters where application_id = any (applications) and state = 'draft' and private.is_decision(template)
     ) as letters
+  );
+end
+$$;
+
+-- The state of all letters: the drafts of each template, the letters that did not arrive, and whether a server sends them.
+-- Counts go up to a thousand, as for applications.
+create or replace function private.letters_overview() returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_object(
+      'settings', (
+        select jsonb_build_object('version', version, 'reply_to', reply_to, 'receipts', receipts,
+          'confirmations', confirmations, 'hold_seconds', extract(epoch from hold)::integer)
+        from private.letter_settings
+      ),
+      'postman', jsonb_build_object(
+        'is_there', private.is_recent(seen_at), 'is_automation_there', private.is_recent(automation_seen_at),
+        'is_webhook_there', private.is_recent(webhook_seen_at),
+        'stopped', stopped,
+        'paused_until', case when paused_until > now() then paused_until end, 'problem', problem,
+        'is_checking', check_wanted_at > checked_at and private.is_recent(check_wanted_at),
+        'checked_at', nullif(checked_at, '-infinity'), 'findings', findings
+      ),
+      'templates', (
+        select jsonb_agg(private.template_shown(template) || jsonb_build_object('drafts', (
+          select private.up_to_thousand(count(*))
+          from (select from private.letters where state = 'draft' and coalesce(letters.template, '') = name limit 1001) as counted
+        )) order by array_position('{received,accepted,waitlisted,declined,reminder,confirmed,questions}', name), name)
+        from private.templates as template
+      ),
+      -- Drafts of letters to one person.
+      'personal', (
+        select private.up_to_thousand(count(*))
+        from (select from private.letters where state = 'draft' and coalesce(template, '') = '' limit 1001) as counted
+      ),
+      -- Released letters that can still be stopped, by act.
+      'leaving', (
+        select coalesce(jsonb_agg(to_jsonb(leaving) order by seconds), '[]')
+        from (
+          select act, count(distinct application_id), ceil(extract(epoch from max(due_at) - now()))::integer as seconds
+          from private.deliveries
+          where kind in ('letter', 'decision') and state = 'waiting' and due_at > now() and attempts = 0
+          group by act
+        ) as leaving
+      ),
+      'states', (
+        select jsonb_object_agg(name, private.up_to_thousand(count))
+        from (values
+          ('waiting', (select count(*) from (
+            select from private.deliveries
+            where kind in ('letter', 'decision', 'receipt') and state in ('waiting', 'sending') limit 1001) as counted)),
+          ('refused', (select count(*) from (
+            select from private.deliveries
+            where kind in ('letter', 'decision', 'receipt') and state = 'failed' and is_refused limit 1001) as counted)),
+          ('given up', (select count(*) from (
+            select from private.deliveries
+            where kind in ('letter', 'decision', 'receipt') and state = 'failed' and not is_refused limit 1001) as counted))
+        ) as counts (name, count)
+      )
+    )
+    from private.postman
   );
 end
 $$;
@@ -2250,7 +2390,8 @@ begin
   ));
   update private.letters set state = 'released' where id = sent.letter_id and state = 'dropped';
   update private.deliveries as delivery set state = 'failed', done_at = null, is_refused = true, reply_status = null,
-      reply = 'It came back.', may_have_arrived = 0, subject = unsent.subject, body = unsent.body
+      reply = 'It came back.', may_have_arrived = 0, recalled_at = null, recalled_by = null, subject = unsent.subject,
+      body = unsent.body
     from private.as_unsent(sent) as unsent where delivery.id = sent.id;
   perform private.add_failure(sent.id, private.recipient(sent));
   if exists (select from private.templates where name = template)
@@ -2537,7 +2678,9 @@ begin
         'created_at', users.created_at, 'last_sign_in_at', last_sign_in_at,
         'blind', blind, 'reads_only', reads_only, 'is_reader', is_reader, 'notices', notices,
         'history', (
-          select count(*) from private.history where author_id = users.id or users.id is null and author = asked.email
+          select count(*) from private.history
+          where author_id = users.id or users.id is null and author = asked.email
+            or kind = 'organiser' and detail ->> 'organiser' = asked.email
         ),
         'marks', (
           select count(*) from private.marks where marks.account_id = users.id or users.id is null and author = asked.email
@@ -2547,7 +2690,9 @@ begin
       left join auth.users on users.email = private.ascii_email(asked.email)
       left join private.organisers as organiser on organiser.account_id = users.id
     where users.id is not null or reader is null and (
-      exists (select from private.history where author = asked.email)
+      exists (
+        select from private.history where author = asked.email or kind = 'organiser' and detail ->> 'organiser' = asked.email
+      )
       or exists (select from private.marks where author = asked.email)
       or exists (select from private.holds where held_by = asked.email)
       or exists (select from private.deliveries where author = asked.email)
@@ -2881,7 +3026,8 @@ $$;
 -- Adds a person to the newest edition who did not apply. `person` has form answers: a first name and an email are required, and the
 -- others may be missing. Nobody is told, unless `receipt` or `webhook` is set. Without `again`, nobody is added whose email is in this
 -- edition already. The act's id becomes the application's, so that repeating the act adds nobody. The result is {application,
--- others}: the id of the added application, null if nobody was added, and up to twenty others of this email in this edition.
+-- receipt, others}: the id of the added application, null if nobody was added; whether a receipt was written, which too many others
+-- to the same address or company prevent; and up to twenty others of this email in this edition.
 create or replace function public.desk_add(
   act uuid, person jsonb, again boolean default false, receipt boolean default false, webhook boolean default false
 ) returns jsonb
@@ -2915,11 +3061,12 @@ begin
     perform private.write_down(answers.id, act, me.email, 'added', '{}');
     if receipt then perform private.write_receipt(answers); end if;
     if webhook then
-      insert into private.deliveries (id, kind)
-        select answers.id, 'application' from private.postman where automation_seen_at > now() - interval '1 day';
+      insert into private.deliveries (id, kind) values (answers.id, 'application');
     end if;
   end if;
-  return jsonb_build_object('application', (select id from public.retreat_applications where id = act), 'others', (
+  return jsonb_build_object('application', (select id from public.retreat_applications where id = act), 'receipt', exists (
+    select from private.deliveries where application_id = desk_add.act and kind = 'receipt'
+  ), 'others', (
     select coalesce(jsonb_agg(
       private.names(other) || jsonb_build_object('id', id, 'status', coalesce(status, 'new'))
       order by other.created_at desc, id desc), '[]')
@@ -3225,7 +3372,7 @@ declare
 begin
   insert into private.seen_notes (application_id, account_id, until)
     select id, me.id, least(desk_see_notes.until, now()) from public.retreat_applications where id = application for key share
-    on conflict (application_id, account_id) do update set until = greatest(seen_notes.until, excluded.until);
+    on conflict (application_id, account_id) do update set until = greatest(private.if_past(seen_notes.until), excluded.until);
   if not found then
     raise exception 'There is no such application: it may have been erased.' using errcode = 'PT404';
   end if;
@@ -3756,8 +3903,24 @@ begin
 end
 $$;
 
+-- Which emails about applications the caller gets, and whether a server sends them.
+create or replace function public.desk_notices() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return (
+    select jsonb_build_object('notices', notices, 'day_due_at', case when notices <> 'off' then day_due_at end,
+      'email', me.email, 'is_postman_there', private.is_postman_there())
+    from private.organisers where account_id = me.id
+  );
+end
+$$;
+
 -- Resends an undelivered letter to another address. All later letters to this applicant go there, too. The letter can be stopped
--- for a minute, as after its release. `letter` is the id of the failed delivery.
+-- for a minute, as after its release. Where no server emails letters, it becomes a draft, for an organiser to send. `letter` is the
+-- id of the failed delivery.
 create or replace function public.desk_readdress(act uuid, letter uuid, address text) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -3782,7 +3945,14 @@ begin
     insert into private.addresses (application_id, address) values (failed.application_id, desk_readdress.address)
       on conflict (application_id) do update set address = excluded.address;
     perform private.retry_failed(array[failed.id]);
-    update private.deliveries set due_at = now() + (select hold from private.letter_settings) where id = failed.id;
+    if private.is_postman_there() then
+      update private.deliveries set due_at = now() + (select hold from private.letter_settings),
+          act = coalesce(deliveries.act, desk_readdress.act)
+        where id = failed.id;
+    else
+      perform private.recall(array[failed.id], me.email);
+      perform private.settle_letter(delivery) from private.deliveries as delivery where id = failed.id;
+    end if;
   end if;
   return private.letter_deliveries_shown(array[letter], false) -> 0;
 end
@@ -3891,6 +4061,22 @@ begin
 end
 $$;
 
+-- `letters` are the ids of deliveries.
+create or replace function public.desk_retry(letters uuid[]) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+begin
+  perform private.caller();
+  perform private.check_number(letters);
+  if not private.is_postman_there() and exists (
+    select from private.deliveries where id = any (letters) and kind in ('letter', 'receipt') and state = 'failed'
+  ) then
+    raise exception 'No letter can be sent: no server with a mail server is running.' using errcode = 'PT409';
+  end if;
+  return jsonb_build_object('retried', private.retry_letters(letters));
+end
+$$;
+
 -- Sends the caller a text, filled in for an application as its applicant would get it. Repeating the act sends no second
 -- email.
 create or replace function public.desk_send_test(
@@ -3908,7 +4094,7 @@ begin
   act := coalesce(act, gen_random_uuid());
   if not private.begin_act(act, 'desk_send_test', subject, body, application::text, occasion, site) then
     return jsonb_build_object('to', me.email);
-  elsif not exists (select from private.postman where private.is_recent(seen_at)) then
+  elsif not private.is_postman_there() then
     raise exception 'No letter can be sent: no server with a mail server is running.' using errcode = 'PT409';
   end if;
   text := private.example(occasion, subject, body, application, me.blind, site);
