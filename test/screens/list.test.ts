@@ -324,11 +324,14 @@ test('a person is added by hand after those with the same email were shown, and 
     { first_name: 'Grace', last_name: 'Hopper', email: 'grace@example.com' },
   ])
   const { user, press, fill, announced } = await desk.open()
+  await desk.sql`update private.postman set webhook_seen_at = now()`
   await press('Add a person')
   const dialog = within(await screen.findByRole('dialog', { name: 'Add a person' }))
   await fill(dialog.getByLabelText('First name'), 'Amazing')
   await fill(dialog.getByLabelText('Last name'), 'Grace')
   await fill(dialog.getByLabelText('Email'), 'Grace@example.com')
+  await user.click(await dialog.findByRole('checkbox', { name: 'Pass them on to the connected system' }))
+  expect(dialog.queryByRole('checkbox', { name: 'Send them a receipt' })).toBeNull()
   await user.click(dialog.getByRole('button', { name: 'Add' }))
   const there = await dialog.findByRole('link', { name: 'Grace Hopper' })
   expect(there.getAttribute('href')).toContain(stored?.id ?? '-')
@@ -339,4 +342,8 @@ test('a person is added by hand after those with the same email were shown, and 
   await screen.findByText('Not asked: added by ada@example.org')
   await screen.findByText('Added by hand, without an application')
   expect(screen.queryByText('Received')).toBeNull()
+  expect(
+    await desk.sql`
+    select from private.deliveries join public.retreat_applications using (id) where added_by is not null`,
+  ).toHaveLength(1)
 })

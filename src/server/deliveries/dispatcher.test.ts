@@ -68,6 +68,8 @@ test('a waiting delivery is sent once, form-encoded, and logged with a truncated
     log,
   })
   await delivered
+  const seen = () => database.owner`select from private.postman where private.is_recent(webhook_seen_at)`
+  await expect.poll(seen).toHaveLength(1)
   await dispatcher.stop()
   expect(receiver.received).toHaveLength(1)
   expect(receiver.received[0]?.headers['content-type']).toBe(

@@ -1,7 +1,15 @@
 import { createRepeats } from '../repeats.ts'
 import { claimDue, type Claim } from './claims.ts'
 import { createPace, type Pace } from './pace.ts'
-import { giveBack, mayQuote, recordHeartbeat, recordTry, type WebhookKind, type Outcome } from './record.ts'
+import {
+  giveBack,
+  mayQuote,
+  recordHeartbeat,
+  recordTry,
+  type WebhookKind,
+  type Outcome,
+  type Role,
+} from './record.ts'
 import { deliver, type Receiver } from './webhook.ts'
 import { startWorker, type Worker, type WorkerLog } from './worker.ts'
 import type { Sql } from '../database/connection/sql.ts'
@@ -28,6 +36,9 @@ const logMessages: Record<Outcome, string> = {
   lost: 'webhook result ignored: its lease had expired',
 }
 
+/** The role in which the database knows a server that sends this kind. */
+const roles: Partial<Record<WebhookKind, Role>> = { application: 'webhook', decision: 'automation' }
+
 const concurrency = 10
 const pollInterval = 1_000
 
@@ -41,6 +52,7 @@ export function startDispatcher({
   interval = pollInterval,
 }: DispatcherOptions): Worker {
   const failures = createRepeats()
+  const role = roles[kind]
 
   /** Whether another delivery failed alike on the same try within a minute. */
   const isRepeatedFailure = ({ attempt, status }: { attempt: number; status: number | null }) =>
@@ -84,7 +96,7 @@ export function startDispatcher({
     concurrency,
     batch: concurrency,
     interval,
-    upkeep: () => recordHeartbeat(sql, kind === 'decision' ? 'automation' : 'webhook'),
+    ...(role !== undefined && { upkeep: () => recordHeartbeat(sql, role) }),
     log,
     names: {
       id: 'webhookId',

@@ -107,11 +107,14 @@ const heartbeats = {
   webhook: 'webhook_seen_at',
 } as const
 
+/** A role of a server, which has a heartbeat. */
+export type Role = keyof typeof heartbeats
+
 /**
  * Records the heartbeat of a server in a role: it sends emails, decisions to an automation, or applications to a webhook. Also ends
  * recalled deliveries whose server was lost, and cancels receipts that were not sent within a day.
  */
-export async function recordHeartbeat(sql: Sql, role: keyof typeof heartbeats): Promise<void> {
+export async function recordHeartbeat(sql: Sql, role: Role): Promise<void> {
   const seen = identifier(heartbeats[role])
   await sql`
     update private.postman set ${seen} = now() where not private.happened_within(${seen}, '10 seconds')`
