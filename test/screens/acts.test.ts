@@ -1,9 +1,10 @@
 import { screen, waitFor, within } from '@testing-library/dom'
 import { beforeEach, expect, test, vi } from 'vitest'
 
+import { waitingNoticeDelay } from '../../src/pages/desk/data/useDeskAct.ts'
 import { actCases, controlOf, prepareAct, type ActCase, type Step } from '../support/act-cases.ts'
 import { atTestEnd } from '../support/cleanup.ts'
-import { deskScreensForTestFile, type OpenedDesk } from '../support/desk-screens.ts'
+import { deskScreensForTestFile, skipDelays, type OpenedDesk } from '../support/desk-screens.ts'
 import { extent, seed } from '../support/extent.ts'
 import { releaseDrafts } from '../support/letters.ts'
 import { disconnect, refusal } from '../support/network.ts'
@@ -116,6 +117,7 @@ test.for(
     if (field) await fill(field, input[1])
     const control = await findControl(actCase)
     const call = setOutcome(opened, act, outcome)
+    if (outcome === 'slow') atTestEnd(skipDelays([waitingNoticeDelay]))
     await (pressed === 'once' ? user.click(control) : user.dblClick(control))
 
     if (outcome === 'slow') {

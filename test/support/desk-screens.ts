@@ -164,7 +164,7 @@ export function deskScreensForTestFile(settings: Parameters<typeof startSignIn>[
 function openWindow(options: DocumentOptions): OpenedDesk {
   const { network, restore } = interceptCalls()
   const { runIntervals, restoreIntervals } = recordIntervals()
-  const restoreBackOff = skipBackOff()
+  const restoreBackOff = skipDelays(actRetryDelays)
   const allowConsoleError = recordProblems()
   let unmount = mount(options)
   atTestEnd(() => {
@@ -257,11 +257,11 @@ function recordIntervals() {
   }
 }
 
-/** Lets acts be retried without delay. Returns a function that restores the delay. */
-function skipBackOff() {
+/** Makes timers with these delays fire at once, such as those before a retry. Returns a function that restores the delays. */
+export function skipDelays(delays: readonly number[]): () => void {
   const { setTimeout } = globalThis
   const withoutDelay: Timer = (run, delay = 0, ...args) =>
-    setTimeout(run, actRetryDelays.includes(delay) ? 0 : delay, ...args)
+    setTimeout(run, delays.includes(delay) ? 0 : delay, ...args)
   Object.assign(globalThis, { setTimeout: Object.assign(withoutDelay, setTimeout) })
   return () => void Object.assign(globalThis, { setTimeout })
 }

@@ -35,7 +35,7 @@ export interface DeskAct<Name extends DeskActName> extends Act<Args<Name>, Resul
 }
 
 /** Milliseconds without a response before the wait is announced. */
-const waitingNoticeDelay = 700
+export const waitingNoticeDelay = 700
 
 /**
  * An act that makes one call of the desk. It continues after its screen is closed. A success is announced. The screen shows a
