@@ -10,6 +10,7 @@ import { anApplication } from '../../support/form.ts'
 import { storeQuestions } from '../../support/questions.ts'
 import { randomFrom } from '../../support/random.ts'
 import { valuesOf } from '../../support/sql.ts'
+import { callAsAnon, retryUntilResponse } from './retries.ts'
 
 const guests = 500
 const rounds = extent({ quick: 2, long: 10 })
@@ -30,23 +31,7 @@ test(`${guests} guests send RSVPs and answers while organisers decide: each is s
   const people = await sql<{ id: string; token: string }[]>`
     select application_id as id, token from private.invitations order by 1`
 
-  /** Retries until there is a response, because a killed server starts again. */
-  async function retryUntilResponse<Result>(call: () => Promise<Result | undefined>): Promise<Result> {
-    let response: Result | undefined
-    await expect
-      .poll(async () => (response = await call().catch(() => undefined)), { timeout: 60_000, interval: 20 })
-      .toBeTypeOf('object')
-    return response as Result
-  }
-  const callByLink = (name: string, args: object) =>
-    retryUntilResponse(async () => {
-      const response = await fetch(`${desk.origin}/rest/v1/rpc/${name}`, {
-        method: 'POST',
-        headers: { apikey: 'public-anon-key', 'content-type': 'application/json' },
-        body: JSON.stringify(args),
-      })
-      return response.ok ? ((await response.json()) as Invitation) : undefined
-    })
+  const callByLink = (name: string, args: object) => callAsAnon<Invitation>(desk.origin, name, args)
 
   /** The acknowledged RSVPs, by act. */
   const acknowledged = new Map<string, { id: string; rsvp: Rsvp }>()
