@@ -357,6 +357,65 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
     )
   },
 
+  async "an applicant opens a receipt's link, withdraws the application with two presses, and restores it"({
+    browser,
+    gate,
+    sql,
+  }) {
+    const application = anApplication()
+    deepStrictEqual(await send(gate.origin, application), 201)
+    const [{ token }] = await sql<[{ token: string }]>`
+      insert into private.withdrawal_links (application_id)
+      select id from public.retreat_applications where email = ${application.email} returning token`
+    const isWithdrawn = async () =>
+      (
+        await sql`
+          select from private.statuses join public.retreat_applications on id = application_id
+          where email = ${application.email} and withdrawn_at is not null`
+      ).length === 1
+    const shows = (words: string) =>
+      waitUntilTrue(browser, `document.body.innerText.includes(${JSON.stringify(words)})`)
+    await browser.open(`${gate.origin}/withdraw/#${token}`)
+    await pressButton(browser, 'Withdraw my application')
+    await shows('Do you want to withdraw your application?')
+    deepStrictEqual(await isWithdrawn(), false)
+    await pressButton(browser, 'Yes, withdraw it')
+    await shows('is withdrawn.')
+    deepStrictEqual(await isWithdrawn(), true)
+    const excess = `document.documentElement.scrollWidth - document.documentElement.clientWidth`
+    deepStrictEqual(await browser.evaluate(excess), 0)
+    await pressButton(browser, 'Restore my application')
+    await shows('we have your application of')
+    deepStrictEqual(await isWithdrawn(), false)
+  },
+
+  async 'an organiser adds a person in a dialog, and invites a reader'({ browser, sql, signInLink }) {
+    const [person, reader] = [`${crypto.randomUUID()}@example.com`, `${crypto.randomUUID()}@example.org`]
+    await browser.open(await signInLink())
+    await pressButton(browser, 'Sign in')
+    await pressButton(browser, 'Add a person')
+    await browser.waitFor('dialog[open] input[type=email]')
+    await browser.type('dialog[open] input[required]', 'Grace')
+    await browser.type('dialog[open] input[type=email]', `${person}\n`)
+    await waitUntilTrue(browser, `document.querySelector('h1')?.textContent === 'Grace'`)
+    deepStrictEqual((await sql`select from public.retreat_applications where email = ${person}`).length, 1)
+    await browser.evaluate(`(location.hash = '#/account', true)`)
+    const email = '#email, [name=email]'
+    await browser.waitFor(email)
+    await browser.type(email, `${reader}\n`)
+    await waitUntilTrue(
+      browser,
+      `document.body.innerText.includes(${JSON.stringify(`${reader} gets an email`)})`,
+    )
+    deepStrictEqual(
+      (
+        await sql`
+          select from private.organisers join auth.users on id = account_id where email = ${reader}`
+      ).length,
+      1,
+    )
+  },
+
   async 'an organiser signs in, finds an application, decides, adds a note, undoes, and reads everything about the person'({
     browser,
     gate,
