@@ -16,7 +16,7 @@ export async function storeExamples({ sql }: { sql: Sql }): Promise<void> {
     delete from private.history;
     delete from auth.users where email = 'tim@example.org';
     update private.letter_settings set receipts = false;
-    update private.organisers set notices = 'off', blind = false;
+    update private.organisers set notices = 'off', blind = false, is_reader = false;
     update private.places set version = version + 1, places = 24, days = 10;
     update private.editions set starts_on = '2027-03-12', ends_on = '2027-03-15', venue = 'Hof Sonnenau, Bernau am Chiemsee';
     update private.editions set name = '';
@@ -407,6 +407,33 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.getByText('No email is sent until this site has a mail server.').waitFor()
     await page.getByRole('status').getByText('Saved.').waitFor()
     await page.evaluate(() => scrollTo(0, 0))
+  },
+  async 'add-person'(page) {
+    await page.getByRole('button', { name: 'Add a person' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('First name').fill('Émile')
+    await dialog.getByLabel('Email').fill('p1@example.com')
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+    await dialog.getByText('This email is here already:').waitFor()
+  },
+  async withdrawn(page, { sql }) {
+    await sql`
+      insert into private.statuses (application_id, created_at, status, version, withdrawn_at)
+      select id, created_at, 'new', 0, now() from public.retreat_applications order by created_at desc limit 1`
+    await page.locator('tbody .rows-name a').first().click()
+    await page.getByText('Withdrawn').first().waitFor()
+  },
+  async invited(page) {
+    await page.getByRole('link', { name: 'Account' }).first().click()
+    await page.getByLabel('Their email').fill('tim@example.org')
+    await page.getByRole('button', { name: 'Invite', exact: true }).click()
+    await page.getByText('This site sends no emails.').waitFor()
+  },
+  async reader(page, { sql }) {
+    await sql`update private.organisers set is_reader = true`
+    await page.reload()
+    await page.locator('tbody .rows-name a').first().click()
+    await page.locator('#note').waitFor()
   },
   async history(page) {
     await openRetreat(page)
