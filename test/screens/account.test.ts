@@ -229,7 +229,7 @@ test('a name that is set at the desk stands in place of the email, and an own ac
   const { press, fill, goTo, announced, user } = await desk.open('/account')
   await fill(await screen.findByLabelText('Your name'), 'bob')
   await press('Save name')
-  await findAlert(/^Not saved\. Another author has this name\./)
+  await findAlert(/^Not saved\. Somebody else has this name\./)
   await fill(await screen.findByLabelText('Your name'), ' Ada L. ')
   await press('Save name')
   await announced('Name saved.')

@@ -258,6 +258,23 @@ test('before letters to surely mistyped addresses are sent, the draft, its row a
   expect(notice.textContent).not.toContain('gmail.com')
 })
 
+test('while the address of the page is not known, the review and the dialog say that no link for an RSVP is sent', async () => {
+  const [ada] = await desk.store([{ first_name: 'Ada', last_name: 'Lovelace' }])
+  await desk.setStatus([{ id: ada?.id ?? '' }], 'accepted')
+  const { press, goTo } = await desk.open('/letters/drafts/accepted')
+  const warning =
+    'The page’s address is not known, so no link for an RSVP is sent. Ask your operator to set SITE_URL first.'
+  await screen.findByText(warning)
+  await press('Send 1 letter')
+  await within(await screen.findByRole('dialog')).findByText(warning)
+  await press('Cancel')
+  await desk.sql`update private.places set site = 'https://unplugged.example'`
+  goTo('/history')
+  await screen.findByRole('heading', { level: 1, name: 'History' })
+  goTo('/letters/drafts/accepted')
+  await waitFor(() => expect(screen.queryByText(warning)).toBeNull())
+})
+
 test('neither a draft that was left out by a key nor one with unsaved text is sent', async () => {
   await desk.setStatus(await desk.store(people(3)), 'accepted')
   const { user, press, follow, announced } = await desk.open('/letters/drafts/accepted')

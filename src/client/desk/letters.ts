@@ -113,6 +113,8 @@ export interface LettersOverview {
     checked_at: string | null
     findings: { about: string; verdict: 'ok' | 'wrong' | 'not known'; said: string }[]
   }
+  /** Whether the site's address is unknown, so that letters and receipts are sent without their links. */
+  has_no_site: boolean
   /** Templates for decisions come first. */
   templates: (Template & { drafts: Count })[]
   /** Drafts of letters to one person. */

@@ -172,7 +172,7 @@ begin
     select from private.organisers
     where account_id <> set_organiser_name.account and lower(organisers.name) = lower(new_name)
   ) then
-    raise exception 'Another author has this name. Add a surname or an initial.' using errcode = '22023';
+    raise exception 'Somebody else has this name. Add a surname or an initial.' using errcode = '22023';
   end if;
   update private.organisers set name = new_name where account_id = set_organiser_name.account;
 end

@@ -38,6 +38,7 @@ create table private.invitations (
   rsvp text check (rsvp in ('coming', 'not coming')),
   rsvp_at timestamptz
 );
+create index invitations_not_coming on private.invitations (application_id) where rsvp = 'not coming';
 alter table private.invitations enable row level security;
 
 -- At most ten questions of each edition.

@@ -135,6 +135,7 @@ begin
         'is_checking', check_wanted_at > checked_at and private.is_recent(check_wanted_at),
         'checked_at', nullif(checked_at, '-infinity'), 'findings', findings
       ),
+      'has_no_site', exists (select from private.places where site = ''),
       'templates', (
         select jsonb_agg(private.template_shown(template) || jsonb_build_object('drafts', (
           select private.up_to_thousand(count(*))

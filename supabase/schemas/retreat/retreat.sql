@@ -31,12 +31,16 @@ as $$
   from private.editions
 $$;
 
--- What a decision depends on besides the application: the number of accepted applications of an edition, and of its places.
+-- What a decision depends on besides the application: the number of accepted applications of an edition, without people who cannot
+-- come, and of its places.
 create function private.acceptances(edition integer) returns jsonb
   language sql stable set search_path = ''
 as $$
   select jsonb_build_object(
-    'accepted', private.count_with_status('accepted', edition, null), 'places', private.places_of(edition))
+    'accepted', private.count_with_status('accepted', edition, null) - (
+      select count(*) from private.invitations join private.statuses using (application_id)
+      where rsvp = 'not coming' and status = 'accepted' and statuses.edition = acceptances.edition
+    ), 'places', private.places_of(edition))
 $$;
 
 -- Refuses days on which there can be no retreat.

@@ -32,6 +32,10 @@ test('the numbers of places add up, and the waitlist begins with those who have 
   const { waitlist, ...counts } = await places()
   expect(counts).toMatchObject({ coming: 1, not_coming: 1, no_answer: 1, late: 0, not_told: 1, free: 1 })
   expect(waitlist.map(({ id }) => id)).toEqual([second, first])
+  // Who cannot come needs no place.
+  expect(await ask('application', { application: second })).toMatchObject({
+    acceptances: { accepted: 3, places: 4 },
+  })
   await decide(first, 'accepted')
   await decide(second, 'accepted')
   expect(await places()).toMatchObject({ not_told: 3, free: -1, waitlisted: 0, waitlist: [] })

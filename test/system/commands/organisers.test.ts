@@ -45,7 +45,7 @@ test('an added organiser signs in once with the printed link, and loses access a
   // A refused name adds nobody.
   expect(await organisers('--add', 'grace@example.org', '--name', 'ADA')).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('Another author has this name.') as string,
+    stderr: expect.stringContaining('Somebody else has this name.') as string,
   })
   expect((await organisers()).stdout).not.toContain('grace')
   expect(await organisers('--link', 'ada@example.org', '--name', 'Ada')).toMatchObject({ code: 1 })

@@ -125,7 +125,7 @@ function BlindEdit() {
       {data?.is_shared && (
         <SwitchField
           label="I don’t mark applications"
-          hint="You do not mark applications, and nobody waits for your marks."
+          hint="Then nobody waits for your marks."
           isOn={data.reads_only}
           pending={setReadsOnly.isPending ? setReadsOnly.args?.reads_only : undefined}
           onSwitch={(reads_only) => setReadsOnly.press({ reads_only })}

@@ -170,7 +170,7 @@ function OrganiserInvite({ auth, asMe, onInvited }: AccountPartProps & { onInvit
     <>
       <form key={last?.number} onSubmit={onSubmit}>
         <h3>Invite an organiser</h3>
-        <Field label="Their email" name="email" type="email" autoComplete="off" required problem={problem} />
+        <Field label="Their email" name="email" type="email" autoComplete="off" required />
         <Field
           label="Their name (optional)"
           name="name"
@@ -180,6 +180,11 @@ function OrganiserInvite({ auth, asMe, onInvited }: AccountPartProps & { onInvit
         <Tick isOn={isReader} onTick={setIsReader}>
           May only read
         </Tick>
+        {problem !== '' && (
+          <p className="layout-notice error" role="alert">
+            {problem}
+          </p>
+        )}
         <div className="layout-row">
           <Button className="control-quiet" isPending={isPending}>
             Invite

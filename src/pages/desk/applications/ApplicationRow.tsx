@@ -22,8 +22,6 @@ interface ApplicationRowProps {
   marks?: MarkCounts['by'] | undefined
   /** Whether somebody else has written a note that the organiser has not seen. */
   hasNewNote?: boolean
-  /** Whether the applicant withdrew the application. */
-  isWithdrawn?: boolean
   /** Highlights what a search found. */
   highlight?: ((text: string) => ReactNode) | undefined
   onSelect: (event: ChangeEvent<HTMLInputElement>) => void
@@ -42,7 +40,7 @@ export const checkboxId = (id: string): string => `select-${id}`
  */
 export function ApplicationRow(props: ApplicationRowProps): ReactNode {
   const { row, href, when, isSelectable, isSelected, isErased, isCurrent, marks } = props
-  const { onSelect, onFocus, onOpen, children, hasNewNote, isWithdrawn } = props
+  const { onSelect, onFocus, onOpen, children, hasNewNote } = props
   const { highlight = (text) => text } = props
   const name = nameOf(row)
   return (
@@ -70,7 +68,6 @@ export function ApplicationRow(props: ApplicationRowProps): ReactNode {
             <span className="visually-hidden">New note</span>
           </span>
         )}
-        {isWithdrawn && <span className="rows-remark">withdrawn</span>}
         {row.same_email && <span className="rows-remark">applied more than once</span>}
         {row.applied_before && <span className="rows-remark">applied before</span>}
       </th>

@@ -139,8 +139,10 @@ export function ApplicationShow(props: ApplicationShowProps) {
           <Heading {...{ takesFocus }}>
             <bdi>{name}</bdi>
           </Heading>
-          <StatusPill application={details.application} />
-          {details.application.withdrawn_at && <span>Withdrawn by the applicant</span>}
+          <StatusPill
+            application={details.application}
+            isWithdrawn={details.application.withdrawn_at !== null}
+          />
           {told && <span>{told}</span>}
           {isAccepted && <RsvpSentence rsvp={details.application} />}
           {details.application.applied_before && <span className="layout-quiet">Applied before</span>}

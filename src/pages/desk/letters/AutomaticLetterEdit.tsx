@@ -27,7 +27,7 @@ interface AutomaticLetterEditProps extends LettersOverview {
 }
 
 /** The switch for letters that are sent automatically, and a link to their template. */
-export function AutomaticLetterEdit({ setting, settings, postman }: AutomaticLetterEditProps) {
+export function AutomaticLetterEdit({ setting, settings, postman, has_no_site }: AutomaticLetterEditProps) {
   const { occasion, title, label, hint } = automaticLetters[setting]
   const save = useDeskAct('desk_set_letters', {
     success: (saved) => `${title}s are ${saved[setting] ? 'on' : 'off'}.`,
@@ -43,6 +43,12 @@ export function AutomaticLetterEdit({ setting, settings, postman }: AutomaticLet
       />
       {settings[setting] && !postman.is_there && (
         <p className="layout-text">No {title.toLowerCase()} is sent until this site has a mail server.</p>
+      )}
+      {has_no_site && setting === 'receipts' && (
+        <p className="layout-text">
+          The page’s address is not known, so receipts have no link to withdraw. Your operator can set
+          SITE_URL.
+        </p>
       )}
       <ActProblems acts={[save]} />
       <p className="layout-text">

@@ -7,7 +7,7 @@ import { MoreButton } from '../kit/MoreButton.tsx'
 import { Screen } from '../kit/Screen.tsx'
 import { useDesk } from '../data/useDesk.tsx'
 import { usePlaces } from '../data/usePlaces.ts'
-import { isAmong, isSentByServer, nameOfOccasion } from './letters.ts'
+import { isAmong, isSentByServer, nameOfOccasion, noSiteWords } from './letters.ts'
 import { draftPages } from './letter-pages.ts'
 import { UndoSend } from './UndoSend.tsx'
 import { DraftReview } from './DraftReview.tsx'
@@ -46,6 +46,9 @@ export function DraftList({ occasion }: { occasion: string | null }) {
         <>
           <UndoSend />
           <DraftsUnsent unsent={unsent} />
+          {overview?.has_no_site === true && (occasion ?? 'accepted') === 'accepted' && (
+            <p className="layout-notice error">{noSiteWords}</p>
+          )}
           {isByHand && (
             <p className="layout-quiet">
               This site has no mail server yet. Open each letter in your own mail program, then note here that

@@ -13,10 +13,12 @@ import { usePlaces } from '../data/usePlaces.ts'
 import { useReading } from '../data/useReading.ts'
 import { isMistyped } from './mistyped.ts'
 import {
+  asksForRsvp,
   firstDeadlineOf,
   firstWords,
   kindWords,
   nameOfLetter,
+  noSiteWords,
   overbookedWords,
   wasSentBefore,
 } from './letters.ts'
@@ -106,6 +108,9 @@ function SendForm({ drafts, overview, onSent, close }: DraftSendProps & { close:
       )}
       {deadline && <p>First RSVP deadline: {dayOf(deadline)}.</p>}
       {overbooked && <p className="layout-notice error">{overbooked}</p>}
+      {overview.has_no_site && letters.some(asksForRsvp) && (
+        <p className="layout-notice error">{noSiteWords}</p>
+      )}
       <p>
         {holdSeconds === 0 && `${pronoun} will be sent at once.`}
         {holdSeconds > 0 &&

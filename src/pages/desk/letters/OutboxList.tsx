@@ -103,7 +103,7 @@ function OutboxLetter({ letter }: { letter: Letter }) {
         <span className="layout-quiet">
           {letter.attempts > 0 && triesOf(letter)}
           {state === 'sending' && ' Being sent.'}
-          {state === 'waiting' && dueAt !== null && ` Sent after ${momentOf(dueAt)}.`}
+          {state === 'waiting' && dueAt !== null && ` Will be sent after ${momentOf(dueAt)}.`}
         </span>
       </p>
       {state === 'waiting' && (

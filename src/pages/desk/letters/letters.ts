@@ -192,6 +192,14 @@ export function overbookedWords(
   return `${formatNumber(taken)} of ${countOf(places, 'place')} ${taken === 1 ? 'is' : 'are'} taken. With ${these} it is ${formatNumber(places - free)}.`
 }
 
+/** Whether a draft has the link for the RSVP. */
+export const asksForRsvp = ({ subject, body }: Pick<Letter, 'subject' | 'body'>): boolean =>
+  /\{\{\s*answer_link\s*\}\}/.test(subject + body)
+
+/** The warning at letters whose link for the RSVP cannot be made. */
+export const noSiteWords =
+  'The page’s address is not known, so no link for an RSVP is sent. Ask your operator to set SITE_URL first.'
+
 /** The sentence about an address at which a letter failed; blank if none did. */
 export function failedAddressWords(failedAt: string | null | undefined): string {
   return failedAt ? `A letter to this address was not delivered on ${longDayOf(failedAt)}.` : ''

@@ -401,7 +401,7 @@ begin
     select from private.organisers
     where account_id <> set_organiser_name.account and lower(organisers.name) = lower(new_name)
   ) then
-    raise exception 'Another author has this name. Add a surname or an initial.' using errcode = '22023';
+    raise exception 'Somebody else has this name. Add a surname or an initial.' using errcode = '22023';
   end if;
   update private.organisers set name = new_name where account_id = set_organiser_name.account;
 end
@@ -2200,6 +2200,7 @@ begin
         'is_checking', check_wanted_at > checked_at and private.is_recent(check_wanted_at),
         'checked_at', nullif(checked_at, '-infinity'), 'findings', findings
       ),
+      'has_no_site', exists (select from private.places where site = ''),
       'templates', (
         select jsonb_agg(private.template_shown(template) || jsonb_build_object('drafts', (
           select private.up_to_thousand(count(*))
@@ -2985,12 +2986,16 @@ $$;
 
 revoke all on function private.places_of(integer) from public, anon, authenticated;
 
--- What a decision depends on besides the application: the number of accepted applications of an edition, and of its places.
+-- What a decision depends on besides the application: the number of accepted applications of an edition, without people who cannot
+-- come, and of its places.
 create or replace function private.acceptances(edition integer) returns jsonb
   language sql stable set search_path = ''
 as $$
   select jsonb_build_object(
-    'accepted', private.count_with_status('accepted', edition, null), 'places', private.places_of(edition))
+    'accepted', private.count_with_status('accepted', edition, null) - (
+      select count(*) from private.invitations join private.statuses using (application_id)
+      where rsvp = 'not coming' and status = 'accepted' and statuses.edition = acceptances.edition
+    ), 'places', private.places_of(edition))
 $$;
 
 revoke all on function private.acceptances(integer) from public, anon, authenticated;
