@@ -118,7 +118,10 @@ function PlacesLeft(acceptances: Acceptances) {
   return (
     words && (
       <span className={words.isFew ? 'decisions-places decisions-few' : 'decisions-places'}>
-        {words.text}
+        {words.count}
+        {/* On a phone, only screen readers get this word. */}
+        <span> accepted</span>
+        {words.rest}
       </span>
     )
   )

@@ -185,8 +185,8 @@ test('a conflict names the other organiser and the moment', () => {
 test('places are counted in words, with a warning from the last two on', () => {
   expect(placesWords({ accepted: 12, places: null })).toBeNull()
   const words = (accepted: number) => Object.values(placesWords({ accepted, places: 1040 }) ?? {})
-  expect(words(1037)).toEqual(['1,037 of 1,040 accepted', false])
-  expect(words(1038)).toEqual(['1,038 of 1,040 accepted, 2 left', true])
-  expect(words(1040)).toEqual(['1,040 of 1,040 accepted, 0 left', true])
-  expect(words(1043)).toEqual(['1,043 of 1,040 accepted, 3 too many', true])
+  expect(words(1037)).toEqual(['1,037 of 1,040', '', false])
+  expect(words(1038)).toEqual(['1,038 of 1,040', ', 2 left', true])
+  expect(words(1040)).toEqual(['1,040 of 1,040', ', 0 left', true])
+  expect(words(1043)).toEqual(['1,043 of 1,040', ', 3 too many', true])
 })

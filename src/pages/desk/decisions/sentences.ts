@@ -21,14 +21,17 @@ export function progressOf(progress: Progress): string {
 const few = 2
 
 /**
- * The number of acceptances and places, in words; null if there is no limit.
+ * The number of acceptances and places; null if there is no limit.
  *
- * @returns `isFew`: whether at most two places are left, or none.
+ * @returns `rest`: the words about the last places. `isFew`: whether at most two places are left, or none.
  */
-export function placesWords({ accepted, places }: Acceptances): { text: string; isFew: boolean } | null {
+export function placesWords({
+  accepted,
+  places,
+}: Acceptances): { count: string; rest: string; isFew: boolean } | null {
   if (places === null) return null
   const left = places - accepted
   const rest =
     left > few ? '' : left >= 0 ? `, ${formatNumber(left)} left` : `, ${formatNumber(-left)} too many`
-  return { text: `${outOf(accepted, places)} accepted${rest}`, isFew: left <= few }
+  return { count: outOf(accepted, places), rest, isFew: left <= few }
 }

@@ -38,7 +38,7 @@ export const invitationWords = {
 }
 
 /** The hint for the writer of a letter, about the placeholders of the invitation. */
-export const invitationHint = `{{answer_link}} is ${invitationWords.answer_link}, {{reply_by}} is ${invitationWords.reply_by}.`
+export const invitationHint = `{{answer_link}} is the ${invitationWords.answer_link}, {{reply_by}} is ${invitationWords.reply_by}.`
 
 /** The placeholder of a receipt's link, by which its recipient can withdraw the application. */
 export const withdrawPlaceholder = 'withdraw_link'
