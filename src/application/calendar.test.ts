@@ -112,6 +112,11 @@ test.skipIf(!isMainThread).each([
   }
 })
 
+test('days in two years have blanks around the dash', () => {
+  const words = daysOf({ starts_on: '2027-12-30', ends_on: '2028-01-02' })
+  expect(words.replaceAll(/\s/g, ' ')).toBe('30 December 2027 – 2 January 2028')
+})
+
 /** Reads a file with these texts as a calendar program does, and finds mistakes in its lines. */
 function readWith(name: string, venue: string) {
   const file = fileOf({ name, venue })

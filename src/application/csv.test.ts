@@ -71,6 +71,7 @@ test.each([
   ['12345678901', '12345678901'],
   ['12E4', "'12E4"],
   ['1.5e-3', "'1.5e-3"],
+  ['12e10', "'12e10"],
   ['12 Elm Street', '12 Elm Street'],
   ['+44 (20) 7946 0958', '+44 (20) 7946 0958'],
   ['0', '0'],
@@ -159,10 +160,12 @@ test('a table of texts has the same rules for quotes, formulas and control chara
   ).toBe(`Name,'=1+1\r\nAda; Countess,"a ""b""\ufffd"\r\n`)
 })
 
-test('the time of an RSVP is formatted like every other time', () => {
+test('the times of an RSVP and of a withdrawal are formatted like every other time', () => {
   const columns = ['answer', 'answered_at'] as const
   const answered = { ...row, answer: 'coming', answered_at: '2026-11-22T12:03:04+02:00' } as TableRow
   expect(csvLines([answered, row], columns)).toBe('coming,2026-11-22T10:03:04.000Z\r\n,\r\n')
+  const withdrawn: TableRow = { ...row, withdrawn_at: '2026-11-22T12:03:04+02:00' }
+  expect(csvLines([withdrawn, row], ['withdrawn_at'])).toBe('2026-11-22T10:03:04.000Z\r\n\r\n')
 })
 
 test('a table without rows is its header', () => {

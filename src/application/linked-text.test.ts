@@ -28,4 +28,5 @@ test('a long text without an address is split in a moment', () => {
 
 test('paragraphs are between blank lines, and keep their own lines', () => {
   expect(paragraphsOf('One.\n \n\nTwo\nlines.\n\n')).toEqual(['One.', 'Two\nlines.'])
+  expect(paragraphsOf('  One.\n\nTwo. \n')).toEqual(['One.', 'Two.'])
 })

@@ -27,4 +27,12 @@ test('facts are in the order in which a founder asks for them', () => {
 test('a closing that is not at midnight has its time and zone', () => {
   const [closing] = factsOf({ closes_on: '2027-05-01', closes_at: '18:00', zone: 'America/New_York' })
   expect(closing?.value).toBe('1 May 2027, 18:00 (America/New York)')
+  const [inUtc] = factsOf({ closes_on: '2027-05-01', closes_at: '18:00' })
+  expect(inUtc?.value).toBe('1 May 2027, 18:00 (UTC)')
+})
+
+test('days are told once both the first and the last are set', () => {
+  expect(factsOf({ starts_on: '2027-06-12', venue: 'Hof Sonnenau' })).toEqual([
+    { name: 'Where', value: 'Hof Sonnenau' },
+  ])
 })

@@ -53,6 +53,8 @@ test('a setting that is missing or empty has its default', () => {
   expect(readSettings({}).look).toEqual({})
   const empty = Object.fromEntries(Object.keys(own).map((name) => [name, '']))
   expect(readSettings(empty).look).toEqual({})
+  expect(lookOf(readSettings(empty).look, {})).toEqual(defaultLook)
+  expect(lookOf(readSettings({ SITE_BADGE: own.SITE_BADGE }).look, { title: 'Slow' }).title).toBe('Slow')
 })
 
 test('the default words as settings are the same as no settings', () => {

@@ -95,6 +95,11 @@ test('the file that the desk exports is read, and no file says nothing', () => {
   expect(readPageFile(undefined)).toEqual({})
 })
 
+test('the file may lack a colour and days, and its privacy notice may be at an address without encryption', () => {
+  const words = { title: 'Langsam', privacy_url: 'http://example.org/privacy' }
+  expect(readPageFile(JSON.stringify(words))).toEqual(words)
+})
+
 test('a build refuses a colour that is too light to read, and says which one is allowed', () => {
   expect(() => readPageFile('{"accent": "#ffee99"}')).toThrow(
     new OperatorError(
@@ -108,11 +113,16 @@ test.each([
   'null',
   '"Langsam"',
   '{"title": 1}',
+  '{"title": ["Langsam"]}',
   '{"unknown": "text"}',
+  '{"title": "Langsam", "unknown": "text"}',
   `{"title": "${'x'.repeat(121)}"}`,
   '{"title": "Slow \\u202e"}',
   '{"accent": "red"}',
+  '{"accent": "red #7a0019"}',
+  '{"accent": "#7a0019; x"}',
   '{"privacy_url": "javascript:alert(1)"}',
+  '{"privacy_url": "javascript:alert(1)//https://example.org"}',
 ])('a build refuses another file: %s', (text) => {
   expect(() => readPageFile(text)).toThrow(OperatorError)
   expect(() => readPageFile(text)).toThrow(/^page\.json is not the file that the desk exports: /)

@@ -143,6 +143,7 @@ test.each([
   ['RATE_LIMIT_PER_MINUTE', '-1', 'whole number'],
   ['SECURITY_CONTACT', 'ada@example.org', 'mailto:'],
   ['SECURITY_CONTACT', 'https://example.org/a\nContact: x', 'mailto:'],
+  ['SECURITY_CONTACT', 'see https://example.org/security', 'mailto:'],
   ['MAIL_PER_MINUTE', 'many', 'whole number'],
   ['MAIL_PER_MINUTE', '1e5', 'whole number'],
   ['MAIL_PER_MINUTE', '1000001', 'from 0 to 1000000'],
@@ -183,6 +184,7 @@ test.each([
   ['DATABASE_URL', 'postgres://u:p#ss@h/d', 'percent-encoded'],
   ['DATABASE_URL', 'postgres://u:p/ss@h/d', 'percent-encoded'],
   ['DATABASE_URL', 'postgres://u:100%@h/d', 'percent-encoded'],
+  ['DATABASE_URL', 'postgres://h:99999/d', 'cannot be read'],
   ['DATABASE_URL', 'postgres://u@a:1,b:2/d', 'several hosts'],
   ['DATABASE_URL', 'postgres://a,b/d', 'several hosts'],
   ['DATABASE_URL', 'postgres://user:secret@a,b/d', 'several hosts'],
@@ -241,6 +243,22 @@ test.each([
   ['1000000', 1_000_000],
 ])('MAIL_PER_MINUTE set to %s is understood', (given, expected) => {
   expect(readSettings({ MAIL_PER_MINUTE: given }).mailPerMinute).toBe(expected)
+})
+
+test.each(['mailto:security@example.org', 'https://example.org/security'])(
+  'reports of security faults may go to %s',
+  (contact) => {
+    expect(readSettings({ SECURITY_CONTACT: contact }).securityContact).toBe(contact)
+  },
+)
+
+test('each limit a minute is set under its own name', () => {
+  const limits = { WEBHOOK_PER_MINUTE: '7', RATE_LIMIT_PER_MINUTE: '8', MAIL_PER_MINUTE: '9' }
+  expect(readSettings(limits)).toMatchObject({
+    webhookPerMinute: 7,
+    rateLimitPerMinute: 8,
+    mailPerMinute: 9,
+  })
 })
 
 test.each([

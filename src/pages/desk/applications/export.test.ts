@@ -1,10 +1,12 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import { csvHeader, csvLines, deskColumns } from '../../../application/csv.ts'
 import type { CallDesk } from '../../../client/desk.ts'
 import type { ExportedApplication, Page } from '../../../client/desk/applications.ts'
 import { readCsv } from '../../../../test/support/csv.ts'
+import { atTestEnd } from '../../../../test/support/cleanup.ts'
 import { anApplication } from '../../../../test/support/form.ts'
+import * as announcing from '../kit/announce.tsx'
 import { readTable } from './export.ts'
 
 const row = (): ExportedApplication => ({
@@ -88,4 +90,20 @@ test('no file is made if the columns of pages differ, a page fails or the downlo
   await expect(read([[row()], [shown]])).rejects.toThrow('Blind reading was switched meanwhile')
   await expect(read([[row()], new TypeError('Failed to fetch')])).rejects.toThrow('Failed to fetch')
   await expect(read([[row()]], AbortSignal.abort())).rejects.toThrow('aborted')
+})
+
+test('a download is announced as stopped, before its first page or after it, and not if it is read to its end', async () => {
+  const announce = vi.spyOn(announcing, 'announce').mockReturnValue()
+  atTestEnd(() => announce.mockRestore())
+  const readWith = (stop: AbortController) =>
+    readTable(deskOf([[row()], [row()]]).callDesk, {}, () => stop.abort(), stop.signal)
+  await readTable(deskOf([[row()]]).callDesk, {}, () => {}, new AbortController().signal)
+  expect(announce).not.toHaveBeenCalled()
+  const stopped = new AbortController()
+  stopped.abort()
+  for (const stop of [stopped, new AbortController()]) {
+    announce.mockClear()
+    await expect(readWith(stop)).rejects.toThrow('aborted')
+    expect(announce.mock.calls).toEqual([['The download was stopped. Nothing was saved.']])
+  }
 })

@@ -146,4 +146,7 @@ test('once all new applications are read, their number is known', () => {
   expect(neighboursIn(opened, 'b', 2).read).toBe(2)
   const more = withOpened(undefined, page(['a', 'b'], false), 'b', position({ count: 1000, more: true }))
   expect(neighboursIn(more, 'b', 2000).read).toBeUndefined()
+  // Another list, which has lost its only application.
+  const emptied = withOpened(undefined, undefined, 'b', position({ count: 0 }))
+  expect(neighboursIn(emptied, 'b').read).toBeUndefined()
 })

@@ -85,6 +85,12 @@ test('a decision repeated after a conflict is based on the newer version', () =>
   expect(baseVersionsOf(again)).toEqual([5])
 })
 
+test('a decision is not repeated after a conflict if a read finds that it is already so', () => {
+  const refused = finished(after(decide('accepted', application('1'))), { '1': stale })
+  const state = reduce(refused, read('1', 'accepted', 6))
+  expect(isWaiting(reduce(state, repeat(state)))).toBe(false)
+})
+
 test('a conflict with an equal decision is not reported as a refusal', () => {
   const state = finished(after(decide('declined', application('1'))), { '1': stale })
   expect([reasonsOf(state), undoableIds(state)]).toEqual([[], []])

@@ -146,6 +146,7 @@ test('without a response, an undone decision stays unconfirmed, and its undo is 
     isPending: false,
     isByOthers: false,
   })
+  expect(statesOf(found)).toEqual([['1: saved'], ['1: refused']])
   expect([...found.refusals.values()]).toMatchObject([{ wanted: 'new', reason: { sent: null } }])
   expect(decisionsInCall(play(found, repeat(found), send))).toMatchObject([
     { wanted: 'new', baseVersion: 1, isUndo: true },
@@ -158,9 +159,17 @@ test('a decision without a response that a read finds saved needs no attention, 
   const found = reduce(state, read('1', 'accepted', 1))
   expect(reasonsOf(found)).toEqual([])
   expect(undoableIds(found)).toEqual(['1'])
+  // The same if the organiser has closed the notice before the read.
+  const dismissed = reduce(state, { type: 'dismiss', refusals: [...state.refusals.values()] })
+  expect(undoableIds(reduce(dismissed, read('1', 'accepted', 1)))).toEqual(['1'])
   // Another status, or a later version, is somebody else's.
   for (const other of [read('1', 'declined', 1), read('1', 'accepted', 2)]) {
     expect(currentStatusIn(reduce(state, other), application('1')).isByOthers).toBe(true)
     expect(reasonsOf(reduce(state, other))).toHaveLength(1)
   }
+})
+
+test('Undo leaves an application that somebody else accepted after a decision failed', () => {
+  const failed = after(decide('accepted', application('1')), send, fail)
+  expect(undoableIds(reduce(failed, read('1', 'accepted', 1)))).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { filtersFrom } from './filters.ts'
-import { hrefOf, hrefsIn, roomOf, routeOf, unfilteredList, type Route } from './route.ts'
+import { hrefOf, hrefsIn, isForReaders, roomOf, routeOf, unfilteredList, type Route } from './route.ts'
 
 const filters = filtersFrom('status=all&search=acme')
 
@@ -54,6 +54,20 @@ test.each([
   ['#/toString', ''],
 ])('the screen of %s belongs to the room %j', (hash, room) => {
   expect(roomOf(routeOf(hash))).toBe(room)
+})
+
+test.each([
+  ['#/?status=all', true],
+  ['#/applications/1', true],
+  ['#/applications/1/all', false],
+  ['#/account', true],
+  ['#/hired', true],
+  ['#/letters', false],
+  ['#/letters/decisions', false],
+  ['#/coming', false],
+  ['#/history', false],
+])('readers may open %s: %j', (hash, isOpen) => {
+  expect(isForReaders(routeOf(hash))).toBe(isOpen)
 })
 
 test.each(['', '#', '/'])('an empty address shows the list: %j', (hash) => {

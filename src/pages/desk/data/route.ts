@@ -89,9 +89,10 @@ function isPlain(screen: string): screen is keyof typeof roomOfPlain {
 export function hrefOf(route: Route): string {
   if (route.screen === 'list') return `#/${queryOf(route.filters)}`
   if ('id' in route) return hrefsIn(route.filters, route.screen === 'person' ? '/all' : '')(route.id)
-  if (route.screen === 'drafts' && route.occasion === null) return `#/${decisions}`
-  if (route.screen === 'drafts')
-    return `#/${route.occasion === '' ? personal : `letters/drafts/${encodeURIComponent(route.occasion ?? '')}`}`
+  if (route.screen === 'drafts') {
+    if (route.occasion === null) return `#/${decisions}`
+    return `#/${route.occasion === '' ? personal : `letters/drafts/${encodeURIComponent(route.occasion)}`}`
+  }
   if (route.screen === 'template') return `#/letters/templates/${encodeURIComponent(route.occasion)}`
   if (route.screen === 'outbox') return `#/letters/outbox/${encodeURIComponent(route.state)}`
   if (route.screen === 'unknown') return '#/'

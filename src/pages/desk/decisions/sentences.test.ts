@@ -145,6 +145,12 @@ test.each<[string, Refusal, number]>([
     refusal('1', { kind: 'gone' }),
     0,
   ],
+  ['Person 1: “Accepted” was not saved. The applicant withdrew.', refusal('1', { kind: 'withdrawn' }), 0],
+  [
+    'Person 1 and 2 others: “Accepted” was not saved. The applicants withdrew.',
+    refusal('1', { kind: 'withdrawn' }),
+    2,
+  ],
   [
     'Person 1 and 1 other: “Accepted” was not saved. The applications were erased meanwhile.',
     refusal('1', { kind: 'gone' }),

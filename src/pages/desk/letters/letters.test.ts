@@ -15,6 +15,7 @@ import {
   isBeingSent,
   isEdited,
   isFilledLater,
+  isInvitationPlaceholder,
   isNeitherDecisionNorReceipt,
   isSendable,
   isSentByServer,
@@ -25,6 +26,8 @@ import {
   nameOfOccasion,
   overbookedWords,
   partsOf,
+  retreatPlaceholders,
+  retreatWords,
   returnableLetters,
   siteOfDesk,
   triesOf,
@@ -234,6 +237,29 @@ test('placeholders of the invitation are shown as words, and other placeholders 
   expect(filledLater('answer_link', '{{first_name}}')).toBe(false)
 })
 
+test('a letter shows the deadline if it is known, and a receipt shows where its link will be', () => {
+  const wordsOf = (text: string, replyBy?: string) =>
+    partsOf(text, replyBy)
+      .map(({ words }) => words)
+      .join('')
+  expect(wordsOf('Answer at {{answer_link}} by {{reply_by}}, please.', '2026-12-03')).toBe(
+    'Answer at RSVP link by 3 December 2026, please.',
+  )
+  expect(wordsOf('Not coming? {{withdraw_link}}')).toBe('Not coming? link to withdraw')
+})
+
+test.each([
+  ['answer_link', 'of the invitation'],
+  ['reply_by', 'of the invitation'],
+  ['retreat', 'of the retreat: retreat'],
+  ['days', 'of the retreat: the days'],
+  ['venue', 'of the retreat: the venue'],
+  ['company', 'a blank answer'],
+])('a letter that lacks {{%s}} says where its value comes from: %s', (name, words) => {
+  const ofRetreat = retreatPlaceholders.includes(name) && `of the retreat: ${retreatWords[name] ?? name}`
+  expect(isInvitationPlaceholder(name) ? 'of the invitation' : ofRetreat || 'a blank answer').toBe(words)
+})
+
 test.each([
   ['/desk', 'https://retreat.example'],
   ['/folder/desk/', 'https://retreat.example/folder'],
@@ -302,6 +328,7 @@ test('the first deadline is that of letters that accept somebody or tell the dea
   expect(first(later, { ...sooner, occasion: 'Travel' })).toBe('2026-12-20')
   expect(first(later, { ...sooner, occasion: 'Travel', body: 'By {{reply_by}}.' })).toBe('2026-12-10')
   expect(first({ occasion: 'declined' })).toBeUndefined()
+  expect(first({ reply_by: null })).toBeUndefined()
 })
 
 test.each([

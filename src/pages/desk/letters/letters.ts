@@ -63,8 +63,8 @@ export function partsOf(text: string, replyBy?: string | null): { words: string;
   // The parts at odd positions are the names of placeholders.
   return text.split(laterPlaceholder).map((part, index) => {
     const isPlaceholder = index % 2 === 1 && isLaterPlaceholder(part)
-    const words = part === 'reply_by' && replyBy ? dayOf(replyBy) : isPlaceholder ? laterWords[part] : part
-    return { words, isFilledLater: isPlaceholder }
+    if (!isPlaceholder) return { words: part, isFilledLater: false }
+    return { words: part === 'reply_by' && replyBy ? dayOf(replyBy) : laterWords[part], isFilledLater: true }
   })
 }
 
