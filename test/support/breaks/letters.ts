@@ -99,7 +99,8 @@ export const letters: readonly Break[] = [
   },
   {
     id: 'receipt-link-tells-status',
-    promise: 'the recipient of a receipt can withdraw the application, and learns nothing else',
+    promise:
+      'the recipient of a receipt can withdraw the application, and learns nothing else but that this is no longer possible, once somebody has decided',
     effect: 'The link of a receipt shows the last name, too',
     declaration: 'public.withdrawal_by_token',
     find: 'private.plain_name(first_name)',
@@ -107,7 +108,8 @@ export const letters: readonly Break[] = [
   },
   {
     id: 'receipt-link-outlives-retreat',
-    promise: 'the recipient of a receipt can withdraw the application, and learns nothing else',
+    promise:
+      'the recipient of a receipt can withdraw the application, and learns nothing else but that this is no longer possible, once somebody has decided',
     effect: 'The link of a receipt works after the next retreat has begun',
     declaration: 'private.application_of_receipt',
     find: 'application.edition = (select max(id) from private.editions)',
@@ -185,7 +187,7 @@ export const letters: readonly Break[] = [
   },
   {
     id: 'venue-shown-to-any-link',
-    promise: 'only invited people read the days and the venue',
+    promise: 'only invited people read the days and the venue, unless organisers show them on the page',
     effect: 'Somebody who has declined reads the venue',
     declaration: 'public.place_by_token',
     find: "case when rsvp = 'coming' or rsvp is null and until >= private.today() then private.retreat(edition) end",

@@ -120,7 +120,7 @@ function PlacesLeft(acceptances: Acceptances) {
       <span className={words.isFew ? 'decisions-places decisions-few' : 'decisions-places'}>
         {words.count}
         {/* On a phone, only screen readers get this word. */}
-        <span> accepted</span>
+        <span className="decisions-word"> accepted</span>
         {words.rest}
       </span>
     )
