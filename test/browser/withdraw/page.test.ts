@@ -80,7 +80,7 @@ test('opening the link changes nothing, a second press withdraws, and the page r
   await expect
     .poll(() => shownText(page))
     .toBe(
-      'Hello Ada, your application of 3 November 2026 is decided, so it can no longer be withdrawn here. | Please reply to the email instead.',
+      'Hello Ada, your application of 3 November 2026 can no longer be withdrawn here. | Please reply to the email instead.',
     )
 })
 

@@ -253,7 +253,7 @@ test('a backup has the accounts without sessions, codes, second factors and keys
   const restore = await runCommand(['restore', '--from', folder], restored)
   expect(restore).toMatchObject({ code: 0 })
   expect(restore.stdout).toMatch(
-    /^Restored 0 applications and the account of 1 organiser to .*\nPasswords were restored; .*\n$/,
+    /^Restored 0 applications and the account of 1 organiser to .*\nPasswords were restored; .*\nOrganisers are those of the backup, .*\n$/,
   )
   expect(await runCommand(['restore', '--from', folder], restored)).toMatchObject({
     code: 1,
