@@ -1,10 +1,11 @@
-import { execFile } from 'node:child_process'
-import { mkdir, readdir } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 
 import { startLoad } from '../test/support/load.ts'
-import { runCommand, startServer, temporaryDirectory } from '../test/support/server.ts'
+import { startServer, temporaryDirectory } from '../test/support/server.ts'
 import { connectToEmbedded } from '../test/support/sql.ts'
 import { printTable } from './table.ts'
 
@@ -39,6 +40,17 @@ async function countApplications(dataDir: string) {
   const [row] = await sql<[{ n: number }]>`select count(*)::int as n from public.retreat_applications`
   await sql.end()
   return row.n
+}
+
+/** Reads all applications by the operator's command. Returns the first lines, which have the newest. */
+async function newestLines(dataDir: string, count: number): Promise<string[]> {
+  const { stdout } = spawn(process.execPath, ['start.js', 'applications', '--json'], {
+    env: { ...process.env, DATA_DIR: dataDir },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const newest: string[] = []
+  for await (const line of createInterface({ input: stdout })) if (newest.length < count) newest.push(line)
+  return newest
 }
 
 /** Runs a step. Returns its result and how long it took in seconds. */
@@ -80,9 +92,7 @@ export async function benchWayBack(): Promise<void> {
     }),
   )
   const [former, startSeconds] = await timed(() => startServer({ DATA_DIR: restored }, beside))
-  const [read, readSeconds] = await timed(() => runCommand(['applications', '--json'], { DATA_DIR: dataDir }))
-  const lines = read.stdout.trim().split('\n')
-  const later = lines.filter((line) => load.acknowledged.includes(JSON.parse(line).email as string))
+  const [later, readSeconds] = await timed(() => newestLines(dataDir, load.acknowledged.length))
   for (const line of later.toReversed()) {
     await fetch(`${former.origin}/rest/v1/retreat_applications?columns=${columns}`, {
       method: 'POST',
@@ -91,7 +101,7 @@ export async function benchWayBack(): Promise<void> {
     })
   }
   const stored = await countApplications(restored)
-  const version = former.output().match(/"version":"([^"]+)"/)?.[1] ?? ''
+  const { version } = JSON.parse(await readFile(join(beside, 'package.json'), 'utf8')) as { version: string }
   await former.stop()
   await directory.remove()
   const sent = load.acknowledged.length

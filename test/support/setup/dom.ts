@@ -4,9 +4,9 @@ import '../dom.ts'
 import * as React from 'react'
 
 /**
- * React's development version makes an error with each element, so that a warning can name the element's owner, but no more than
- * this many in a while. That takes a sixth of the time of these tests. So it gets a number beyond the limit, for which React has no
- * other way. Warnings still name the component.
+ * React's development version makes an error with each element, so that a warning can name the element's owner, up to a limit. That
+ * takes a tenth of the time of these tests. React has no setting for this, so it reads that the limit is reached. Warnings still name
+ * the component.
  */
 const internals = Reflect.get(
   React,
