@@ -194,8 +194,13 @@ export async function findFaults(sql: Sql, discarded: Iterable<string> = []): Pr
         )
     union all
     select 'an automation is told before the applicant: ' || delivery.subject from private.deliveries as delivery
+        join private.letters as letter on letter.id = letter_id
       where is_beside and not exists (
         select from main where main.letter_id = delivery.letter_id and main.act is not distinct from delivery.act and has_told
+      ) and not exists (
+        -- A letter that came back had been sent when the automation was told.
+        select from private.history
+        where application_id = delivery.application_id and history.kind = 'returned' and detail ->> 'occasion' = template
       )
     union all
     select 'an automation is told a decision twice: ' || min(subject) from private.deliveries where kind = 'decision'
