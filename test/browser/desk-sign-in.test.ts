@@ -2,8 +2,6 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 
 import { addOrganiser, operatorSecret } from '../../src/server/auth/organisers.ts'
-import { send } from '../support/client.ts'
-import { anApplication } from '../support/form.ts'
 import { startMailServer, type MailServer } from '../support/mail-server.ts'
 import { clientOf } from '../support/organiser.ts'
 import { dataDirectory, startServer, type RunningServer } from '../support/server.ts'
@@ -79,15 +77,6 @@ const focused = (page: Page) =>
     const label = element instanceof HTMLInputElement ? element.labels?.[0] : element
     return label?.textContent ?? ''
   })
-
-/** Opens the desk as a signed-in organiser. */
-async function openSignedIn(visitor: Visitor) {
-  const email = await organiser()
-  const page = await open(visitor, await linkFor(email))
-  await on(page).signIn.click()
-  await on(page).applications.waitFor()
-  return { page, email }
-}
 
 /** The addresses in the browser's history. */
 async function historyOf(page: Page) {
@@ -186,17 +175,6 @@ test('the typed email address carries over to the sign-in by password, and the f
   expect(await focused(page)).toBe('Email')
 })
 
-test('ending all sessions signs out other tabs at once', async ({ visitor }) => {
-  const { page } = await openSignedIn(visitor)
-  const tab = await page.context().newPage()
-  await tab.goto(`${server.origin}/desk`)
-  await on(tab).applications.waitFor()
-  await on(page).account.click()
-  await on(page).button('End all sessions').click()
-  await on(page).email.waitFor()
-  await on(tab).email.waitFor()
-})
-
 test('a session in the address is ignored if this server has the accounts, and is not stored', async ({
   visitor,
 }) => {
@@ -214,51 +192,6 @@ test('a session in the address is ignored if this server has the accounts, and i
   expect(page.url()).toBe(`${server.origin}/desk#/`)
   expect((await historyOf(page)).join(' ')).not.toContain('access_token')
   expect(await page.evaluate(() => localStorage.getItem('unplugged-desk'))).toBeNull()
-})
-
-test('when one window signs somebody else in, the others show the new organiser, even without BroadcastChannel', async ({
-  visitor,
-}) => {
-  visitor.allowConsoleError(refusedRequest)
-  await send(server.origin, anApplication())
-  const { page, email } = await openSignedIn(visitor)
-  const windows = [await page.context().newPage(), await page.context().newPage()]
-  const [informed, uninformed] = windows
-  if (!informed || !uninformed) throw new Error('the two windows were not opened')
-  await uninformed.addInitScript(() => Object.assign(window, { BroadcastChannel: undefined }))
-  for (const each of windows) {
-    await each.goto(`${server.origin}/desk`)
-    await each.getByText('Lovelace').first().waitFor()
-  }
-  const next = await organiser()
-  await page.goto(await linkFor(next))
-  await on(page).signIn.click()
-  await page.getByText(next).waitFor()
-  await informed.getByText(next).waitFor()
-  // Without BroadcastChannel the window notices at its next request with the old session.
-  await on(uninformed).account.click()
-  await uninformed.getByText(`You are signed in as ${next}.`).waitFor()
-  await uninformed.getByText(`Emails to ${next}`).waitFor()
-  expect(await informed.locator('body').innerText()).not.toContain(email)
-})
-
-test('if a hosted project has the accounts, the page says that the desk is elsewhere', async ({
-  visitor,
-}) => {
-  const page = await visitor.open(`${server.origin}/desk`, {}, (opened) =>
-    opened.route('**/desk', async (route) => {
-      const response = await route.fetch()
-      // The document of a server on a hosted project's database (`test/system/commands/organisers.test.ts`).
-      const document = (await response.text()).replace(
-        '"isSignInElsewhere":false',
-        '"isSignInElsewhere":true',
-      )
-      await route.fulfill({ response, body: document })
-    }),
-  )
-  await on(page).heading('The desk is elsewhere').waitFor()
-  expect(await page.locator('main').innerText()).toContain('Your operator knows it.')
-  expect(await page.getByRole('textbox').count()).toBe(0)
 })
 
 test('the whole sign-in works by keyboard alone', async ({ visitor }) => {

@@ -3,7 +3,6 @@ import { expect } from 'vitest'
 
 import { serverForTestFile } from '../support/server-for-test-file.ts'
 import { anApplication, getForm, style } from '../support/form.ts'
-import { holdRequests } from '../support/held-requests.ts'
 import { waitForTakeOver, test } from '../support/visitor.ts'
 
 const server = serverForTestFile()
@@ -17,47 +16,6 @@ test('fields tell phones about capitals, spelling and the Enter key', async ({ v
   for (const field of [form.reason, form.customSolution])
     expect(await field.getAttribute('enterkeyhint')).toBeNull()
 })
-
-test.for([
-  ['with its script', '**/rest/v1/**'],
-  ['before its script has loaded', '**/assets/**'],
-] as const)(
-  'during a send nothing can be edited, and the button is visible (%s)',
-  async ([, heldRequests], { visitor }) => {
-    visitor.allowConsoleError(/Failed to load resource/)
-    let release = () => {}
-    const page = await visitor.open(
-      server.origin,
-      { viewport: { width: 390, height: 500 } },
-      async (opened) => {
-        await opened.route('**/rest/v1/**', (route) =>
-          route.fulfill({ status: 400, json: { message: 'Not now.' } }),
-        )
-        release = await holdRequests(opened, heldRequests, (route) => route.fallback())
-      },
-    )
-    const form = getForm(page)
-    const application = anApplication()
-    await form.fill(application)
-    await form.company.press('Enter')
-    const isInSight = await page.getByRole('button', { name: 'Submitting...' }).evaluate(async (button) => {
-      // The browser first scrolls again to the field in which Enter was pressed.
-      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
-      const { top, bottom } = button.getBoundingClientRect()
-      return top >= 0 && bottom <= window.innerHeight
-    })
-    expect(isInSight).toBe(true)
-    await page.keyboard.type('lost')
-    release()
-    await form.failure.waitFor()
-    expect(await form.answers()).toMatchObject({
-      first_name: application.first_name,
-      company: application.company,
-    })
-    await form.firstName.fill('Augusta')
-    expect(await form.firstName.inputValue()).toBe('Augusta')
-  },
-)
 
 test.for(['before', 'after'])(
   '%s the script has loaded, Enter in the custom box chooses the custom option and stays there; with a modifier or in a composition it does not',

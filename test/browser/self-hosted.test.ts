@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { beforeAll, expect } from 'vitest'
 
 import type { Sql } from '../../src/server/database/connection/sql.ts'
@@ -147,36 +146,6 @@ test("the browser's own validation stops a form with an invalid email address", 
   expect(await form.email.evaluate((field: HTMLInputElement) => field.validity.typeMismatch)).toBe(true)
   expect(await form.email.evaluate((field) => field === document.activeElement)).toBe(true)
   expect(requests).toEqual([])
-})
-
-test('repeated sends while one is pending make one insert', async ({ visitor }) => {
-  const application = anApplication()
-  let inserts = 0
-  const release = new AbortController()
-  const released = once(release.signal, 'abort')
-  const page = await visitor.open(server.origin, {}, (opened) =>
-    opened.route('**/rest/v1/**', async (route) => {
-      inserts += 1
-      await released
-      await route.continue()
-    }),
-  )
-  await waitForTakeOver(page)
-  const form = getForm(page)
-  await form.fill(application)
-  await form.button.evaluate((button: HTMLButtonElement) => {
-    button.form?.requestSubmit()
-    button.form?.requestSubmit()
-    button.click()
-  })
-  expect(await form.button.innerText()).toBe('Submitting...')
-  expect(await form.button.isDisabled()).toBe(true)
-  await form.company.press('Enter')
-  await form.button.click({ force: true })
-  release.abort()
-  await form.success.waitFor()
-  expect(await form.button.innerText()).toBe('Send Details!')
-  expect(inserts).toBe(1)
 })
 
 test('without JavaScript a refused send returns the form with the red box and every answer', async ({

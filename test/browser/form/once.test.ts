@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { beforeAll, expect } from 'vitest'
 
 import type { Sql } from '../../../src/server/database/connection/sql.ts'
@@ -195,3 +196,74 @@ test('without JavaScript a send returns the same page with the green box, and is
   await getForm(secondPage).success.waitFor()
   expect(await stored(application.email)).toHaveLength(1)
 })
+
+test('repeated sends while one is pending make one insert', async ({ visitor }) => {
+  const application = anApplication()
+  let inserts = 0
+  const release = new AbortController()
+  const released = once(release.signal, 'abort')
+  const page = await visitor.open(server.origin, {}, (opened) =>
+    opened.route('**/rest/v1/**', async (route) => {
+      inserts += 1
+      await released
+      await route.continue()
+    }),
+  )
+  await waitForTakeOver(page)
+  const form = getForm(page)
+  await form.fill(application)
+  await form.button.evaluate((button: HTMLButtonElement) => {
+    button.form?.requestSubmit()
+    button.form?.requestSubmit()
+    button.click()
+  })
+  expect(await form.button.innerText()).toBe('Submitting...')
+  expect(await form.button.isDisabled()).toBe(true)
+  await form.company.press('Enter')
+  await form.button.click({ force: true })
+  release.abort()
+  await form.success.waitFor()
+  expect(await form.button.innerText()).toBe('Send Details!')
+  expect(inserts).toBe(1)
+})
+
+test.for([
+  ['with its script', '**/rest/v1/**'],
+  ['before its script has loaded', '**/assets/**'],
+] as const)(
+  'during a send nothing can be edited, and the button is visible (%s)',
+  async ([, heldRequests], { visitor }) => {
+    visitor.allowConsoleError(/Failed to load resource/)
+    let release = () => {}
+    const page = await visitor.open(
+      server.origin,
+      { viewport: { width: 390, height: 500 } },
+      async (opened) => {
+        await opened.route('**/rest/v1/**', (route) =>
+          route.fulfill({ status: 400, json: { message: 'Not now.' } }),
+        )
+        release = await holdRequests(opened, heldRequests, (route) => route.fallback())
+      },
+    )
+    const form = getForm(page)
+    const application = anApplication()
+    await form.fill(application)
+    await form.company.press('Enter')
+    const isInSight = await page.getByRole('button', { name: 'Submitting...' }).evaluate(async (button) => {
+      // The browser first scrolls again to the field in which Enter was pressed.
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+      const { top, bottom } = button.getBoundingClientRect()
+      return top >= 0 && bottom <= window.innerHeight
+    })
+    expect(isInSight).toBe(true)
+    await page.keyboard.type('lost')
+    release()
+    await form.failure.waitFor()
+    expect(await form.answers()).toMatchObject({
+      first_name: application.first_name,
+      company: application.company,
+    })
+    await form.firstName.fill('Augusta')
+    expect(await form.firstName.inputValue()).toBe('Augusta')
+  },
+)

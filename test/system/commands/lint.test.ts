@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { folders } from '../../tools/arrows.js'
+import { folders } from '../../../tools/arrows.js'
 
 /** The fewest modules that the check must see: the project had 413 with imports when this was written. */
 const fewestModules = 400
