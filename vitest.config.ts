@@ -11,10 +11,11 @@ const version = versionOf('.')
 
 const sourceTests = 'src/**/*.test.{ts,tsx}'
 /**
- * Tests beside their source that take much of the time, and that few changes concern. Some start or freeze databases of their own.
+ * Tests without a browser that take much of the time, and that few changes concern. Some start servers, or start or freeze databases.
  * The others are about what the server does in the background, and about GoTrue's calls.
  */
-const slowSourceTests = [
+const slowServerTests = [
+  'test/database/page.test.ts',
   'src/server/database/{connection/{pool,pools},postgres/{cluster,minor-version},schema/dry-run}.test.ts',
   'src/server/{auth/calls,backups,doctor,health}/*.test.ts',
   'src/server/deliveries/{dispatcher,webhook}.test.ts',
@@ -89,14 +90,14 @@ export default defineConfig({
         // A run of test:mutation has a copy of all tests there.
         exclude: [...databaseTests, 'tools/proofs/.sandbox/**'],
       }),
-      tier('database', databaseTests, [runSetup, databasesSetup], { exclude: slowSourceTests }),
+      tier('database', databaseTests, [runSetup, databasesSetup], { exclude: slowServerTests }),
       // The desk's screens without a browser, against a server in the same process.
       tier('screens', ['test/screens/**/*.test.ts'], [runSetup, databasesSetup], {
         setupFiles: ['test/support/setup/dom.ts'],
       }),
       // Commands, each as a separate program; freezes, kills and full disks; attacks; load; updates of the schema; axe, focus
       // and keyboard in every state; rare screens, windows and hosts. `npm test` runs the tiers above.
-      tier('slow', ['test/{browser,system}/*/*.test.ts', ...slowSourceTests], wholeSetup, whole),
+      tier('slow', ['test/{browser,system}/*/*.test.ts', ...slowServerTests], wholeSetup, whole),
       // The product with other software, such as nginx, pgbouncer and the Supabase CLI.
       tier('deployment', ['test/deployment/*.test.ts'], wholeSetup, whole),
     ],

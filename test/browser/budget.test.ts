@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 
 import { serverForTestFile } from '../support/server-for-test-file.ts'
 import { anApplication, getForm } from '../support/form.ts'
-import { waitForTakeOver, test, type Visitor } from '../support/visitor.ts'
+import { test, type Visitor } from '../support/visitor.ts'
 
 const kilobyte = 1_000
 
@@ -84,34 +84,6 @@ test('the document can be read and filled in before any script has loaded', asyn
   expect(consent).toBe(true)
   expect(await getForm(page).answers()).toMatchObject(answers)
   expect(await page.locator('script[src], link[rel=stylesheet]').count()).toBeLessThanOrEqual(1)
-})
-
-test('the script and the result boxes keep the typed text, log no warning and shift nothing', async ({
-  visitor,
-}) => {
-  visitor.allowConsoleError(/Failed to load resource/)
-  const page = await visitor.open(server.origin, { viewport: { width: 360, height: 640 } }, (opened) =>
-    opened.addInitScript(() => {
-      Object.assign(window, { shifts: [] })
-      new PerformanceObserver((list) => {
-        Reflect.get(window, 'shifts').push(...list.getEntries().map((entry) => Reflect.get(entry, 'value')))
-      }).observe({ type: 'layout-shift', buffered: true })
-    }),
-  )
-  const form = getForm(page)
-  await form.firstName.fill('Ada')
-  await waitForTakeOver(page)
-  expect(await form.firstName.inputValue()).toBe('Ada')
-  await page.route('**/rest/v1/**', (route) =>
-    route.fulfill({ status: 400, json: { message: 'No. '.repeat(200) } }),
-  )
-  await form.fill(anApplication())
-  await form.button.click()
-  await form.failure.waitFor()
-  await page.unroute('**/rest/v1/**')
-  await form.button.click()
-  await form.success.waitFor()
-  expect(await page.evaluate(() => Reflect.get(window, 'shifts') as number[])).toEqual([])
 })
 
 test('responses are compressed; the document is revalidated, and scripts are cached for good', async () => {

@@ -99,3 +99,31 @@ test('a long answer that is edited after a refused native send stays as it is wh
   await waitForTakeOver(page)
   expect(await form.reason.inputValue()).toBe('To think. Without a screen.')
 })
+
+test('the script and the result boxes keep the typed text, log no warning and shift nothing', async ({
+  visitor,
+}) => {
+  visitor.allowConsoleError(/Failed to load resource/)
+  const page = await visitor.open(server.origin, { viewport: { width: 360, height: 640 } }, (opened) =>
+    opened.addInitScript(() => {
+      Object.assign(window, { shifts: [] })
+      new PerformanceObserver((list) => {
+        Reflect.get(window, 'shifts').push(...list.getEntries().map((entry) => Reflect.get(entry, 'value')))
+      }).observe({ type: 'layout-shift', buffered: true })
+    }),
+  )
+  const form = getForm(page)
+  await form.firstName.fill('Ada')
+  await waitForTakeOver(page)
+  expect(await form.firstName.inputValue()).toBe('Ada')
+  await page.route('**/rest/v1/**', (route) =>
+    route.fulfill({ status: 400, json: { message: 'No. '.repeat(200) } }),
+  )
+  await form.fill(anApplication())
+  await form.button.click()
+  await form.failure.waitFor()
+  await page.unroute('**/rest/v1/**')
+  await form.button.click()
+  await form.success.waitFor()
+  expect(await page.evaluate(() => Reflect.get(window, 'shifts') as number[])).toEqual([])
+})
