@@ -1,10 +1,10 @@
 import type { Page, Request } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { people } from '../support/applicants.ts'
-import { recordCalls, deskForTestFile, getDesk } from '../support/desk-page.ts'
-import { settle } from '../support/refresh.ts'
-import { test } from '../support/visitor.ts'
+import { people } from '../../support/applicants.ts'
+import { recordCalls, deskForTestFile, getDesk } from '../../support/desk-page.ts'
+import { settle } from '../../support/refresh.ts'
+import { test } from '../../support/visitor.ts'
 
 const desk = deskForTestFile()
 /** The largest number of bytes of compressed script for the first list. */
