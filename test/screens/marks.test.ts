@@ -42,6 +42,7 @@ test('keys mark an application, which then shows the marks of others, and Enter 
   screen.getByRole('heading', { name: 'Person 1' }).focus()
   await user.keyboard('j')
   await screen.findByRole('heading', { name: 'Person 2' })
+  await screen.findByText('2 of 2, 2 to decide')
   await user.keyboard('3')
   await announced('Person 2: your mark is No')
   await user.keyboard('0')

@@ -41,9 +41,10 @@ function applicationQueriesOf(
             const hasLeft = (row: Summary) =>
               filter.status !== undefined && queue.currentOf(row).status !== filter.status
             const leftCount = loadedList?.applications.filter(hasLeft).length
-            queries.setQueryData(openedList(filter).queryKey, (former) =>
-              withOpened(former, loadedList, application, position, leftCount),
-            )
+            queries.setQueryData(openedList(filter).queryKey, (former) => ({
+              ...withOpened(former, loadedList, application, position, leftCount),
+              isMarking: opened.is_marking,
+            }))
           }
           return opened
         },

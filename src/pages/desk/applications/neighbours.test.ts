@@ -46,7 +46,9 @@ test('an application opened by a link has the position from the database', () =>
 test('applications that left the list since it was read count as read, not as missing', () => {
   const list = page(['a', 'b', 'c'], false)
   const given = position({ number: 1, count: 7, next: 'c' })
-  expect(neighboursIn(withOpened(undefined, list, 'b', given, 1), 'b', 1).position).toBe('2 of 8, 7 to read')
+  const opened = withOpened(undefined, list, 'b', given, 1)
+  expect(neighboursIn(opened, 'b', 1).position).toBe('2 of 8, 7 to read')
+  expect(neighboursIn({ ...opened, isMarking: true }, 'b', 1).position).toBe('2 of 8, 7 to decide')
 })
 
 test('the position stays correct while an organiser decides one application after another, starting from a link', () => {

@@ -2,12 +2,13 @@ import { formatNumber } from '../kit/format.ts'
 import type { OpenedList } from './opened-list.ts'
 
 /**
- * The ids before and after an application, and its position in words; blank if unknown. `read`: once all are read, how many.
+ * The ids before and after an application, and its position in words; blank if unknown. Where organisers mark, an application
+ * that was read is not yet decided, and the words say how many are left to decide. `read`: once all are decided, how many.
  *
  * @param decided Number of the ids whose applications have been decided; null unless the list is of new applications.
  */
 export function neighboursIn(
-  { ids, first, count, more }: OpenedList,
+  { ids, first, count, more, isMarking }: OpenedList,
   id: string,
   decided: number | null = null,
 ) {
@@ -15,7 +16,8 @@ export function neighboursIn(
   if (index === -1) return { previous: undefined, next: undefined, position: '', read: undefined }
   const number = first === null ? null : first + index
   const total = Math.max(count, number ?? 0)
-  const toRead = decided === null || more ? '' : `, ${formatNumber(total - decided)} to read`
+  const left =
+    decided === null || more ? '' : `, ${formatNumber(total - decided)} to ${isMarking ? 'decide' : 'read'}`
   return {
     previous: ids[index - 1],
     next: ids[index + 1],
@@ -23,6 +25,6 @@ export function neighboursIn(
     position:
       number === null
         ? ''
-        : `${formatNumber(number)} of ${more ? 'more than ' : ''}${formatNumber(total)}${toRead}`,
+        : `${formatNumber(number)} of ${more ? 'more than ' : ''}${formatNumber(total)}${left}`,
   }
 }

@@ -15,6 +15,8 @@ export interface OpenedList {
   /** Number of applications in the list. `more`: whether there are more than were counted. */
   count: number
   more: boolean
+  /** Whether organisers mark the applications of this retreat. */
+  isMarking?: boolean
   /** The `readAt` of the list that it was taken from. */
   readAt?: number | undefined
 }

@@ -12,7 +12,7 @@ const nearEnd = 10
 
 /**
  * The neighbours of an application in the list that it was opened from, and its position in words. In the list of new
- * applications, the words include the number left to read.
+ * applications, the words include how many are left.
  *
  * @param place Its position in the list, as read with it. It counts if the list as it was read lacks the application, which somebody
  *   has moved to another list.
