@@ -7,6 +7,7 @@ import { actOf, playRandomActs } from '../../support/acts.ts'
 import { deskForTestFile, getDesk } from '../../support/desk-page.ts'
 import { removeEditions } from '../../support/editions.ts'
 import { extent } from '../../support/extent.ts'
+import { clientOf } from '../../support/organiser.ts'
 import { refresh } from '../../support/refresh.ts'
 import { test, type Visitor } from '../../support/visitor.ts'
 
@@ -53,13 +54,14 @@ interface Row {
   status: Status
   /** Whether it belongs to the newest retreat, whose applications the lists show. */
   is_newest: boolean
+  is_withdrawn: boolean
 }
 
 /** All applications in the database, the newest first. */
 async function rowsInDatabase(): Promise<Row[]> {
   return desk.sql<Row[]>`
     select id, first_name || ' ' || last_name as name, coalesce(status, 'new') as status,
-      application.edition = (select max(id) from private.editions) as is_newest
+      application.edition = (select max(id) from private.editions) as is_newest, withdrawn_at is not null as is_withdrawn
     from public.retreat_applications as application left join private.statuses on application_id = id
     order by application.created_at desc, id desc`
 }
@@ -98,10 +100,18 @@ async function waitForRefresh({ page }: OrganiserScreen) {
   await refresh(page)
 }
 
+/** The word that a row and the open application show. */
+const wordOf = ({ status, is_withdrawn: isWithdrawn }: Pick<Row, 'status' | 'is_withdrawn'>) =>
+  isWithdrawn ? 'Withdrawn' : statuses[status]
+
 function listOf(rows: readonly Row[], { list, search }: OrganiserScreen) {
   return rows.filter(
-    ({ name, status, is_newest: isNewest }) =>
-      isNewest && status === list && name.toLowerCase().includes(search.toLowerCase()),
+    ({ name, status, is_newest: isNewest, is_withdrawn: isWithdrawn }) =>
+      isNewest &&
+      status === list &&
+      // Withdrawn applications are only in the lists of all and of those that were put aside.
+      (!isWithdrawn || status === 'aside') &&
+      name.toLowerCase().includes(search.toLowerCase()),
   )
 }
 
@@ -129,7 +139,7 @@ async function expectShownList(screen: OrganiserScreen) {
     const row = byName.get(name)
     if (row === undefined) return 'Erased'
     // The list of the previous retreat disappears when the next retreat begins.
-    return row.is_newest ? statuses[row.status] : undefined
+    return row.is_newest ? wordOf(row) : undefined
   }
   await expect
     .poll(async () => {
@@ -167,7 +177,8 @@ async function expectApplication(screen: OrganiserScreen) {
   }
   const { pill, timeline } = getDesk(page)
   const id = application ?? ''
-  await expect.poll(() => pill.textContent()).toBe(statuses[(await desk.statusOf(id)) as Status])
+  const row = (await rowsInDatabase()).find((each) => each.id === id)
+  await expect.poll(() => pill.textContent()).toBe(row && wordOf(row))
   const [{ count } = { count: 0 }] = await desk.sql<{ count: number }[]>`
     select count(*)::int from private.history where application_id = ${id} and kind = 'status'`
   await expect.poll(() => timeline.filter({ hasText: '(was ' }).count()).toBe(count)
@@ -235,35 +246,41 @@ async function openList(screen: OrganiserScreen, status: Status) {
 }
 
 interface ActDefinition<Choices> {
+  /** Whether readers may do it, too. */
+  isReading?: boolean
   /** Whether the screen allows the act. */
   can?: (screen: Readonly<OrganiserScreen>) => boolean
   do: (model: DeskModel, screen: OrganiserScreen, choices: Choices) => Promise<unknown>
 }
 
-/** An act of either organiser. */
+/** An act of one of two organisers or, if it only reads or marks, of a reader. */
 function deskAct<Choices extends unknown[]>(
   name: string,
   choices: { [Index in keyof Choices]: fc.Arbitrary<Choices[Index]> },
-  { can = () => true, do: run }: ActDefinition<NoInfer<Choices>>,
+  { isReading = false, can = () => true, do: run }: ActDefinition<NoInfer<Choices>>,
 ) {
   const screenOf = ({ screens }: Readonly<DeskModel>, organiser: number) => nth(screens, organiser)
-  return actOf<DeskModel, [number, Choices]>(name, [fc.nat(1), fc.tuple<Choices>(...choices)], {
-    can: (model, [organiser]) => can(screenOf(model, organiser)),
-    async do(model, [organiser, actChoices]) {
-      const screen = screenOf(model, organiser)
-      const address = new URL(screen.page.url()).hash
-      try {
-        // If the other organiser erased the open application, its screen cannot be used further.
-        if (await isErased(screen)) {
-          await openList(screen, 'new')
-          if (!can(screen)) return
+  return actOf<DeskModel, [number, Choices]>(
+    name,
+    [fc.nat(isReading ? 2 : 1), fc.tuple<Choices>(...choices)],
+    {
+      can: (model, [organiser]) => can(screenOf(model, organiser)),
+      async do(model, [organiser, actChoices]) {
+        const screen = screenOf(model, organiser)
+        const address = new URL(screen.page.url()).hash
+        try {
+          // If the other organiser erased the open application, its screen cannot be used further.
+          if (await isErased(screen)) {
+            await openList(screen, 'new')
+            if (!can(screen)) return
+          }
+          await run(model, screen, actChoices)
+        } catch (error) {
+          throw new Error(`${name} by ${screen.email} at ${address}`, { cause: error })
         }
-        await run(model, screen, actChoices)
-      } catch (error) {
-        throw new Error(`${name} by ${screen.email} at ${address}`, { cause: error })
-      }
+      },
     },
-  })
+  )
 }
 
 function nth<Item>(items: readonly Item[], index: number): Item {
@@ -283,6 +300,7 @@ const hasBack = ({ depth }: Readonly<OrganiserScreen>) => depth > 0
 
 const acts = {
   tab: deskAct('tab', [anyStatus], {
+    isReading: true,
     async do(model, screen, [wanted]) {
       const isEmpty = listOf(await rowsInDatabase(), { ...screen, list: wanted }).length === 0
       if (wanted === 'aside' && isEmpty) return
@@ -293,6 +311,7 @@ const acts = {
   }),
 
   mark: deskAct('mark', [fc.constantFrom('yes', 'maybe', 'no', null)], {
+    isReading: true,
     can: isAtApplication,
     async do(model, screen, [wanted]) {
       const { page } = screen
@@ -328,6 +347,7 @@ const acts = {
   }),
 
   open: deskAct('open', [anyIndex], {
+    isReading: true,
     can: isAtList,
     async do(_model, screen, [index]) {
       const rows = listOf(await rowsInDatabase(), screen)
@@ -343,6 +363,7 @@ const acts = {
   }),
 
   back: deskAct('back', [], {
+    isReading: true,
     can: hasBack,
     async do(model, screen) {
       await screen.page.goBack()
@@ -365,12 +386,14 @@ const acts = {
     async do(model, screen, [wanted]) {
       const { page } = screen
       const application = screen.application ?? ''
-      const currentStatus = await desk.statusOf(application)
+      const row = (await rowsInDatabase()).find(({ id }) => id === application)
+      if (row === undefined) return
       const { button, pill } = getDesk(page)
       await waitForRefresh(screen)
       await page.evaluate(() => dispatchEvent(new Event('focus')))
-      await expect.poll(() => pill.textContent()).toBe(statuses[currentStatus as Status])
-      if (currentStatus === wanted) return
+      await expect.poll(() => pill.textContent()).toBe(wordOf(row))
+      // A withdrawn application is not decided.
+      if (row.status === wanted || row.is_withdrawn) return
       const words = await announcementAfter(screen, () => button(labels[wanted]).click())
       expect(words).toMatch(new RegExp(`: ${statuses[wanted]}$`))
       await expectHistory(model, screen, [application], () => wanted)
@@ -390,11 +413,12 @@ const acts = {
         await expectShownList(screen)
         const shown = await shownNames()
         const rows = new Map((await rowsInDatabase()).map((row) => [row.name, row]))
-        const existing = shown.filter((name) => rows.has(name))
+        const existing = shown.filter((name) => rows.get(name)?.is_withdrawn === false)
         const inList = existing.filter((name) => rows.get(name)?.status === screen.list)
-        const chosen = isAll ? inList : existing.filter((_name, index) => indexes.includes(index))
+        const isWhole = isAll && !shown.some((name) => rows.get(name)?.is_withdrawn)
+        const chosen = isWhole ? inList : existing.filter((_name, index) => indexes.includes(index))
         if (chosen.length === 0) return
-        if (isAll) await page.getByRole('checkbox', { name: 'Select all shown' }).check()
+        if (isWhole) await page.getByRole('checkbox', { name: 'Select all shown' }).check()
         else for (const name of chosen) await select(name).check()
         if (chosen.length > 1) await bar.getByText(`${chosen.length} selected`).waitFor()
         const before = await Promise.all(
@@ -453,6 +477,7 @@ const acts = {
   }),
 
   search: deskAct('search', [fc.constantFrom('anna', 'bea', 'kay', 'lise')], {
+    isReading: true,
     can: isAtList,
     async do(model, screen, [word]) {
       screen.search = screen.search === '' ? word : ''
@@ -542,6 +567,28 @@ const acts = {
       await desk.sql`
         update private.deliveries set state = 'done', done_at = now(), due_at = null
         where id = (select id from private.letter_deliveries where state = 'waiting' and is_main order by id limit 1)`
+    },
+  }),
+
+  withdraw: deskAct('withdraw', [anyIndex], {
+    async do(model, screen, [index]) {
+      // An applicant withdraws by the link of the receipt, or takes that back.
+      const undecided = (await rowsInDatabase()).filter(
+        (row) => row.is_newest && ['new', 'shortlisted', 'aside'].includes(row.status),
+      )
+      if (undecided.length === 0) return
+      const { id, is_withdrawn: wasWithdrawn } = nth(undecided, index)
+      const [{ token } = { token: '' }] = await desk.sql<{ token: string }[]>`
+        insert into private.withdrawal_links (application_id) values (${id})
+        on conflict (application_id) do update set token = gen_random_uuid() returning token`
+      const isWithdrawn = !wasWithdrawn
+      const given = { token, is_withdrawn: isWithdrawn, act: crypto.randomUUID() }
+      const { data } = await clientOf(desk.origin).rpc('withdraw_application', given).throwOnError()
+      expect(data).toMatchObject({ state: isWithdrawn ? 'withdrawn' : 'open' })
+      await waitForRefresh(screen)
+      if (screen.application === id) await expectApplication(screen)
+      if (screen.list !== null) await expectShownList(screen)
+      await expectNoDecision(model, screen)
     },
   }),
 
@@ -652,6 +699,7 @@ const acts = {
   }),
 
   reload: deskAct('reload', [], {
+    isReading: true,
     async do(model, screen) {
       await screen.page.reload()
       // If the clock moved before the script has loaded, the load would time out.
@@ -663,6 +711,7 @@ const acts = {
   }),
 
   activateWindow: deskAct('activateWindow', [], {
+    isReading: true,
     async do(_model, screen) {
       await screen.page.evaluate(() => dispatchEvent(new Event('focus')))
       if (screen.list !== null) await expectFreshList(screen)
@@ -671,6 +720,7 @@ const acts = {
   }),
 
   pause: deskAct('pause', [], {
+    isReading: true,
     async do(_model, screen) {
       await waitForRefresh(screen)
       if (screen.list !== null) await expectShownList(screen)
@@ -678,7 +728,7 @@ const acts = {
   }),
 }
 
-/** Resets the data to twelve applicants, and opens the desk as two organisers. */
+/** Resets the data to twelve applicants, and opens the desk as two organisers and a reader. */
 async function begin(visitor: Visitor): Promise<DeskModel> {
   // Locks rows in the server's order, since requests of the previous sequence's page may still run.
   await desk.sql`
@@ -695,7 +745,12 @@ async function begin(visitor: Visitor): Promise<DeskModel> {
   await desk.sql`update private.letter_settings set hold = interval '1 day'`
   await beatTheHeart()
   const screens: OrganiserScreen[] = []
-  for (const as of [desk.ada, desk.bob]) {
+  const email = 'reader@example.org'
+  const reader = { email, client: await desk.signedIn(email) }
+  await desk.sql`
+    update private.organisers set is_reader = true
+    where account_id = (select id from auth.users where users.email = ${email})`
+  for (const as of [desk.ada, desk.bob, reader]) {
     const page = await desk.open(visitor, '', { as, prepare: (opened) => opened.clock.install() })
     screens.push({ email: as.email, page, list: 'new', search: '', application: null, depth: 0 })
     await getDesk(page).tab('New').waitFor()
@@ -712,7 +767,7 @@ async function beatTheHeart() {
 const timeLimit = 200_000 + sequences * maxActs * 500
 
 test(
-  `two organisers do up to ${maxActs} random acts at the desk, and every screen matches the database`,
+  `two organisers, a reader and applicants do up to ${maxActs} random acts, and every screen matches the database`,
   { timeout: 2 * timeLimit },
   async ({ visitor }) => {
     visitor.allowConsoleError(failedRequest)
