@@ -184,7 +184,7 @@ test.each([
   ['DATABASE_URL', 'postgres://u:p#ss@h/d', 'percent-encoded'],
   ['DATABASE_URL', 'postgres://u:p/ss@h/d', 'percent-encoded'],
   ['DATABASE_URL', 'postgres://u:100%@h/d', 'percent-encoded'],
-  ['DATABASE_URL', 'postgres://h:99999/d', 'cannot be read'],
+  ['DATABASE_URL', 'postgres://h:99999/d', 'its port is a number up to 65535'],
   ['DATABASE_URL', 'postgres://u@a:1,b:2/d', 'several hosts'],
   ['DATABASE_URL', 'postgres://a,b/d', 'several hosts'],
   ['DATABASE_URL', 'postgres://user:secret@a,b/d', 'several hosts'],

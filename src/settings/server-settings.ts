@@ -152,7 +152,7 @@ function readDatabaseUrl(environment: Environment) {
     }
     if (!isEncoded(given)) {
       throw new OperatorError(
-        `DATABASE_URL ${redacted(given)} cannot be read: signs such as # / ? @ % in its user and password should be percent-encoded, so that # is %23.`,
+        `DATABASE_URL ${redacted(given)} cannot be read: its port is a number up to 65535, and signs such as # / ? @ % in its user and password should be percent-encoded, so that # is %23.`,
       )
     }
   }
