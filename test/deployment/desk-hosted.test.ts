@@ -171,7 +171,7 @@ test('through `@supabase/lite` an applicant applies, and on the static desk an o
     return (data as { applications: { status: string }[] }).applications.map(({ status }) => status)
   }
   await expect.poll(statuses).toEqual(['accepted'])
-  await desk.button(`Undo: ${name}, accepted`).click()
+  await desk.button(`Undo: ${name}, Accepted`).click()
   await desk.says(`Undone: ${name} is New again`)
   await expect.poll(statuses).toEqual(['new'])
   // The organiser declines the application in another session.

@@ -179,7 +179,7 @@ test('blind reading is switched on and off, and hides everything that was read b
   const { user, follow, press, network, announced, reload } = await desk.open()
   await user.click(await box('Ada Babbage'))
   await press('Accept')
-  await button('Undo: Ada Babbage, accepted')
+  await button('Undo: Ada Babbage, Accepted')
   await follow('Account')
   const blind = await settingSwitch('Blind reading')
   expect(blind).toHaveProperty('checked', false)

@@ -193,7 +193,7 @@ test('typing the email address erases an application for good, together with a t
   const { user, fill, follow, press, announced } = await desk.open()
   await follow('Ada L')
   await press('Decline')
-  await button('Undo: Ada L, declined')
+  await button('Undo: Ada L, Declined')
   await fill(await note(), 'Half a thought.')
   await press('Erase')
   const dialog = within(await screen.findByRole('dialog'))

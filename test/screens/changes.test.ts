@@ -168,12 +168,12 @@ test('during a search the list, the bar and Undo stay, and then the number of re
   await waitFor(() => expect(results()).toBe(''))
   expect(names()).toHaveLength(50)
   screen.getByRole('region', { name: 'Decide: Person 3' })
-  screen.getByRole('button', { name: 'Undo: Person 2, declined' })
+  screen.getByRole('button', { name: 'Undo: Person 2, Declined' })
   expect(screen.queryByText('Loading…')).toBeNull()
   release()
   await waitFor(() => expect(results()).toBe('1 application'))
   expect(names()).toEqual(['Person 60'])
-  screen.getByRole('button', { name: 'Undo: Person 2, declined' })
+  screen.getByRole('button', { name: 'Undo: Person 2, Declined' })
 })
 
 test('a search without results in its tab links to the results in all tabs, with their number', async () => {

@@ -335,6 +335,9 @@ test('a person is added by hand after those with the same email were shown, and 
   await user.click(dialog.getByRole('button', { name: 'Add' }))
   const there = await dialog.findByRole('link', { name: 'Grace Hopper' })
   expect(there.getAttribute('href')).toContain(stored?.id ?? '-')
+  // The notice follows the email that it is about, and is brought into sight.
+  expect(document.activeElement?.textContent).toBe('This email is here already:Grace Hopper, New')
+  expect(document.activeElement?.previousElementSibling?.textContent).toBe('Email')
   expect(await desk.sql`select from public.retreat_applications`).toHaveLength(1)
   await user.click(dialog.getByRole('button', { name: 'Add anyway' }))
   await announced('Amazing Grace: added')

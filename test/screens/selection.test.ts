@@ -105,7 +105,7 @@ test('matches beyond the visible rows can be selected, decided in steps with pro
   expect(focusedWords()).toBe('Applications')
   expect(steps).toHaveLength(2)
 
-  await press('Undo: 200 accepted')
+  await press('Undo: 200 Accepted')
   await screen.findByText('0 of 200')
   await continueStep(3)
   await screen.findByText('100 of 200')
@@ -184,7 +184,7 @@ test('Undo names the decision, and asks first if a letter about the decision was
   await press('Accept')
   await announced('2 applications: Accepted')
   await releaseDrafts(desk.sql, { state: 'done' }, stored[0]?.id)
-  await press('Undo: 2 accepted')
+  await press('Undo: 2 Accepted')
   await announced('Undone: Person 2 is New again; 1 not saved')
   await waitFor(() =>
     expect(problems()).toEqual([

@@ -150,7 +150,7 @@ test("Undo does not undo another organiser's later decision, even if the page sh
   await desk.setStatus([{ id }], 'declined')
   await activateWindow()
   await pillIs('Declined')
-  await press('Undo: Person 1, accepted')
+  await press('Undo: Person 1, Accepted')
   await problemsAre(expect.stringContaining('bob@example.org set it to Declined meanwhile'))
   expect(pill()).toBe('Declined')
   expect(await desk.statusOf(id)).toBe('declined')
@@ -267,7 +267,7 @@ test("another organiser's decision is highlighted in a visible list and announce
   await user.click(tab('Declined'))
   await waitFor(() => expect(names()).toEqual(['Person 2']))
   expect(rowStatus('Person 2')).toBe('Declined')
-  await button('Undo: Person 1, shortlisted')
+  await button('Undo: Person 1, Shortlisted')
 })
 
 test("a decision made before the screen shows another organiser's act is refused and explained", async () => {

@@ -1,4 +1,4 @@
-import { screen, waitFor } from '@testing-library/dom'
+import { screen, waitFor, within } from '@testing-library/dom'
 import { expect, test } from 'vitest'
 
 import { people } from '../support/applicants.ts'
@@ -41,4 +41,20 @@ test('a decision on an application that was withdrawn meanwhile is refused with 
   )
   await press('Close')
   await waitFor(() => expect(problems()).toEqual([]))
+})
+
+test('a withdrawn application has no buttons and no keys to accept, waitlist or decline it, and says why', async () => {
+  const [one] = await desk.store(people(1))
+  await setWithdrawn(one?.id ?? '', true)
+  const { user, press, announced } = await desk.open(`/applications/${one?.id}`)
+  await heading('Person 1')
+  const bar = within(await screen.findByRole('region', { name: 'Decide: Person 1' }))
+  const sentence = 'The applicant withdrew, so there is nothing to decide.'
+  bar.getByText(sentence)
+  const labels = bar.getAllByRole('button').map((each) => each.textContent)
+  expect(labels).toEqual(['Shortlist', 'Reset to New', 'Put aside'])
+  await user.keyboard('a')
+  await announced(sentence)
+  await press('Put aside')
+  await announced('Person 1: Put aside')
 })

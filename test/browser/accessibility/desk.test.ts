@@ -271,7 +271,7 @@ test('an organiser searches, selects, decides and notes by keyboard alone, witho
   await tabTo('BUTTON: Decline')
   await keyboard.press('Enter')
   await expectAnnouncement('Ada L: Declined')
-  await tabTo('BUTTON: Undo: Ada L, declined')
+  await tabTo('BUTTON: Undo: Ada L, Declined')
   await keyboard.press('Space')
   await expectAnnouncement('Undone: Ada L is Shortlisted again')
   await tabTo('BUTTON: Erase', 'Shift+Tab')

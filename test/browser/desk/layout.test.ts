@@ -272,6 +272,49 @@ test('the decision buttons keep their position when Undo changes its text, so a 
   }
 })
 
+test('a double click on “Decide” shows the decisions and the marks again, and decides nothing', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(people(2))
+  const mark = { act: crypto.randomUUID(), application: stored[1]?.id, mark: 'yes', why: '' }
+  await desk.bob.client.rpc('desk_mark', mark).throwOnError()
+  const page = await desk.open(visitor, `/applications/${stored[0]?.id}`)
+  const { button, bar } = getDesk(page)
+  for (const status of ['new', 'shortlisted']) {
+    if (status === 'shortlisted') await desk.setStatus(stored.slice(0, 1), status)
+    for (const width of [1920, 1280, 800, 390, 360]) {
+      await resize(page, { width, height: 720 })
+      await page.reload()
+      await button('Decide').waitFor()
+      await settle(page)
+      const { x = 0, y = 0, width: extent = 0 } = (await button('Decide').boundingBox()) ?? {}
+      const tap = () => page.mouse.click(x + extent / 2, y + 20)
+      await tap()
+      await bar.getByRole('button', { name: 'Accept' }).waitFor()
+      await tap()
+      await bar.getByRole('button', { name: 'Maybe' }).waitFor()
+    }
+    expect(await desk.statusOf(stored[0]?.id ?? '')).toBe(status)
+  }
+})
+
+test('on a phone “Filters” keeps its position when it is pressed and when its number changes', async ({
+  visitor,
+}) => {
+  await desk.store(people(3))
+  const page = await desk.open(visitor, '', { viewport: { width: 360, height: 740 } })
+  const filters = page.getByRole('button', { name: /^Filters/ })
+  await getDesk(page).link('Person 1').waitFor()
+  await settle(page)
+  const before = await filters.boundingBox()
+  await filters.click()
+  await page.getByLabel('Applied from').waitFor()
+  expect(await filters.boundingBox()).toEqual(before)
+  await page.getByLabel('Applied from').fill('2020-01-01')
+  await page.getByRole('button', { name: 'Filters (1)' }).waitFor()
+  expect(await filters.boundingBox()).toEqual(before)
+})
+
 test('the second click of a double click does not act on the next application', async ({ visitor }) => {
   const stored = await desk.store(people(2))
   const page = await desk.open(visitor)
@@ -282,7 +325,7 @@ test('the second click of a double click does not act on the next application', 
   await page.getByLabel('Go on').check()
   await button('Accept').dblclick()
   await heading('Person 2').waitFor()
-  await button('Undo: Person 1, accepted').waitFor()
+  await button('Undo: Person 1, Accepted').waitFor()
   await expect.poll(() => Promise.all(stored.map(({ id }) => desk.statusOf(id)))).toEqual(['accepted', 'new'])
 })
 

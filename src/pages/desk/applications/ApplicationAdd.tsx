@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 
 import { maxLengthOf, paidSolutions, teamSizes, type Application } from '../../../application/application.ts'
 import { questions, textFields } from '../../../application/fields.ts'
@@ -13,6 +13,7 @@ import { useDeskAct } from '../data/useDeskAct.ts'
 import { Dialog } from '../kit/Dialog.tsx'
 import { DialogForm } from '../kit/DialogForm.tsx'
 import { Choice, Field, TextField } from '../kit/Field.tsx'
+import { focus } from '../kit/focus.ts'
 import { Tick } from '../kit/Tick.tsx'
 
 type Person = Omit<Application, 'consent'>
@@ -73,16 +74,18 @@ function AddForm({ close }: { close: () => void }) {
         Only the first name and the email are required.
       </p>
       {textFields.map(({ name: field, label, type }, index) => (
-        <Field
-          key={field}
-          {...{ label, type }}
-          required={field === 'first_name' || field === 'email'}
-          takesFocus={index === 0}
-          autoComplete="off"
-          maxLength={maxLengthOf(field)}
-          value={person[field]}
-          onText={(text) => enter({ [field]: text })}
-        />
+        <Fragment key={field}>
+          <Field
+            {...{ label, type }}
+            required={field === 'first_name' || field === 'email'}
+            takesFocus={index === 0}
+            autoComplete="off"
+            maxLength={maxLengthOf(field)}
+            value={person[field]}
+            onText={(text) => enter({ [field]: text })}
+          />
+          {field === 'email' && isThere && <Others others={others} />}
+        </Fragment>
       ))}
       <Choice
         label={questions.paid_solution}
@@ -122,7 +125,6 @@ function AddForm({ close }: { close: () => void }) {
           Pass them on to the connected system
         </Tick>
       )}
-      {isThere && <Others others={others} />}
     </DialogForm>
   )
 }
@@ -130,7 +132,8 @@ function AddForm({ close }: { close: () => void }) {
 /** The people with the same email, who may be the same person. */
 function Others({ others }: Pick<AddedPerson, 'others'>) {
   return (
-    <div className="layout-notice error" role="alert">
+    // The button is far from the email, which may be out of sight.
+    <div ref={focus} tabIndex={-1} className="layout-notice error" role="alert">
       <p>This email is here already:</p>
       <ul>
         {others.map((other) => (

@@ -34,7 +34,7 @@ function EraseContent(props: ApplicationEraseProps & { close: () => void }) {
   const title = 'Erase this application for good?'
   const effects = (
     <p>
-      This deletes the answers, status, notes, letters and history, and cannot be undone. The history still
+      This erases the answers, status, notes, letters and history, and cannot be undone. The history still
       says that an application was erased, and by whom. Earlier backups have it until they are removed.
       Connected systems keep their copies: erase it there, too.
     </p>

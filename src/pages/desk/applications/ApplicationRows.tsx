@@ -87,6 +87,7 @@ export function ApplicationRows(props: ApplicationRowsProps) {
       name: nameOf(row),
       status: row.status,
       version: row.version,
+      isWithdrawn: withdrawn.has(row.id),
     }))
   const isTicking = selected.size > 0
   const isAutoAdvancing = useSwitch(autoAdvance)

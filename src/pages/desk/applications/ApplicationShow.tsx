@@ -90,7 +90,8 @@ export function ApplicationShow(props: ApplicationShowProps) {
       : data
   const name = details ? nameOf(details.application) : 'Application'
   useTitle(name)
-  const toDecide: SeenApplication[] = details ? [{ ...details.application, name }] : []
+  const isWithdrawn = details !== undefined && details.application.withdrawn_at !== null
+  const toDecide: SeenApplication[] = details ? [{ ...details.application, name, isWithdrawn }] : []
   const isBlind = data?.application.email === undefined
   const isPhone = useMedia(phones)
   const marks = data?.marks
@@ -103,6 +104,8 @@ export function ApplicationShow(props: ApplicationShowProps) {
   const hasBar = takesDecisions && !isReader
   const isInBar = isMarking === true && hasBar && !isDeciding
   const markDraft = useMark(id, name, marks?.own ?? null, () => advanceTo(nextInList()))
+  // Nothing leaves the list of all, so at its end there is nowhere to go on to.
+  const isLastOfAll = filter.status === undefined && position !== '' && next === undefined
   const list: Route = { screen: 'list', filters }
   const listeners = { onDecided, onUndone: returnTo }
   const routeTo = (otherId: string | undefined): Route | undefined =>
@@ -129,7 +132,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
       <ClockNotice />
       <Back label="In the list" to={list}>
         <span className="layout-quiet">{position}</span>
-        <SwitchField label="Go on" isOn={isAutoAdvancing} onSwitch={autoAdvance.turn} />
+        {!isLastOfAll && <SwitchField label="Go on" isOn={isAutoAdvancing} onSwitch={autoAdvance.turn} />}
         <NeighbourLink route={toPrevious} label="Previous" />
         {!(isPhone && hasBar) && <NeighbourLink route={toNext} label="Next" />}
       </Back>
@@ -139,10 +142,7 @@ export function ApplicationShow(props: ApplicationShowProps) {
           <Heading {...{ takesFocus }}>
             <bdi>{name}</bdi>
           </Heading>
-          <StatusPill
-            application={details.application}
-            isWithdrawn={details.application.withdrawn_at !== null}
-          />
+          <StatusPill application={details.application} isWithdrawn={isWithdrawn} />
           {told && <span>{told}</span>}
           {isAccepted && <RsvpSentence rsvp={details.application} />}
           {details.application.applied_before && <span className="layout-quiet">Applied before</span>}

@@ -8,6 +8,8 @@ export interface SeenApplication {
   status: Status
   /** Number of decisions on it so far. */
   version: number
+  /** Whether its applicant withdrew it, as it was read. */
+  isWithdrawn?: boolean
 }
 
 /** The status to show for an application. */

@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react'
 
-import type { Status } from '../../../application/statuses.ts'
+import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Acceptances } from '../../../client/desk/applications.ts'
 import { Button } from '../kit/Button.tsx'
 import { progressIn, type Decision, type SeenApplication } from '../data/decision-state.ts'
@@ -8,8 +8,15 @@ import { formatNumber, outOf } from '../kit/format.ts'
 import { decidesFirst } from '../data/switches.ts'
 import { singleKeys, useSwitch } from '../kit/switches.ts'
 import { useDecisionQueue } from '../data/useDesk.tsx'
-import { placesWords, progressOf, undoneWord } from './sentences.ts'
-import { decide, decisionButtons, undo, type DecisionListeners } from './decide.ts'
+import { placesWords, progressOf } from './sentences.ts'
+import {
+  decide,
+  decisionButtons,
+  isPossible,
+  undo,
+  withdrawnWords,
+  type DecisionListeners,
+} from './decide.ts'
 import { useUndo } from './useUndo.ts'
 
 interface DecisionBarProps extends DecisionListeners {
@@ -98,7 +105,8 @@ function DecisionButtons({ applications, listeners }: DecisionButtonsProps) {
   const { queue } = useDecisionQueue()
   const keysAreOn = useSwitch(singleKeys)
   const allHave = (status: Status) => applications.every((each) => queue.currentOf(each).status === status)
-  return decisionButtons.map(({ status, label, key }) => (
+  const possible = decisionButtons.filter(({ status }) => isPossible(applications, status))
+  const buttons = possible.map(({ status, label, key }) => (
     <Button
       key={status}
       data-status={status}
@@ -111,6 +119,13 @@ function DecisionButtons({ applications, listeners }: DecisionButtonsProps) {
       {label}
     </Button>
   ))
+  if (possible.length === decisionButtons.length) return buttons
+  return (
+    <>
+      {buttons}
+      <span className="decisions-withdrawn">{withdrawnWords}</span>
+    </>
+  )
 }
 
 function PlacesLeft(acceptances: Acceptances) {
@@ -130,7 +145,7 @@ function PlacesLeft(acceptances: Acceptances) {
 /** The label of the Undo button. The comma is in the name's element, which is cut if it is long. */
 function UndoLabel({ decisions: [first, ...others] }: { decisions: readonly Decision[] }) {
   if (first === undefined) return 'Undo'
-  const word = undoneWord(first.wanted)
+  const word = statuses[first.wanted]
   if (others.length > 0) return `Undo: ${formatNumber(others.length + 1)} ${word}`
   return (
     <>

@@ -14,6 +14,15 @@ export const decisionButtons = [
   { status: 'aside', label: 'Put aside', key: 'p' },
 ] as const satisfies readonly { status: Status; label: string; key: string }[]
 
+/** The reason why withdrawn applications have fewer buttons. */
+export const withdrawnWords = 'The applicant withdrew, so there is nothing to decide.'
+
+/** Whether these applications may get a status. The database refuses those of which applicants are told if they withdrew. */
+export function isPossible(applications: readonly SeenApplication[], status: Status): boolean {
+  const isTold = ['accepted', 'waitlisted', 'declined'].includes(status)
+  return !isTold || applications.length === 0 || applications.some((each) => !each.isWithdrawn)
+}
+
 /** Callbacks after a decision. */
 export interface DecisionListeners {
   /** Called after a decision. */
@@ -72,6 +81,7 @@ export function decide(
         : `${subject}: ${statuses[status]} already`,
     )
   }
+  if (!isPossible(applications, status)) return announce(withdrawnWords)
   queue.decide(applications, status)
   onDecided?.(status)
 }

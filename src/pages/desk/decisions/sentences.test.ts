@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Status } from '../../../application/statuses.ts'
 import type { DecisionAct, Decision, Refusal } from '../data/decision-state.ts'
 import { groupAlike, sentenceOfRefusal } from './refusals.ts'
-import { placesWords, progressOf, undoneWord } from './sentences.ts'
+import { placesWords, progressOf } from './sentences.ts'
 import { countsOf, outcomeOf } from '../data/decision-sentences.ts'
 
 const application = (id: string, status: Status = 'new') => ({ id, name: `Person ${id}`, status, version: 1 })
@@ -95,10 +95,6 @@ test.each<[string, DecisionAct]>([
 test('a decision on an erased application is not saved, whatever its status was', () => {
   const gone = refusal('1', { kind: 'gone' }, 'accepted')
   expect(outcomeOf(act({ ...decision('1'), state: 'refused', refusal: gone }))).toBe('Person 1: not saved')
-})
-
-test('Undo names the status that it undoes, in lower case', () => {
-  expect([undoneWord('declined'), undoneWord('new')]).toEqual(['declined', 'reset to New'])
 })
 
 test('progress is announced at each quarter', () => {

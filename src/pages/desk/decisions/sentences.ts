@@ -1,13 +1,7 @@
 import { stepSize } from '../../../application/limits.ts'
-import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Progress } from '../data/decision-state.ts'
 import type { Acceptances } from '../../../client/desk/applications.ts'
 import { formatNumber, outOf } from '../kit/format.ts'
-
-/** The words for an undone status, in lower case: `declined`. */
-export function undoneWord(status: Status): string {
-  return status === 'new' ? 'reset to New' : statuses[status].toLowerCase()
-}
 
 /** The progress in words: `300 of 1,000 saved`. It changes at each quarter, so that screen readers do not read every step. */
 export function progressOf(progress: Progress): string {

@@ -76,18 +76,22 @@ export interface DialogContentProps {
   /** Closes the dialog, and the words of the button for it. */
   close: () => void
   closeWords?: string
+  /** What failed, above the buttons, which stay in sight. */
+  problem?: ReactNode
   /** The button beside the close button. */
   button?: ReactNode
   children: ReactNode
 }
 
 /** The content of a dialog: its title, and at its foot the button that closes it. */
-export function DialogContent({ title, close, closeWords = 'Close', button, children }: DialogContentProps) {
+export function DialogContent(props: DialogContentProps) {
+  const { title, close, closeWords = 'Close', problem, button, children } = props
   return (
     <>
       <h2 id={titleId}>{title}</h2>
       {children}
       <div className="layout-row">
+        {problem}
         <Button onPress={close}>{closeWords}</Button>
         {button}
       </div>

@@ -5,7 +5,7 @@ import { ActProblems } from './ActProblems.tsx'
 import { DialogContent, type DialogContentProps } from './Dialog.tsx'
 import { Form } from './Field.tsx'
 
-interface DialogFormProps extends Omit<DialogContentProps, 'button'> {
+interface DialogFormProps extends Omit<DialogContentProps, 'button' | 'problem'> {
   /** The act, whose failure is shown. It is cancelled when the dialog closes. */
   act: { isPending: boolean; error: Error | null; failure: string; cancel: () => void }
   /** The words of the submit button. */
@@ -26,6 +26,7 @@ export function DialogForm(props: DialogFormProps) {
     <DialogContent
       {...content}
       closeWords={closeWords}
+      problem={<ActProblems acts={[act]} />}
       button={
         <Button form={id} isOff={isOff} isPending={act.isPending} data-kind={isDanger && 'danger'}>
           {button}
@@ -34,7 +35,6 @@ export function DialogForm(props: DialogFormProps) {
     >
       <Form id={id} onSend={onSend}>
         {children}
-        <ActProblems acts={[act]} />
       </Form>
     </DialogContent>
   )
