@@ -98,15 +98,24 @@ interface SaveButtonsProps {
   draft: Pick<VersionedDraft<object>, 'hasInput' | 'isSaving' | 'isStale' | 'error' | 'discard'>
   /** The notice for a conflict. */
   conflictNotice: ReactNode
-  /** The words of the save button. */
+  /** The words of the save button. A screen with several says what each saves. */
   save?: string
+  /** The thing that is saved, if several save buttons share the words. */
+  about?: string
   className?: string
   /** Shows Cancel in place of Discard, for a form that closes. */
   onCancel?: () => void
 }
 
 /** The buttons of a draft form, and the messages about a failed save. */
-export function SaveButtons({ draft, conflictNotice, save = 'Save', className, onCancel }: SaveButtonsProps) {
+export function SaveButtons({
+  draft,
+  conflictNotice,
+  save = 'Save',
+  about,
+  className,
+  onCancel,
+}: SaveButtonsProps) {
   const { hasInput, isSaving, isStale, error, discard } = draft
   return (
     <>
@@ -117,7 +126,7 @@ export function SaveButtons({ draft, conflictNotice, save = 'Save', className, o
       )}
       <ActProblems acts={[{ error, failure: 'Not saved.' }]} />
       <div className="layout-row">
-        <Button className={className} isPending={isSaving} isOff={isStale}>
+        <Button className={className} about={about} isPending={isSaving} isOff={isStale}>
           {save}
         </Button>
         {onCancel ? (
@@ -131,6 +140,7 @@ export function SaveButtons({ draft, conflictNotice, save = 'Save', className, o
             Save anyway
           </Button>
         )}
+        {hasInput && !isSaving && !isStale && <span className="layout-quiet">Not saved yet.</span>}
       </div>
     </>
   )

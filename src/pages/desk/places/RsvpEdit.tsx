@@ -90,6 +90,7 @@ function DeadlineEdit({
       />
       <SaveButtons
         draft={draft}
+        save="Save deadline"
         className="control-quiet"
         conflictNotice={
           until !== null &&
