@@ -17,8 +17,8 @@ export interface Unsaved<Value> {
 }
 
 interface VersionedDraftOptions<Name extends DeskActName, Value> {
-  /** The text and its setter, from `useUnsentText`. */
-  input: readonly [Unsaved<Value> | null, (change: Change<Unsaved<Value>>) => void]
+  /** The text, its setter and its name, from `useUnsentText`. */
+  input: readonly [Unsaved<Value> | null, (change: Change<Unsaved<Value>>) => void, name: string]
   /** The saved value and its version. */
   stored: Value
   version: string | number | null
@@ -52,10 +52,11 @@ export function useVersionedDraft<Name extends DeskActName, Value extends object
   options: VersionedDraftOptions<Name, Value>,
 ): VersionedDraft<Value> {
   const { input, stored, version, call, argsOf, versionOf, success, onSaved } = options
-  const [typed, setInput] = input
+  const [typed, setInput, about] = input
   const valueBeingSaved = useRef<Value>(null)
   const act = useDeskAct(call, {
     success,
+    about,
     onSuccess(saved) {
       const over = versionOf(saved)
       // Input entered while saving stays.
