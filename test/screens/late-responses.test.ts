@@ -6,7 +6,7 @@ import { atTestEnd } from '../support/cleanup.ts'
 import { button, focusedWords, heading, pill, problems, timeline } from '../support/desk-parts.ts'
 import { deskScreensForTestFile } from '../support/desk-screens.ts'
 import { beginEdition } from '../support/editions.ts'
-import { disconnect } from '../support/network.ts'
+import { disconnect, refusal } from '../support/network.ts'
 
 const desk = deskScreensForTestFile()
 
@@ -38,6 +38,29 @@ test('a draft that is unticked while another one is being removed stays unticked
   release()
   await announced('Person 1: draft removed')
   expect(screen.getByRole<HTMLInputElement>('checkbox', { name: 'Send to Person 2' }).checked).toBe(false)
+})
+
+test('the box of a form that was not saved after its screen was left goes once the form is saved with another text', async () => {
+  const { fill, network, press, announced, goTo } = await desk.open('/door')
+  const sentence = () => screen.findByLabelText('Sentence for applicants')
+  await fill(await sentence(), 'We are full.')
+  let refuse = () => {}
+  const refused = new Promise<void>((resolve) => (refuse = resolve))
+  const end = network.route('desk_set_door', async () => {
+    await refused
+    return refusal('Not now.', 400, '22023')
+  })
+  await press('Save')
+  goTo('/history')
+  await heading('History')
+  refuse()
+  await waitFor(() => expect(problems()).toEqual(['Door: not saved. Not now.']))
+  end()
+  goTo('/door')
+  await fill(await sentence(), 'We are very full.')
+  await press('Save')
+  await announced('Saved. The door is open.')
+  expect(problems()).toEqual([])
 })
 
 test('the line about a mark that is typed while the mark is being saved stays', async () => {

@@ -30,6 +30,28 @@ const event = async (sentence: string | RegExp) => {
   return within(timeline ?? document.body).findByText(sentence)
 }
 
+test('people who were told without their RSVP link are offered it, under Letters and at each of them', async () => {
+  const [first, second] = await desk.store([zoe, alan])
+  await desk.setStatus([{ id: first?.id ?? '' }, { id: second?.id ?? '' }], 'accepted')
+  await desk.sql`update private.invitations set told_at = now(), is_without_link = true`
+  const { press, goTo, announced } = await desk.open('/letters')
+  await screen.findByText(
+    '2 accepted people were told without their RSVP link. The page’s address is not known. Once your operator has set SITE_URL, you can draft reminders with the link here.',
+  )
+  expect(screen.queryByRole('button', { name: /^Draft \d/ })).toBeNull()
+  await desk.sql`update private.places set site = 'https://unplugged.example'`
+  goTo(`/applications/${second?.id}`)
+  await screen.findByText(/^Alan Turing was told without the RSVP link\./)
+  goTo('/letters')
+  await press('Draft 2 reminders')
+  await announced('2 reminders drafted. Nothing has been sent.')
+  await screen.findByRole('heading', { name: 'Drafts: Reminder' })
+  expect(await screen.findAllByRole('radio')).toHaveLength(2)
+  goTo(`/applications/${second?.id}`)
+  await screen.findByRole('heading', { name: 'Are they coming?' })
+  await waitFor(() => expect(screen.queryByText(/was told without/)).toBeNull())
+})
+
 test('two decisions make drafts, one draft is changed, and both letters are released and then stopped in time', async () => {
   const stored = await desk.store([zoe, alan])
   const { user, press, follow, fill, reload, announced } = await desk.open('/?status=all')

@@ -51,6 +51,8 @@ test('what is typed is shown at once, and after saving the page says it', async 
   await press('Save')
   await announced('Saved.')
   expect(await storedPage()).toEqual({ title: 'Langsam', about: 'Bring a pen.\n\nNo phones.' })
+  expect(document.title).toBe('Page · Langsam')
+  expect(document.querySelector('.desk-brand')?.textContent).toBe('Langsam')
   expect(screen.queryByRole('button', { name: 'Discard' })).toBeNull()
 })
 

@@ -72,7 +72,7 @@ test('saving the number of places and the time zone does not overwrite another o
   const field = await screen.findByLabelText<HTMLInputElement>('Places')
   await fill(field, '2')
   await desk.bob.client.rpc('desk_set_places', { version: 0, places: 9, days: 5 }).throwOnError()
-  await press('Save')
+  await press('Save places')
   await screen.findByText(
     /^Somebody else changed this meanwhile: 9 places, 5 days to answer, time zone UTC\./,
   )
@@ -83,7 +83,7 @@ test('saving the number of places and the time zone does not overwrite another o
   await waitFor(() => expect(tiles()).toContain('0 of 2 free'))
   await follow('Retreat')
   await user.selectOptions(await screen.findByLabelText('Time zone'), 'America/New York')
-  await press('Save')
+  await press('Save places')
   const saved = [{ places: 2, days: 10, zone: 'America/New_York' }]
   await waitFor(async () =>
     expect(await desk.sql`select places, days, zone from private.places`).toEqual(saved),
@@ -104,7 +104,7 @@ test('until a time zone is saved, the browser’s is offered, and no letter with
   await screen.findByText(/Not saved yet: no letter with a deadline is sent until you save it\./)
   const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone
   expect(screen.getByLabelText<HTMLSelectElement>('Time zone').value).toBe(browserZone)
-  await press('Save')
+  await press('Save places')
   await waitFor(() => expect(screen.queryByText(/Not saved yet/)).toBeNull())
   expect(await desk.sql`select zone from private.places`).toEqual([{ zone: browserZone }])
 })
@@ -203,7 +203,7 @@ test('an organiser enters an RSVP given by email and moves the deadline, and the
   await screen.findByText(/^Late, deadline \d+ \w+ 20\d\d$/)
   const deadline = screen.getByLabelText('Deadline')
   await fill(deadline, await dayIn(5))
-  await press('Save')
+  await press('Save deadline')
   await announced(/^Person 1: deadline/)
   await screen.findByText(/^No answer yet, deadline/)
   const release = network.hold('desk_set_answer')

@@ -62,8 +62,10 @@ test('questions are written at the desk, and the history has the change', async 
   await press('Up: question 2')
   await announced('Question 1 of 2')
   await fill(await lastDay(), '2027-03-01')
+  await screen.findByText('Not saved yet.')
   await press('Save')
   await announced('Saved. 2 questions.')
+  expect(screen.queryByText('Not saved yet.')).toBeNull()
   expect(await storedQuestions()).toEqual([
     {
       kind: 'choice',

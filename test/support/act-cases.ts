@@ -346,7 +346,7 @@ export const actCases: Record<Exclude<ActName, 'desk_see_notes'>, ActCase> = {
   desk_set_places: {
     path: '/retreat',
     input: ['Places', '12'],
-    press: 'Save',
+    press: 'Save places',
     announcement: /^Saved\. /,
     failure: 'Not saved.',
     query: eventsOf('places'),
@@ -455,7 +455,7 @@ export const actCases: Record<Exclude<ActName, 'desk_see_notes'>, ActCase> = {
   desk_name_edition: {
     path: '/retreats',
     input: ['Name of first retreat', 'Autumn 2027'],
-    press: 'Save',
+    press: 'Save name: First retreat',
     announcement: 'Name saved.',
     failure: 'Not saved.',
     query: eventsOf('edition', '{"name": "Autumn 2027", "is_renamed": true}'),
@@ -463,7 +463,7 @@ export const actCases: Record<Exclude<ActName, 'desk_see_notes'>, ActCase> = {
   desk_keep_until: {
     path: '/applications/:id',
     input: ['Deadline', '2999-12-31'],
-    press: { role: 'button', name: 'Save', within: { role: 'region', name: 'Are they coming?' } },
+    press: 'Save deadline',
     announcement: /^Ada Lovelace: deadline/,
     failure: 'Not saved.',
     query: eventsOf('kept'),

@@ -115,6 +115,8 @@ export interface LettersOverview {
   }
   /** Whether the site's address is unknown, so that letters and receipts are sent without their links. */
   has_no_site: boolean
+  /** The applications of accepted people who were told without their link, and can get it by a reminder; up to a thousand. */
+  without_link: string[]
   /** Templates for decisions come first. */
   templates: (Template & { drafts: Count })[]
   /** Drafts of letters to one person. */

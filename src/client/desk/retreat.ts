@@ -114,6 +114,8 @@ export interface Places {
 export type FirstStep =
   | 'days'
   | 'mail'
+  | 'page'
+  | 'questions'
   | 'application'
   | 'read'
   | 'test'
@@ -131,6 +133,8 @@ export interface FirstSteps {
   done: FirstStep[]
   /** The steps that an organiser ticked, and `test` once a letter was tested. */
   ticked: FirstStep[]
+  /** Whether a server sends emails now. */
+  has_mail: boolean
   /** Whether a server of ours ever worked on the database. */
   has_server: boolean
 }

@@ -4,7 +4,7 @@ import { createSession, type LoadAuth } from '../../client/session.ts'
 import { siteRoot } from '../site-root.ts'
 import type { DeskData } from './desk-data.ts'
 import { Desk } from './Desk.tsx'
-import { SiteTitle } from './kit/site-title.tsx'
+import { SiteTitleProvider } from './kit/site-title.tsx'
 import { forgetUnsentText } from './data/useUnsentText.ts'
 import { takeLinkContent } from './session/sign-in-link.ts'
 import { watchSession, type WatchedSession } from './session/watch-session.ts'
@@ -34,9 +34,9 @@ export function createDeskPage(
   const linkSession = linkContent && 'session' in linkContent ? linkContent.session : undefined
   const desk = (
     <StrictMode>
-      <SiteTitle value={title}>
+      <SiteTitleProvider title={title}>
         <Desk {...{ auth, session, linkSession, isSignInElsewhere, version }} />
-      </SiteTitle>
+      </SiteTitleProvider>
     </StrictMode>
   )
   return { auth, session, desk }

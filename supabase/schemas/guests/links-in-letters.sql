@@ -157,21 +157,26 @@ as $$
 $$;
 
 -- Sets the deadline of the recipient of a letter that is about to be sent. The result is their link, null if the site's address
--- is unknown, and their deadline. The
+-- is unknown, and their deadline. `has_link`: whether the letter should have the link. The
 -- update reads only its own row: a subquery would read the row as it was before the lock.
-create function private.set_deadline_at_handover(application uuid, site text default null, out link text, out deadline date)
+create function private.set_deadline_at_handover(
+  application uuid, site text default null, has_link boolean default true, out link text, out deadline date
+)
   language plpgsql set search_path = ''
 as $$
 declare
   settings private.places;
   default_deadline date;
+  known_site text;
 begin
   select * into settings from private.places;
   default_deadline := private.today() + settings.days;
-  update private.invitations as invitation set deadline = private.deadline_at_handover(invitation, default_deadline)
+  known_site := coalesce(nullif(settings.site, ''), nullif(set_deadline_at_handover.site, ''));
+  update private.invitations as invitation set
+      deadline = private.deadline_at_handover(invitation, default_deadline),
+      is_without_link = case when has_link then known_site is null else is_without_link end
     where application_id = application and is_accepted
-    returning coalesce(nullif(settings.site, ''), nullif(set_deadline_at_handover.site, '')) || '/answer/#' || token, invitation.deadline
-    into link, deadline;
+    returning known_site || '/answer/#' || token, invitation.deadline into link, deadline;
 end
 $$;
 
@@ -185,7 +190,7 @@ declare
   invitation record;
 begin
   if private.has_link(subject || body) or private.has_deadline(subject || body) then
-    invitation := private.set_deadline_at_handover(application, site);
+    invitation := private.set_deadline_at_handover(application, site, private.has_link(subject || body));
     link := invitation.link;
     subject := private.with_invitation(subject, coalesce(invitation.link, ''), invitation.deadline);
     body := private.with_invitation(body, invitation.link, invitation.deadline);

@@ -36,9 +36,12 @@ create table private.invitations (
   is_deadline_set boolean not null default false,
   -- Null: none yet.
   rsvp text check (rsvp in ('coming', 'not coming')),
-  rsvp_at timestamptz
+  rsvp_at timestamptz,
+  -- Whether the link was left out of the last letter that should have it, because the site's address was unknown.
+  is_without_link boolean not null default false
 );
 create index invitations_not_coming on private.invitations (application_id) where rsvp = 'not coming';
+create index invitations_without_link on private.invitations (told_at, application_id) where is_without_link;
 alter table private.invitations enable row level security;
 
 -- At most ten questions of each edition.

@@ -136,6 +136,7 @@ begin
         'checked_at', nullif(checked_at, '-infinity'), 'findings', findings
       ),
       'has_no_site', exists (select from private.places where site = ''),
+      'without_link', to_jsonb(private.told_without_link()),
       'templates', (
         select jsonb_agg(private.template_shown(template) || jsonb_build_object('drafts', (
           select private.up_to_thousand(count(*))

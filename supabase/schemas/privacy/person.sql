@@ -173,7 +173,8 @@ begin
     'invitation', (
       select jsonb_build_object(
         'has_link', token is not null, 'is_accepted', is_accepted, 'told_at', told_at, 'reminded_at', reminded_at,
-        'deadline', deadline, 'is_deadline_set', is_deadline_set, 'rsvp', rsvp, 'rsvp_at', rsvp_at)
+        'deadline', deadline, 'is_deadline_set', is_deadline_set, 'rsvp', rsvp, 'rsvp_at', rsvp_at,
+        'is_without_link', is_without_link)
       from private.invitations where application_id = application
     ),
     'questions', (

@@ -42,7 +42,7 @@ test('from an empty folder to a guest with the days in their calendar, without a
   await status.getByText(/^Saved\. The retreat: 12.*15 June 2027, Hof Sonnenau, Bernau\.$/).waitFor()
   await desk.getByLabel('Places', { exact: true }).fill('12')
   await desk.getByLabel('Days to answer').fill('7')
-  await button('Save').click()
+  await button('Save places').click()
   await status.getByText('Saved. 12 of 12 places are free.').waitFor()
 
   await link('Page').click()

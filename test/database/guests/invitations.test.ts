@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 
 import { claimLetter } from '../../support/claims.ts'
 import type { ApplicationDetails } from '../../../src/client/desk/applications.ts'
+import type { LettersOverview } from '../../../src/client/desk/letters.ts'
 import { record } from '../../../src/server/letters/outcomes.ts'
 import { retreatDesk, site, tokenIn } from '../../support/retreat-desk.ts'
 
@@ -195,6 +196,48 @@ test("a placeholder in an applicant's text is not filled in; without a site the 
   expect(body).toContain('Hello { {answer_link}},')
   expect(body).not.toContain('You can say so here')
   expect(body).toContain('Or just reply to this email.')
+})
+
+test('somebody told without their link is known until a reminder with it is drafted, and no longer once it is sent', async () => {
+  const withoutLink = async () => (await ask<LettersOverview>('letters', {})).without_link
+  const told = await store()
+  const id = await store()
+  for (const each of [told, id]) await decide(each, 'accepted')
+  await sql()`update private.places set site = ${site}`
+  expect(await release(told)).toBe('released')
+  await send()
+  await sql()`update private.places set site = ''`
+  expect(await withoutLink()).toEqual([])
+  expect(await release(id)).toBe('released')
+  await send()
+  expect(await withoutLink()).toEqual([id])
+  await sql()`update private.places set site = ${site}`
+  expect(await withoutLink()).toEqual([id])
+  await ask('write', {
+    act: crypto.randomUUID(),
+    applications: [id],
+    occasion: 'reminder',
+    again: true,
+  })
+  expect(await withoutLink()).toEqual([])
+  expect(await release(id)).toBe('released')
+  expect((await send()).link).toContain(`${site}/answer/#`)
+  await sql()`update private.invitations set reminded_at = null`
+  expect(await withoutLink()).toEqual([])
+})
+
+test.each([
+  ["update private.invitations set rsvp = 'coming', rsvp_at = now()", 'an RSVP'],
+  ['update private.invitations set is_accepted = false', 'another decision'],
+  ['update private.invitations set reminded_at = now()', 'a reminder of the last days'],
+  ['update private.statuses set withdrawn_at = now()', 'a withdrawal'],
+])('nobody is offered the link that was left out after %s', async (change) => {
+  const id = await store()
+  await decide(id, 'accepted')
+  await sql()`update private.invitations set told_at = now(), is_without_link = true`
+  expect(await ask('letters', {})).toMatchObject({ without_link: [id] })
+  await sql().unsafe(change)
+  expect(await ask('letters', {})).toMatchObject({ without_link: [] })
 })
 
 test.each([

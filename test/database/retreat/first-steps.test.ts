@@ -32,7 +32,7 @@ async function read(caller = client): Promise<FirstSteps> {
 const tick = (step: string, is_done: boolean) => client.rpc('desk_tick_step', { step, is_done })
 
 test('at first nothing is done and nothing is ticked', async () => {
-  expect(await read()).toEqual({ done: [], ticked: [], has_server: false })
+  expect(await read()).toEqual({ done: [], ticked: [], has_mail: false, has_server: false })
 })
 
 test('the days are done once the days, the places and the time zone are saved', async () => {
@@ -53,8 +53,17 @@ test('the test application stays done after it is erased, which is a step of its
   expect((await read()).done).toEqual(['application', 'erased'])
 })
 
-test('the mail server is done while a server sends emails and the mail server accepts them', async () => {
+test('the mail server is done once a check found nothing wrong, while the mail server accepts emails', async () => {
   await sql`update private.postman set seen_at = now()`
+  expect(await read()).toMatchObject({ done: [], has_mail: true })
+  const check = (verdict: string) =>
+    sql`update private.postman set checked_at = now(), findings = ${JSON.stringify([
+      { about: 'mail', verdict: 'ok', said: '' },
+      { about: 'sender', verdict, said: '' },
+    ])}::jsonb`
+  await check('wrong')
+  expect((await read()).done).toEqual([])
+  await check('not known')
   expect((await read()).done).toEqual(['mail'])
   await sql`update private.postman set failing_since = now()`
   expect((await read()).done).toEqual([])
@@ -72,6 +81,22 @@ test('a change of the door, a colleague, the emails about applications and backu
   expect(await read()).toMatchObject({ done: ['door', 'colleagues', 'notices'], has_server: true })
 })
 
+test('the page is done once its words are saved, and the questions once the newest retreat has one', async () => {
+  await sql`update private.page set version = 1`
+  expect((await read()).done).toEqual(['page'])
+  await sql`
+    insert into private.questions (edition, position, kind, text, is_required, is_private)
+    select max(id), 1, 'short', 'When do you arrive?', false, false from private.editions`
+  expect((await read()).done).toEqual(['page', 'questions'])
+})
+
+test('a colleague is done once everybody has signed in', async () => {
+  await server.signedIn('bob@example.org')
+  expect((await read()).done).toEqual(['colleagues'])
+  await sql`update auth.users set last_sign_in_at = null where email = 'bob@example.org'`
+  expect((await read()).done).toEqual([])
+})
+
 test('a second factor is known, of the caller alone', async () => {
   const bob = await server.signedIn('bob@example.org')
   const bobsId = (await bob.client.auth.getUser()).data.user?.id ?? ''
@@ -84,7 +109,7 @@ test('a second factor is known, of the caller alone', async () => {
 test('a step is ticked for all organisers, once, and can be unticked; another step is refused', async () => {
   await tick('read', true).throwOnError()
   const { data } = await tick('read', true).throwOnError()
-  expect(data).toEqual({ done: [], ticked: ['read'], has_server: false })
+  expect(data).toEqual({ done: [], ticked: ['read'], has_mail: false, has_server: false })
   const bob = await server.signedIn('bob@example.org')
   expect((await read(bob.client)).ticked).toEqual(['read'])
   await tick('read', false).throwOnError()

@@ -85,10 +85,16 @@ test('a decision repeated after a conflict is based on the newer version', () =>
   expect(baseVersionsOf(again)).toEqual([5])
 })
 
-test('a decision is not repeated after a conflict if a read finds that it is already so', () => {
+test('a refusal ends if a read finds that it is already so, or if the organiser agrees with the current status', () => {
   const refused = finished(after(decide('accepted', application('1'))), { '1': stale })
-  const state = reduce(refused, read('1', 'accepted', 6))
-  expect(isWaiting(reduce(state, repeat(state)))).toBe(false)
+  const read6 = reduce(refused, read('1', 'accepted', 6))
+  expect(reasonsOf(read6)).toEqual([])
+  expect(isWaiting(reduce(read6, repeat(refused)))).toBe(false)
+  expect(reasonsOf(reduce(refused, read('1', 'waitlisted', 6)))).toHaveLength(1)
+  const agreed = reduce(refused, decide('declined', application('1', 'declined', 5)))
+  expect([reasonsOf(agreed), isWaiting(agreed)]).toEqual([[], false])
+  const failed = play(after(decide('accepted', application('1', 'new', 7)), send), fail)
+  expect(reasonsOf(reduce(failed, decide('new', application('1', 'new', 7))))).toEqual([])
 })
 
 test('a conflict with an equal decision is not reported as a refusal', () => {

@@ -89,9 +89,14 @@ function repeatOf({ application, wanted, isUndo, reason }: Refusal): NewDecision
 
 function withAct(state: QueueState, newDecisions: readonly NewDecision[]): QueueState {
   const act = new Map<string, Decision>()
+  const refusals = new Map(state.refusals)
   for (const { application, wanted, baseVersion, isUndo = false, isUncertain } of newDecisions) {
     const { status, version } = currentStatusIn(state, application)
-    if (status === wanted && !isUncertain) continue
+    if (status === wanted && !isUncertain) {
+      dropSettled(refusals, application.id)
+      continue
+    }
+    refusals.delete(application.id)
     const current = { ...application, status, version }
     act.set(application.id, {
       application: current,
@@ -101,9 +106,14 @@ function withAct(state: QueueState, newDecisions: readonly NewDecision[]): Queue
       state: 'queued',
     })
   }
-  if (act.size === 0) return state
-  const refusals = new Map([...state.refusals].filter(([id]) => !act.has(id)))
+  if (act.size === 0) return refusals.size === state.refusals.size ? state : { ...state, refusals }
   return { ...state, acts: [...state.acts, act], refusals }
+}
+
+/** Drops the refusal of an application that has the status that the organiser wants now, if its status is known. */
+function dropSettled(refusals: Map<string, Refusal>, id: string) {
+  const refusal = refusals.get(id)
+  if (refusal !== undefined && unconfirmedIn(refusal.reason) === null) refusals.delete(id)
 }
 
 function withoutRefusals(state: QueueState, refusals: readonly Refusal[]): QueueState {
@@ -129,7 +139,7 @@ function withRead(state: QueueState, { id, status, version }: Omit<SeenApplicati
         application: { ...refusal.application, status, version },
         reason: { ...refusal.reason, sent: null },
       })
-  }
+  } else if (refusal?.wanted === status) dropSettled(refusals, id)
   return { ...state, acts, refusals, known: new Map([...state.known, [id, { status, version, isByOthers }]]) }
 }
 

@@ -25,6 +25,8 @@ interface DeskActOptions<Name extends DeskActName> {
   onSuccess?: (response: Result<Name>, args: Args<Name>) => unknown
   /** The name of the unsent text that it sends. A success clears it, unless it was changed meanwhile. */
   text?: string
+  /** The form that it saves, by a name. A later save of the form replaces its failure, whatever it says. */
+  about?: string
   /** If pressed again while pending, runs once more afterwards with the latest values. */
   queuesLatest?: boolean
 }
@@ -46,7 +48,7 @@ export const waitingNoticeDelay = 700
  */
 export function useDeskAct<Name extends DeskActName>(
   name: Name,
-  { success, onSuccess, text, queuesLatest }: DeskActOptions<Name> = {},
+  { success, onSuccess, text, about = text, queuesLatest }: DeskActOptions<Name> = {},
 ): DeskAct<Name> {
   const desk = useDesk()
   const { account, call, failedActs, refetch } = desk
@@ -64,6 +66,7 @@ export function useDeskAct<Name extends DeskActName>(
     setUnsentText<KeptId>(account, subject, { act, says })
     return { act, ...args } as unknown as Arguments<Name>
   }
+  const failureSubject = (args: object) => (about === undefined ? subjectOf(name, args) : `${name} ${about}`)
   const failureFor = (args: Args<Name>) =>
     typeof failure === 'string' ? failure : failure(args as Arguments<Name>)
   const act = useAct<Args<Name>, Result<Name>>(
@@ -90,7 +93,7 @@ export function useDeskAct<Name extends DeskActName>(
           announce(error === null ? (success?.(response, args) ?? '') : '')
           if (error !== null && !isOpen)
             failedActs.add({
-              subject: subjectOf(name, args),
+              subject: failureSubject(args),
               screen: screen.current,
               failure: failureOf(failureFor(args), error),
               repeat: isTemporary(error) ? () => act.press(args) : undefined,
@@ -102,7 +105,7 @@ export function useDeskAct<Name extends DeskActName>(
   )
   const press = (args: Args<Name>) => {
     screen.current = currentScreen()
-    failedActs.forgetOne(subjectOf(name, args))
+    failedActs.forgetOne(failureSubject(args))
     act.press(args)
   }
   return { ...act, press, failure: act.args === undefined ? '' : failureFor(act.args) }

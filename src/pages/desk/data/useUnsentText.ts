@@ -28,13 +28,13 @@ addEventListener('storage', ({ key }) => key === storageKey && store(empty))
  * Text that was typed and not sent. It survives Back and a reload, in this tab and for this account only.
  *
  * @param name The name of the field, such as `door`, or `note` with the application's id.
- * @returns The text, or null if there is none; and a function that changes it.
+ * @returns The text, or null if there is none; a function that changes it; and the name.
  */
 export function useUnsentText<Text>(name: string) {
   const { account } = useDesk()
   const text = useSyncExternalStore(subscribe, () => unsentTextOf<Text>(account, name))
   const setUnsent = useSetUnsentText()
-  return [text, (change: Change<Text>) => setUnsent(name, change)] as const
+  return [text, (change: Change<Text>) => setUnsent(name, change), name] as const
 }
 
 /** Returns a function that changes the text of any field, also after its screen was closed. */

@@ -17,8 +17,8 @@ export interface Unsaved<Value> {
 }
 
 interface VersionedDraftOptions<Name extends DeskActName, Value> {
-  /** The text and its setter, from `useUnsentText`. */
-  input: readonly [Unsaved<Value> | null, (change: Change<Unsaved<Value>>) => void]
+  /** The text, its setter and its name, from `useUnsentText`. */
+  input: readonly [Unsaved<Value> | null, (change: Change<Unsaved<Value>>) => void, name: string]
   /** The saved value and its version. */
   stored: Value
   version: string | number | null
@@ -52,10 +52,11 @@ export function useVersionedDraft<Name extends DeskActName, Value extends object
   options: VersionedDraftOptions<Name, Value>,
 ): VersionedDraft<Value> {
   const { input, stored, version, call, argsOf, versionOf, success, onSaved } = options
-  const [typed, setInput] = input
+  const [typed, setInput, about] = input
   const valueBeingSaved = useRef<Value>(null)
   const act = useDeskAct(call, {
     success,
+    about,
     onSuccess(saved) {
       const over = versionOf(saved)
       // Input entered while saving stays.
@@ -98,15 +99,24 @@ interface SaveButtonsProps {
   draft: Pick<VersionedDraft<object>, 'hasInput' | 'isSaving' | 'isStale' | 'error' | 'discard'>
   /** The notice for a conflict. */
   conflictNotice: ReactNode
-  /** The words of the save button. */
+  /** The words of the save button. A screen with several says what each saves. */
   save?: string
+  /** The thing that is saved, if several save buttons share the words. */
+  about?: string
   className?: string
   /** Shows Cancel in place of Discard, for a form that closes. */
   onCancel?: () => void
 }
 
 /** The buttons of a draft form, and the messages about a failed save. */
-export function SaveButtons({ draft, conflictNotice, save = 'Save', className, onCancel }: SaveButtonsProps) {
+export function SaveButtons({
+  draft,
+  conflictNotice,
+  save = 'Save',
+  about,
+  className,
+  onCancel,
+}: SaveButtonsProps) {
   const { hasInput, isSaving, isStale, error, discard } = draft
   return (
     <>
@@ -117,7 +127,7 @@ export function SaveButtons({ draft, conflictNotice, save = 'Save', className, o
       )}
       <ActProblems acts={[{ error, failure: 'Not saved.' }]} />
       <div className="layout-row">
-        <Button className={className} isPending={isSaving} isOff={isStale}>
+        <Button className={className} about={about} isPending={isSaving} isOff={isStale}>
           {save}
         </Button>
         {onCancel ? (
@@ -131,6 +141,7 @@ export function SaveButtons({ draft, conflictNotice, save = 'Save', className, o
             Save anyway
           </Button>
         )}
+        {hasInput && !isSaving && !isStale && <span className="layout-quiet">Not saved yet.</span>}
       </div>
     </>
   )

@@ -58,6 +58,8 @@ function NameEdit({ edition }: { edition: Edition }) {
       />
       <SaveButtons
         draft={draft}
+        save="Save name"
+        about={nameOfEdition(edition)}
         conflictNotice={`Somebody else changed this meanwhile: ${nameOfEdition(edition)}. Your change is not saved. Saving now replaces theirs.`}
       />
     </form>

@@ -16,14 +16,34 @@ const at = (words: string, to: Route): StepLine['link'] => [words, hrefOf(to)]
  *
  * @param page The address of the applicants' page.
  */
-export function linesOf({ has_server: hasServer }: Pick<FirstSteps, 'has_server'>, page: string): StepLine[] {
+export function linesOf(
+  { has_mail: hasMail, has_server: hasServer }: Pick<FirstSteps, 'has_mail' | 'has_server'>,
+  page: string,
+): StepLine[] {
   const lines: StepLine[] = [
     {
       step: 'days',
       words: 'Set the days of the retreat, the number of places and the time zone.',
       link: at('Days and places', { screen: 'retreat' }),
     },
-    { step: 'mail', words: 'Check the mail server.', link: at('Letters', { screen: 'letters' }) },
+    // Without a mail server, the screen Letters has no section for it.
+    hasMail
+      ? { step: 'mail', words: 'Check the mail server.', link: at('Letters', { screen: 'letters' }) }
+      : {
+          step: 'mail',
+          words: 'Get a mail server: your operator has to set SMTP_URL and MAIL_FROM.',
+          link: null,
+        },
+    {
+      step: 'page',
+      words: 'Write what the page says to applicants.',
+      link: at('Page', { screen: 'page' }),
+    },
+    {
+      step: 'questions',
+      words: 'Write the questions to guests, if you have any.',
+      link: at('Questions', { screen: 'questions' }),
+    },
     { step: 'application', words: 'Send a test application.', link: ['Open the page', page] },
     {
       step: 'read',

@@ -1,7 +1,27 @@
-import { createContext, useContext, useEffect } from 'react'
+import { createContext, useContext, useEffect, useState, type ReactNode } from 'react'
 
-/** The title of the form's page, from the document's data. */
+/** The title of the form's page. */
 export const SiteTitle = createContext('')
+
+const SetSiteTitle = createContext<(title: string) => void>(() => {})
+
+/** Provides the title of the document's data, until a screen reads another one (`useReadSiteTitle`). */
+export function SiteTitleProvider({ title, children }: { title: string; children: ReactNode }) {
+  const [current, setCurrent] = useState(title)
+  return (
+    <SetSiteTitle value={setCurrent}>
+      <SiteTitle value={current}>{children}</SiteTitle>
+    </SetSiteTitle>
+  )
+}
+
+/** Replaces the title of the document's data by one that was read since; null leaves it unchanged. */
+export function useReadSiteTitle(title: string | null): void {
+  const setTitle = useContext(SetSiteTitle)
+  useEffect(() => {
+    if (title !== null) setTitle(title)
+  }, [title, setTitle])
+}
 
 /** The window's title of a screen. */
 export function titleOf(screen: string, siteTitle: string): string {

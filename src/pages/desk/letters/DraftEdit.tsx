@@ -6,10 +6,11 @@ import { SaveButtons, useVersionedDraft, type Unsaved } from '../data/useVersion
 import { nameOfLetter } from './letters.ts'
 import { LetterFields, type LetterContent } from './LetterText.tsx'
 
-/** The unsaved text of a draft, and its setter. */
+/** The unsaved text of a draft, its setter, and the draft's id. */
 export type DraftInput = readonly [
   Unsaved<LetterContent> | null,
   (change: Change<Unsaved<LetterContent>>) => void,
+  id: string,
 ]
 
 interface DraftEditProps {

@@ -8,7 +8,7 @@ import { defaultLook } from '../../../design/look.ts'
 import { Button } from '../kit/Button.tsx'
 import { Field, Form } from '../kit/Field.tsx'
 import { focusRowOnRemoval } from '../kit/focus.ts'
-import { momentOf, formatCount } from '../kit/format.ts'
+import { momentOf, formatCount, formatNumber } from '../kit/format.ts'
 import { go, hrefOf } from '../data/route.ts'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { Screen, Sheet } from '../kit/Screen.tsx'
@@ -18,7 +18,8 @@ import { useDeskAct } from '../data/useDeskAct.ts'
 import { useUnsentText } from '../data/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../data/useVersionedDraft.tsx'
 import { AutomaticLetterEdit } from './AutomaticLetterEdit.tsx'
-import { leavingWords, nameOfOccasion } from './letters.ts'
+import { leavingWords, nameOfOccasion, reminder } from './letters.ts'
+import { LinkReminder } from './LinkReminder.tsx'
 import { isOfDecision } from './told.ts'
 import { UndoSend } from './UndoSend.tsx'
 
@@ -31,6 +32,15 @@ export function LettersShow() {
           <div className="letters-group">
             <Sheet title="Drafts to send">
               <DraftCounts {...overview} />
+              {overview.without_link.length > 0 && (
+                <LinkReminder
+                  applications={overview.without_link}
+                  hasNoSite={overview.has_no_site}
+                  onDrafted={() => go({ screen: 'drafts', occasion: reminder })}
+                >
+                  {`${formatNumber(overview.without_link.length)} accepted ${overview.without_link.length === 1 ? 'person was' : 'people were'} told without their RSVP link.`}
+                </LinkReminder>
+              )}
             </Sheet>
             <Delivery {...overview} />
             {overview.postman.is_there && <MailCheck {...overview} />}

@@ -26,7 +26,7 @@ export function useDraftChanges() {
     of(draft: Letter): DraftInput {
       const { [draft.id]: change = null } = changes ?? {}
       const isSame = change?.value.subject === draft.subject && change.value.body === draft.body
-      return [isSame ? null : change, (changed) => setText(draft, changed)]
+      return [isSame ? null : change, (changed) => setText(draft, changed), draft.id]
     },
     discard: (recipient: Recipient) => setText(recipient, null),
   }

@@ -16,6 +16,7 @@ import { polled } from '../data/queries.ts'
 import { hrefOf, type Route } from '../data/route.ts'
 import { saveFileAs } from '../kit/save-file.ts'
 import { Screen, Sheet } from '../kit/Screen.tsx'
+import { useReadSiteTitle } from '../kit/site-title.tsx'
 import { useDesk } from '../data/useDesk.tsx'
 import { useUnsentText } from '../data/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../data/useVersionedDraft.tsx'
@@ -79,6 +80,8 @@ function PageForm({ page, operator, isBuild }: PageFormProps) {
     onText: (text: string) => enter({ texts: { ...entries.texts, [name]: text } }),
   })
   const look = lookWith(entries, facts, operator)
+  // A build keeps its title until it is built again.
+  useReadSiteTitle(isBuild ? null : lookWith({ texts, shown }, facts, operator).title)
   const knownFacts = factsOf(facts)
   const tickOf = (name: keyof ShownFacts) => ({
     name: factNames[name],

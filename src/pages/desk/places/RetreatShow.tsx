@@ -144,6 +144,7 @@ function PlacesEdit({ places }: { places: Places }) {
         />
         <SaveButtons
           draft={draft}
+          save="Save places"
           conflictNotice={`Somebody else changed this meanwhile: ${placesWordsOf({ ...places, zone: isZoneSet ? places.zone : undefined })}. Your changes are not saved. Saving now replaces theirs.`}
         />
       </form>

@@ -8,6 +8,7 @@ import { Sheet } from '../kit/Screen.tsx'
 import { useDeskAct } from '../data/useDeskAct.ts'
 import { useUnsentText } from '../data/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../data/useVersionedDraft.tsx'
+import { LinkReminderToOne } from '../letters/LinkReminder.tsx'
 
 /** The RSVP of an accepted applicant, in words; nothing until it was read, or until they were told. */
 export function RsvpSentence({ rsvp }: { rsvp: RsvpDetails }) {
@@ -56,6 +57,7 @@ export function RsvpEdit({ application, name }: { application: FullApplication; 
         </div>
       </fieldset>
       <ActProblems acts={[save]} />
+      <LinkReminderToOne application={id} name={name} />
       <DeadlineEdit application={application} name={name} />
     </Sheet>
   )
@@ -90,6 +92,7 @@ function DeadlineEdit({
       />
       <SaveButtons
         draft={draft}
+        save="Save deadline"
         className="control-quiet"
         conflictNotice={
           until !== null &&

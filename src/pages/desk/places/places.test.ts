@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import { browserTimeZone } from '../kit/format.ts'
 import { freeSentence, placesWordsOf, remindedSentences, retreatWordsOf, zonesWith } from './places.ts'
 
 test.each([
@@ -77,4 +78,11 @@ test('the time zones include the saved one, even if the browser does not know it
   ])
     expect(zones).toContainEqual(shown)
   expect(new Set(zones.map(([name]) => name)).size).toBe(zones.length)
+})
+
+test('the browser’s own time zone is the first, and the others are sorted', () => {
+  const [own, ...others] = zonesWith('Europe/Berlin').map(([name]) => name)
+  expect(own).toBe(browserTimeZone())
+  expect(others.length).toBeGreaterThan(100)
+  expect(others).toEqual(others.toSorted())
 })

@@ -31,10 +31,10 @@ function zoneWords(zone: string): string {
   return zone.replaceAll('_', ' ')
 }
 
-/** The time zones to choose from, with their words: all that the browser knows, and the given one. */
+/** The time zones to choose from, with their words: the browser's own, then all that it knows and the given one, sorted. */
 export function zonesWith(zone: string): [string, string][] {
-  const names = new Set([zone, browserTimeZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])
-  return [...names].toSorted().map((name) => [name, zoneWords(name)])
+  const others = [zone, 'UTC', ...Intl.supportedValuesOf('timeZone')].toSorted()
+  return [...new Set([browserTimeZone(), ...others])].map((name) => [name, zoneWords(name)])
 }
 
 /** The result of drafting reminders, in sentences. */

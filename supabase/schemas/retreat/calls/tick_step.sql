@@ -7,7 +7,7 @@ begin
   if is_done is null then
     raise exception '“is_done” has to be true or false.' using errcode = '22023';
   elsif step is null or step <> all (
-    '{days,mail,application,read,test,door,colleagues,factor,notices,backups,erased,shared}'
+    '{days,mail,page,questions,application,read,test,door,colleagues,factor,notices,backups,erased,shared}'
   ) then
     raise exception 'There is no such step.' using errcode = '22023';
   end if;

@@ -1138,22 +1138,49 @@ $$;
 
 revoke all on function private.deadline_at_handover(private.invitations, date) from public, anon, authenticated;
 
+drop function if exists private.set_deadline_at_handover(uuid, text);
+
 -- Sets the deadline of the recipient of a letter that is about to be sent. The result is their link, null if the site's address
--- is unknown, and their deadline. The
+-- is unknown, and their deadline. `has_link`: whether the letter should have the link. The
 -- update reads only its own row: a subquery would read the row as it was before the lock.
-create or replace function private.set_deadline_at_handover(application uuid, site text default null, out link text, out deadline date)
+create or replace function private.set_deadline_at_handover(
+  application uuid, site text default null, has_link boolean default true, out link text, out deadline date
+)
   language plpgsql set search_path = ''
 as $$
 declare
   settings private.places;
   default_deadline date;
+  known_site text;
 begin
   select * into settings from private.places;
   default_deadline := private.today() + settings.days;
-  update private.invitations as invitation set deadline = private.deadline_at_handover(invitation, default_deadline)
+  known_site := coalesce(nullif(settings.site, ''), nullif(set_deadline_at_handover.site, ''));
+  update private.invitations as invitation set
+      deadline = private.deadline_at_handover(invitation, default_deadline),
+      is_without_link = case when has_link then known_site is null else is_without_link end
     where application_id = application and is_accepted
-    returning coalesce(nullif(settings.site, ''), nullif(set_deadline_at_handover.site, '')) || '/answer/#' || token, invitation.deadline
-    into link, deadline;
+    returning known_site || '/answer/#' || token, invitation.deadline into link, deadline;
+end
+$$;
+
+revoke all on function private.set_deadline_at_handover(uuid, text, boolean) from public, anon, authenticated;
+
+-- Subject and body of a letter as it is handed over, and the link in it.
+create or replace function private.fill_at_handover(
+  application uuid, inout subject text, inout body text, site text default null, out link text
+)
+  language plpgsql set search_path = ''
+as $$
+declare
+  invitation record;
+begin
+  if private.has_link(subject || body) or private.has_deadline(subject || body) then
+    invitation := private.set_deadline_at_handover(application, site, private.has_link(subject || body));
+    link := invitation.link;
+    subject := private.with_invitation(subject, coalesce(invitation.link, ''), invitation.deadline);
+    body := private.with_invitation(body, invitation.link, invitation.deadline);
+  end if;
 end
 $$;
 
@@ -1212,6 +1239,23 @@ begin
     into wanted, waiting, reminded;
 end
 $$;
+
+-- The accepted people who were told without their link, have no RSVP, and can be sent a reminder now; up to a thousand.
+create or replace function private.told_without_link() returns uuid[]
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return array(
+    select application_id from private.invitations
+    where is_without_link and is_accepted and told_at is not null and rsvp is null
+      and not coalesce(private.is_reminder_recent(reminded_at), false) and not private.is_withdrawn(application_id)
+      and application_id not in (select private.with_unsent_letter('reminder'))
+    order by told_at, application_id limit 1000
+  );
+end
+$$;
+
+revoke all on function private.told_without_link() from public, anon, authenticated;
 
 -- Sets an RSVP, null for none. The caller has locked the application. The newest RSVP counts, and the history has all. A
 -- person with an RSVP gets no more reminders. Only a person who is coming gets a confirmation and a reminder of questions.
@@ -2201,6 +2245,7 @@ begin
         'checked_at', nullif(checked_at, '-infinity'), 'findings', findings
       ),
       'has_no_site', exists (select from private.places where site = ''),
+      'without_link', to_jsonb(private.told_without_link()),
       'templates', (
         select jsonb_agg(private.template_shown(template) || jsonb_build_object('drafts', (
           select private.up_to_thousand(count(*))
@@ -2642,7 +2687,8 @@ begin
     'invitation', (
       select jsonb_build_object(
         'has_link', token is not null, 'is_accepted', is_accepted, 'told_at', told_at, 'reminded_at', reminded_at,
-        'deadline', deadline, 'is_deadline_set', is_deadline_set, 'rsvp', rsvp, 'rsvp_at', rsvp_at)
+        'deadline', deadline, 'is_deadline_set', is_deadline_set, 'rsvp', rsvp, 'rsvp_at', rsvp_at,
+        'is_without_link', is_without_link)
       from private.invitations where application_id = application
     ),
     'questions', (
@@ -4569,7 +4615,7 @@ end
 $$;
 
 -- The first steps: `done` has those that the database knows to be done, `ticked` those that organisers ticked.
--- `has_server`: whether a server of ours ever worked on this database. Otherwise a hosted project makes the backups.
+-- `has_mail`: whether a server sends emails now. `has_server`: whether a server of ours ever worked on this database. Otherwise a hosted project makes the backups.
 create or replace function public.desk_first_steps() returns jsonb
   language plpgsql stable security definer set search_path = ''
 as $$
@@ -4583,9 +4629,15 @@ begin
         case when newest.starts_on is not null and places.places is not null and places.zone is not null then 'days' end,
         case when has_erased or exists (select from public.retreat_applications) then 'application' end,
         case when has_erased then 'erased' end,
-        case when private.is_recent(seen_at) and failing_since is null then 'mail' end,
+        case when private.is_recent(seen_at) and failing_since is null and checked_at > '-infinity' and not exists (
+          select from jsonb_array_elements(findings) as finding where finding ->> 'verdict' = 'wrong'
+        ) then 'mail' end,
+        case when page.version > 0 then 'page' end,
+        case when exists (select from private.questions where edition = newest.id) then 'questions' end,
         case when door.version > 0 then 'door' end,
-        case when private.is_shared() then 'colleagues' end,
+        case when private.is_shared() and not exists (
+          select from private.organisers join auth.users on users.id = account_id where last_sign_in_at is null
+        ) then 'colleagues' end,
         case when exists (
           select from auth.mfa_factors where user_id = me.id and status::text = 'verified'
         ) then 'factor' end,
@@ -4593,10 +4645,11 @@ begin
         case when backed_up_at > now() - interval '2 days' then 'backups' end
       ], null),
       'ticked', ticked,
+      'has_mail', private.is_recent(seen_at),
       'has_server', site <> '' or backed_up_at is not null or exists (select from private.visits)
     )
-    from private.first_steps, private.places, private.postman, private.door, private.organisers, (
-      select starts_on from private.editions order by id desc limit 1
+    from private.first_steps, private.places, private.postman, private.door, private.page, private.organisers, (
+      select id, starts_on from private.editions order by id desc limit 1
     ) as newest
     where organisers.account_id = me.id
   );
@@ -4746,7 +4799,7 @@ begin
   if is_done is null then
     raise exception '“is_done” has to be true or false.' using errcode = '22023';
   elsif step is null or step <> all (
-    '{days,mail,application,read,test,door,colleagues,factor,notices,backups,erased,shared}'
+    '{days,mail,page,questions,application,read,test,door,colleagues,factor,notices,backups,erased,shared}'
   ) then
     raise exception 'There is no such step.' using errcode = '22023';
   end if;
