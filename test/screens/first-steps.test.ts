@@ -56,7 +56,7 @@ test('the first steps are gone once all are done', async () => {
 test('the mail server is checked under Letters; without one, the step says what the operator has to set', async () => {
   const { reload } = await desk.open('/first-steps')
   const without = await screen.findByRole('checkbox', {
-    name: 'Get a mail server: your operator has to set SMTP_URL and MAIL_FROM.',
+    name: 'Ask your operator for a mail server.',
   })
   expect(without.closest('li')?.querySelector('a')).toBeNull()
   await setMailSender(desk.sql, true)

@@ -31,7 +31,7 @@ export function linesOf(
       ? { step: 'mail', words: 'Check the mail server.', link: at('Letters', { screen: 'letters' }) }
       : {
           step: 'mail',
-          words: 'Get a mail server: your operator has to set SMTP_URL and MAIL_FROM.',
+          words: 'Ask your operator for a mail server.',
           link: null,
         },
     {
