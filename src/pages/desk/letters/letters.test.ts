@@ -4,6 +4,7 @@ import type { Letter } from '../../../client/desk/letters.ts'
 import { atTestEnd } from '../../../../test/support/cleanup.ts'
 import { momentOf } from '../kit/format.ts'
 import {
+  asksForRsvp,
   eventsOf,
   failedAddressWords,
   firstDeadlineOf,
@@ -23,6 +24,7 @@ import {
   mayAskForRsvp,
   nameOfLetter,
   nameOfOccasion,
+  noSiteWords,
   overbookedWords,
   partsOf,
   retreatPlaceholders,
@@ -379,4 +381,18 @@ test('of each occasion the last letter can come back, unless it is drafted again
 test('a sentence says when a letter to an address failed, if one did', () => {
   expect(failedAddressWords(at)).toBe('A letter to this address was not delivered on 22 Nov 2026.')
   expect(failedAddressWords(null)).toBe('')
+})
+
+test.each([
+  [{ subject: 's', body: 'Answer here: {{answer_link}}' }, true],
+  [{ subject: 's', body: '{{  answer_link  }}' }, true],
+  [{ subject: '{{answer_link}}', body: 'b' }, true],
+  [{ subject: 's', body: 'By {{reply_by}}' }, false],
+  [{ subject: 's', body: '{{ withdraw_link }}' }, false],
+])('a draft asks for an RSVP if it has the link: %o %s', (draft, asks) => {
+  expect(asksForRsvp(draft)).toBe(asks)
+})
+
+test('the warning about a missing address names the setting', () => {
+  expect(noSiteWords).toMatch(/no link for an RSVP is sent\. Ask your operator to set SITE_URL first\.$/)
 })
