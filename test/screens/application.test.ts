@@ -200,7 +200,7 @@ test('typing the email address erases an application for good, together with a t
   dialog.getByText(/Earlier backups have it until they are removed/)
   await fill(dialog.getByLabelText(/^Type the email/), 'grace@example.com')
   await user.click(dialog.getByRole('button', { name: 'Erase for good' }))
-  await dialog.findByText(/This is not the email of this application\. Nothing was erased\./)
+  await dialog.findByText(/Not erased\. This is not the email of this application\./)
   expect(await desk.sql`select from public.retreat_applications`).toHaveLength(4)
   await user.click(dialog.getByLabelText(/^Looms\b/))
   await fill(dialog.getByLabelText(/^Type the email/), ' ADA@example.com ')

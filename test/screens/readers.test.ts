@@ -28,6 +28,12 @@ beforeEach(async () => {
   await makeReader()
 })
 
+test('a reader sees the position in the list, and not how many are left to decide', async () => {
+  const { follow } = await desk.open()
+  await follow(/^Bea /)
+  await screen.findByText(/^\d of 2$/)
+})
+
 test('a reader’s list and application offer nothing but reading, marks and notes, and keys that decide do nothing', async () => {
   const { network, user, follow, announced, press } = await desk.open('/?status=all')
   await waitFor(() => expect(names()).toHaveLength(3))

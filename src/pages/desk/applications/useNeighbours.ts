@@ -12,7 +12,7 @@ const nearEnd = 10
 
 /**
  * The neighbours of an application in the list that it was opened from, and its position in words. In the list of new
- * applications, the words include how many are left.
+ * applications, the words include how many are left, except for readers, who decide nothing.
  *
  * @param place Its position in the list, as read with it. It counts if the list as it was read lacks the application, which somebody
  *   has moved to another list.
@@ -44,7 +44,11 @@ export function useNeighbours(filter: Filter, id: string, place: ListPosition | 
     return queue.currentOf(row).status !== status
   }
   return {
-    ...neighboursIn(known, id, filter.status === 'new' ? known.ids.filter(hasLeft).length : null),
+    ...neighboursIn(
+      known,
+      id,
+      filter.status === 'new' && !desk.isReader ? known.ids.filter(hasLeft).length : null,
+    ),
     /** The next application of the list, without those that have left it. */
     nextInList: () => known.ids.slice(known.ids.indexOf(id) + 1).find((other) => !hasLeft(other)),
   }

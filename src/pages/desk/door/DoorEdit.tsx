@@ -2,11 +2,12 @@ import { closedSentence, maxCharacters } from '../../../application/limits.ts'
 import { serverTime } from '../../../client/clock.ts'
 import type { Door, GeneralHistoryEntry } from '../../../client/desk/retreat.ts'
 import { Field, TextField } from '../kit/Field.tsx'
-import { localTimeOf, momentOf, browserTimeZone } from '../kit/format.ts'
+import { localTimeOf, momentOf } from '../kit/format.ts'
 import { Screen } from '../kit/Screen.tsx'
+import { usePlaces } from '../data/usePlaces.ts'
 import { useUnsentText } from '../data/useUnsentText.ts'
 import { SaveButtons, useVersionedDraft, type Unsaved } from '../data/useVersionedDraft.tsx'
-import { changeFrom, doorSentence, entriesOf, type Entries } from './door.ts'
+import { changeFrom, doorSentence, entriesOf, zoneHint, type Entries } from './door.ts'
 import { useDoor } from './useDoor.ts'
 
 /** The state of the door, and who changed it last. */
@@ -39,6 +40,7 @@ interface DoorFormProps {
 
 function DoorForm({ door, now }: DoorFormProps) {
   const input = useUnsentText<Unsaved<Entries>>('door')
+  const { data: places } = usePlaces()
   const draft = useVersionedDraft({
     input,
     call: 'desk_set_door',
@@ -79,7 +81,7 @@ function DoorForm({ door, now }: DoorFormProps) {
         <div className="door-conditions">
           <Field
             label="Close at"
-            hint={`In your own time zone, ${browserTimeZone().replaceAll('_', ' ')}.`}
+            hint={zoneHint(entries.closesAt, places?.is_zone_set ? places.zone : undefined)}
             type="datetime-local"
             min={localTimeOf(now)}
             max="9999-12-31T23:59"

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Door } from '../../../client/desk/retreat.ts'
 import { wordsOf } from '../history/HistoryList.tsx'
 import { localTimeOf, momentOf } from '../kit/format.ts'
-import { changeFrom, doorSentence, entriesOf } from './door.ts'
+import { changeFrom, doorSentence, entriesOf, zoneHint } from './door.ts'
 
 const open: Door = {
   version: 3,
@@ -133,4 +133,19 @@ test('closing keeps a future closing time for the next opening, but removes the 
 test('closing the door does not save a newly entered closing time', () => {
   const entries = { ...entriesOf(open, now), closesAt: '2999-12-31T18:00', closed: true }
   expect(changeFrom(entries, open).closes_at).toBeNull()
+})
+
+test('the hint at the closing time has the time in the retreat’s time zone, if that is another one', () => {
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const ofField = `In your own time zone, ${own.replaceAll('_', ' ')}.`
+  for (const [closesAt, zone] of [
+    ['', 'Asia/Tokyo'],
+    ['2027-02-28T23:59', undefined],
+    ['2027-02-28T23:59', own],
+  ] as const)
+    expect(zoneHint(closesAt, zone)).toBe(ofField)
+  const closesAt = localTimeOf('2027-02-28T22:59Z')
+  expect(zoneHint(closesAt, 'America/New_York')).toBe(
+    `${ofField} That is 28 Feb 2027, 17:59 in the retreat’s, America/New York.`,
+  )
 })

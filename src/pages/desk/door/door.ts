@@ -1,6 +1,6 @@
 import { closedSentence } from '../../../application/limits.ts'
 import type { Door } from '../../../client/desk/retreat.ts'
-import { countOf, formatNumber, localTimeOf, momentOf } from '../kit/format.ts'
+import { browserTimeZone, countOf, formatNumber, localTimeOf, momentOf, zoneWords } from '../kit/format.ts'
 
 type DoorState = Omit<Door, 'version' | 'opened_at'>
 
@@ -81,4 +81,18 @@ export function changeFrom({ closed, sentence, closesAt, closesAfter }: Entries,
     closes_at: isSame ? door.closes_at : closed || closesAt === '' ? null : new Date(closesAt).toISOString(),
     closes_after: closed || closesAfter === '' ? null : Number(closesAfter),
   }
+}
+
+/**
+ * The hint at the closing time: the time zone of the field, and the time in that of the retreat if it is another one.
+ *
+ * @param closesAt The content of the field; blank if it has no whole time.
+ * @param zone The retreat's time zone, which pages and letters use.
+ */
+export function zoneHint(closesAt: string, zone: string | undefined): string {
+  const own = browserTimeZone()
+  const ofField = `In your own time zone, ${zoneWords(own)}.`
+  if (closesAt === '' || zone === undefined || zone === own) return ofField
+  const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: zone })
+  return `${ofField} That is ${format.format(new Date(closesAt))} in the retreat’s, ${zoneWords(zone)}.`
 }

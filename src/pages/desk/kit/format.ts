@@ -74,6 +74,11 @@ export function browserTimeZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
+/** A time zone's name with spaces: `Europe/Isle of Man`. */
+export function zoneWords(zone: string): string {
+  return zone.replaceAll('_', ' ')
+}
+
 /** A number with its noun: `1 letter`, `1,000 letters`. */
 export function countOf(count: number, noun: string): string {
   return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`

@@ -130,6 +130,7 @@ test.each<[Partial<Letter>, string]>([
   ],
   [{ state: 'sending' }, 'Letter “Accepted” is being sent.'],
   [{ state: 'refused', answer: '550 no' }, 'Letter “Accepted” was refused by the mail server: 550 no'],
+  [{ state: 'refused', answer: 'It came back.' }, 'Letter “Accepted” came back.'],
   [{ state: 'given up', attempts: 1 }, 'Letter “Accepted” was not delivered after 1 try'],
   [{ state: 'refused', occasion: 'received' }, 'Receipt was refused by the mail server'],
   [

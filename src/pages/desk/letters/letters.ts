@@ -306,6 +306,8 @@ export function wordsOfLetter(letter: Letter): string {
     case 'sending':
       return `${about} is being ${isMail ? 'sent' : 'passed to the automation'}.`
     case 'refused':
+      // An organiser recorded it. No server refused it.
+      if (letter.answer === cameBack) return `${about} came back.`
       return `${about} was refused by the ${isMail ? 'mail server' : 'automation'}${reply}`
     case 'given up':
       return `${about} ${isMail ? 'was not delivered' : 'did not reach the automation'} after ${triesOf(letter)}${reply}`
@@ -315,6 +317,9 @@ export function wordsOfLetter(letter: Letter): string {
       return ''
   }
 }
+
+/** The answer of a letter of which an organiser recorded that it came back (`private.return_letter`). */
+const cameBack = 'It came back.'
 
 /** Seconds for which a due letter is probably being sent. */
 const sendingSeconds = 30

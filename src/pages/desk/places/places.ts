@@ -1,6 +1,6 @@
 import { daysOf } from '../../../application/calendar.ts'
 import type { Places, ReminderOutcome, RetreatDays } from '../../../client/desk/retreat.ts'
-import { countOf, formatNumber, browserTimeZone } from '../kit/format.ts'
+import { countOf, formatNumber, browserTimeZone, zoneWords } from '../kit/format.ts'
 
 /** The number of free seats, in a sentence. */
 export function freeSentence({ places, free }: Pick<Places, 'places' | 'free'>): string {
@@ -24,11 +24,6 @@ export function retreatWordsOf(retreat: Partial<Omit<RetreatDays, 'version'>>): 
   const { starts_on: start, ends_on: end, venue } = retreat
   const days = start && end ? daysOf({ starts_on: start, ends_on: end }) : 'days not set'
   return `The retreat: ${days}${venue ? `, ${venue}` : ''}`
-}
-
-/** A time zone's name with spaces: `Europe/Isle of Man`. */
-function zoneWords(zone: string): string {
-  return zone.replaceAll('_', ' ')
 }
 
 /** The time zones to choose from, with their words: the browser's own, then all that it knows and the given one, sorted. */

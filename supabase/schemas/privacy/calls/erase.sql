@@ -19,7 +19,7 @@ begin
     where id = any (applications)
       and private.person(application.email) is distinct from private.person(desk_erase.email)
   ) then
-    raise exception 'This is not the email of this application. Nothing was erased.' using errcode = '22023';
+    raise exception 'This is not the email of this application.' using errcode = '22023';
   end if;
   delete from public.retreat_applications as application
     where id = any (applications) and private.person(application.email) = private.person(desk_erase.email);

@@ -4399,6 +4399,40 @@ begin
 end
 $$;
 
+-- Permanently erases applications of one email, with everything that is known about them. The history records only who
+-- erased how many.
+create or replace function public.desk_erase(applications uuid[], email text, act uuid default null) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  erased integer;
+begin
+  act := coalesce(act, gen_random_uuid());
+  if not private.begin_act(act, 'desk_erase', applications::text, email) then
+    return coalesce((select result from private.acts where acts.act = desk_erase.act), (
+      select jsonb_build_object('erased', detail -> 'applications') from private.history where history.act = desk_erase.act
+    ));
+  end if;
+  perform private.lock_for_erasing(applications);
+  if exists (
+    select from public.retreat_applications as application
+    where id = any (applications)
+      and private.person(application.email) is distinct from private.person(desk_erase.email)
+  ) then
+    raise exception 'This is not the email of this application.' using errcode = '22023';
+  end if;
+  delete from public.retreat_applications as application
+    where id = any (applications) and private.person(application.email) = private.person(desk_erase.email);
+  get diagnostics erased = row_count;
+  if erased > 0 then
+    insert into private.history (act, author, kind, detail)
+      values (desk_erase.act, me.email, 'erased', jsonb_build_object('applications', erased));
+  end if;
+  return private.end_act(act, jsonb_build_object('erased', erased));
+end
+$$;
+
 -- How long applications are kept: {version, months, months_for_guests, due, announced, editions, holds}. `due`: the number of
 -- applications that are due today. `editions`: [{id, name, ends_on, erased_on, guests_erased_on}], the newest first. `holds`: the
 -- hundred applications on which a hold was put last: [{id, first_name, last_name, reason, held_by, held_at}]. Blind readers get
