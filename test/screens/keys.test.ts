@@ -230,11 +230,11 @@ test('a decision that puts an application back into its list stays on it, and in
 
 test('“Go on” is offered where another application follows, and not at the end of the list of all', async () => {
   const stored = await desk.store(people(2))
-  const { user } = await desk.open(`/applications/${stored[0]?.id}?status=all`)
+  const { follow } = await desk.open(`/applications/${stored[0]?.id}?status=all`)
   await heading('Person 1')
   await screen.findByText('1 of 2')
   screen.getByRole('switch', { name: 'Go on' })
-  await user.keyboard('j')
+  await follow('Next')
   await heading('Person 2')
   await screen.findByText('2 of 2')
   expect(screen.queryByRole('switch', { name: 'Go on' })).toBeNull()
