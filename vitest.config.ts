@@ -43,8 +43,7 @@ const timeout = (quick: number) => (process.env['EXTENT'] === 'all' ? longTimeou
  */
 const timeouts = {
   unit: timeout(30_000),
-  database: timeout(120_000),
-  screens: timeout(150_000),
+  database: timeout(150_000),
   browser: timeout(150_000),
   slow: longTimeout,
   deployment: longTimeout,
@@ -90,10 +89,10 @@ export default defineConfig({
         // A run of test:mutation has a copy of all tests there.
         exclude: [...databaseTests, 'tools/proofs/.sandbox/**'],
       }),
-      tier('database', databaseTests, [runSetup, databasesSetup], { exclude: slowServerTests }),
-      // The desk's screens without a browser, against a server in the same process.
-      tier('screens', ['test/screens/**/*.test.ts'], [runSetup, databasesSetup], {
-        setupFiles: ['test/support/setup/dom.ts'],
+      // The database, and the desk's screens without a browser, each against a server in the same process.
+      tier('database', [...databaseTests, 'test/screens/**/*.test.ts'], [runSetup, databasesSetup], {
+        exclude: slowServerTests,
+        setupFiles: ['test/support/setup/postgres.ts', 'test/support/setup/screens.ts'],
       }),
       // Commands, each as a separate program; freezes, kills and full disks; attacks; load; updates of the schema; axe, focus
       // and keyboard in every state; rare screens, windows and hosts. `npm test` runs the tiers above.

@@ -27,13 +27,18 @@ let databaseCount = 0
  * @returns Its address.
  */
 export async function createTestDatabase(): Promise<string> {
-  const { directory, admin } = await (running ??= start())
+  const { directory, admin } = await workerPostgres()
   databaseCount += 1
   const name = `test_${databaseCount}`
   atTestEnd(() => admin.unsafe(`drop database if exists ${name} with (force)`))
   // The default strategy writes each page to the WAL.
   await admin.unsafe(`create database ${name} template postgres strategy file_copy`)
   return `postgres://postgres@${encodeURIComponent(directory)}/${name}`
+}
+
+/** The PostgreSQL of this worker, which the first call starts. */
+export function workerPostgres(): Promise<WorkerPostgres> {
+  return (running ??= start())
 }
 
 async function start(): Promise<WorkerPostgres> {

@@ -1,4 +1,4 @@
-/** Runs before each file of the tests of screens. All files of a worker share one window, as they share the imported modules. */
+/** Runs before the tests of screens. All files of a worker share one window, as they share the imported modules. */
 import '../dom.ts'
 
 import * as React from 'react'
