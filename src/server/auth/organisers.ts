@@ -64,16 +64,32 @@ export async function addOrganiser(
   )
 }
 
-/** Creates an account if there is none, and returns its id. */
+/** Creates an account if there is none, and returns its id. Somebody who was removed before has their marks again. */
 async function makeAccount(transaction: Sql, email: string): Promise<string> {
-  await transaction`
+  const { count } = await transaction`
     insert into auth.users (email, email_confirmed_at) values (${email}, now()) on conflict (email) do nothing`
   const id = await findAccountId(transaction, email)
+  if (count > 0) await takeOverMarks(transaction, id, email)
   await transaction`
     insert into auth.identities (user_id, provider_id, provider, last_sign_in_at, identity_data)
     values (${id}, ${id}, 'email', now(), ${JSON.stringify({ sub: id, email, email_verified: true, phone_verified: false })})
     on conflict do nothing`
   return id
+}
+
+/**
+ * Gives a new account the marks of a deleted one with the same email. Otherwise one person would count twice. If several accounts were
+ * deleted, the latest mark of each application counts.
+ */
+async function takeOverMarks(transaction: Sql, id: string, email: string) {
+  await transaction`
+    update private.marks set account_id = ${id}
+    from (
+      select distinct on (application_id) application_id, account_id from private.marks
+      where author = private.unicode_email(${email}) and not exists (select from auth.users where id = account_id)
+      order by application_id, at desc
+    ) as latest
+    where marks.application_id = latest.application_id and marks.account_id = latest.account_id`
 }
 
 /** An invitation to be an organiser. */
@@ -155,7 +171,8 @@ async function makeOrganiser(transaction: Sql, id: string, { name, isReader = fa
   const { count } = await transaction`
     insert into private.organisers (account_id) values (${id}) on conflict do nothing`
   try {
-    await transaction`select private.set_reader(${id}, ${isReader}, 'operator')`
+    // A new one may do everything.
+    if (count === 0 || isReader) await transaction`select private.set_reader(${id}, ${isReader}, 'operator')`
     if (name !== undefined) await transaction`select private.set_organiser_name(${id}, ${name})`
   } catch (cause) {
     if (isDatabaseError(cause) && cause.code === '22023') throw new OperatorError(cause.message, { cause })

@@ -53,7 +53,11 @@ function keyFiles(address = '') {
   return key === null ? [] : [key]
 }
 
+/** The folder of a container's secrets, whose mode the container cannot change. */
+const containerSecrets = '/run/secrets/'
+
 async function readableProblem(path: string) {
+  if (path.startsWith(containerSecrets)) return undefined
   const stats = await stat(path).catch(() => undefined)
   if (stats === undefined || (stats.mode & 0o007) === 0) return undefined
   return `Every user of this machine can read ${path}, which holds secrets: chmod o= ${path}.`

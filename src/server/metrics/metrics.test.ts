@@ -150,3 +150,11 @@ test('applications are counted once a minute, however often the metrics are read
   const counting = (table: string) => statements.filter((text) => text.includes(`from ${table}`)).length
   expect(counting('public.retreat_applications')).toBe(1)
 })
+
+test('the start of the process is the same at each scrape', async () => {
+  const origin = await start()
+  const startedAt = async () => (await scrape(origin)).values['process_start_time_seconds']
+  const first = await startedAt()
+  expect(first).toBeGreaterThan(0)
+  for (let scrapes = 0; scrapes < 3; scrapes += 1) expect(await startedAt()).toBe(first)
+})

@@ -72,8 +72,10 @@ export async function startMetrics({ host, port }: ListenAddress, options: Metri
 /** Creates a function that reads the numbers of the product. Without the database, only those that need none are left. */
 function createNumbers({ sql, health, delivers, backups }: MetricsOptions) {
   const timeoutError = () => new Error(`no answer within ${timeout} ms`)
-  const deliveries = cached(() => within(timeout, countOpenDeliveries(sql), timeoutError))
-  const applications = cached(() => within(timeout, countApplications(sql), timeoutError))
+  // A count that takes too long goes on in the database, so the next scrape must not begin another.
+  const cachesFailures = true
+  const deliveries = cached(() => within(timeout, countOpenDeliveries(sql), timeoutError), { cachesFailures })
+  const applications = cached(() => within(timeout, countApplications(sql), timeoutError), { cachesFailures })
   return async (): Promise<Metric[]> => {
     const current = await health.read()
     const [open, counts] = current.isReady

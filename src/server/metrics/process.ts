@@ -13,13 +13,14 @@ const resolution = 10
 export function watchProcess(): { read: () => Metric[]; stop: () => void } {
   const delays = monitorEventLoopDelay({ resolution })
   delays.enable()
+  // Once, since the clock and the uptime are never read at the same moment, and alerts compare it.
+  const startedAt = Date.now() / 1e3 - process.uptime()
   /** The histogram has the time between two looks, in nanoseconds. */
   const seconds = (nanoseconds: number) => Math.max(nanoseconds / 1e9 - resolution / 1e3, 0)
   return {
     read() {
       const { rss, heapUsed, heapTotal, external } = process.memoryUsage()
       const { user, system } = process.cpuUsage()
-      const startedAt = Date.now() / 1e3 - process.uptime()
       const metrics = [
         gauge(
           'nodejs_eventloop_lag_p50_seconds',

@@ -108,7 +108,7 @@ begin
 end
 $$;
 
--- Records a change of an organiser. If a server sends emails, it tells everybody who may do everything. `detail`: the email
+-- Records a change of an organiser. If a server sends emails, it tells that organiser and everybody who may do everything. `detail`: the email
 -- (`organiser`), and what changed: `is_reader`, `is_removed`, or the account that was `invited`.
 create function private.write_down_organiser(author text, detail jsonb) returns void
   language plpgsql set search_path = ''
@@ -119,8 +119,10 @@ begin
       values (write_down_organiser.author, 'organiser', write_down_organiser.detail) returning id
   )
   insert into private.deliveries (kind, organiser_id, event_id)
-    select 'notice', account_id, event.id from event, private.organisers, private.postman
-    where not is_reader and private.is_recent(seen_at);
+    select 'notice', account_id, event.id
+    from event, private.postman, private.organisers join auth.users on users.id = account_id
+    where private.is_recent(seen_at) and (not is_reader
+      or detail ? 'is_reader' and not detail ? 'invited' and private.unicode_email(email) = detail ->> 'organiser');
 end
 $$;
 
@@ -158,19 +160,26 @@ as $$
   ), author)
 $$;
 
+-- An organiser's name as it looks: without characters that show nothing. Names that look the same are the same.
+create function private.name_as_seen(name text) returns text
+  language sql immutable set search_path = ''
+  return lower(translate(normalize(name, nfkc), replace(private.blanks(), ' ', ''), '') collate "und-x-icu");
+
 -- Sets an organiser's name; a blank one removes it. Nobody gets the name of another organiser, an address, or a word that the
--- history uses for other authors.
+-- history uses for other authors. Of the characters that show nothing, only two joiners are allowed, which some scripts need.
 create function private.set_organiser_name(account uuid, name text) returns void
   language plpgsql set search_path = ''
 as $$
 declare
   new_name text := nullif(private.trimmed(coalesce(name, '')), '');
 begin
-  if char_length(new_name) > 60 or new_name ~ '[[:cntrl:]@]' then
-    raise exception 'A name has at most 60 characters, and no “@”.' using errcode = '22023';
-  elsif lower(new_name) in ('applicant', 'operator', 'server') or exists (
+  if char_length(new_name) > 60 or new_name ~ '[[:cntrl:]@]'
+    or translate(new_name, translate(private.blanks(), E' \u200c\u200d', ''), '') <> new_name
+  then
+    raise exception 'A name has at most 60 characters, no “@” and no invisible characters.' using errcode = '22023';
+  elsif private.name_as_seen(new_name) in ('applicant', 'operator', 'server') or exists (
     select from private.organisers
-    where account_id <> set_organiser_name.account and lower(organisers.name) = lower(new_name)
+    where account_id <> set_organiser_name.account and private.name_as_seen(organisers.name) = private.name_as_seen(new_name)
   ) then
     raise exception 'Somebody else has this name. Add a surname or an initial.' using errcode = '22023';
   end if;

@@ -103,7 +103,7 @@ end
 $$;
 
 -- Subject and body of a letter that came back, as they were before `as_sent`. A deadline that an organiser moved since stays as the
--- letter said it.
+-- letter said it, and so does any date if neither the letter nor its template has the placeholder.
 create function private.as_unsent(delivery private.deliveries, out subject text, out body text)
   language sql stable set search_path = ''
 as $$
@@ -113,6 +113,11 @@ as $$
     select (
       select '\m' || private.with_deadline('{{reply_by}}', deadline) || '\M' from private.invitations
       where application_id = delivery.application_id and is_accepted and deadline is not null and delivery.kind = 'letter'
+        and exists (
+          select from private.letters left join private.templates on templates.name = letters.template
+          where letters.id = delivery.letter_id and private.has_deadline(
+            coalesce(letters.subject, templates.subject, '') || coalesce(letters.body, templates.body, ''))
+        )
     ) as day
   ) as filled
 $$;

@@ -67,14 +67,16 @@ begin
 end
 $$;
 
--- The accepted people who were told without their link, have no RSVP, and can be sent a reminder now; up to a thousand.
+-- The accepted people of the newest edition who were told without their link, have no RSVP, and can be sent a reminder now; up to a
+-- thousand. After the deadline, a link would be refused.
 create function private.told_without_link() returns uuid[]
   language plpgsql stable set search_path = ''
 as $$
 begin
   return array(
-    select application_id from private.invitations
-    where is_without_link and is_accepted and told_at is not null and rsvp is null
+    select application_id from private.invitations join private.statuses using (application_id)
+    where edition = (select max(id) from private.editions) and not private.is_link_over(application_id)
+      and is_without_link and is_accepted and told_at is not null and rsvp is null
       and not coalesce(private.is_reminder_recent(reminded_at), false) and not private.is_withdrawn(application_id)
       and application_id not in (select private.with_unsent_letter('reminder'))
     order by told_at, application_id limit 1000

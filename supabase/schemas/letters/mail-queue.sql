@@ -291,7 +291,7 @@ begin
       -- Applicants get no organiser's email.
       'added_by', (
         select name from private.organisers join auth.users on users.id = account_id
-        where private.unicode_email(users.email) = application.added_by
+        where name is not null and private.unicode_email(users.email) = application.added_by limit 1
       ),
       'retreat', case when is_confirmation then private.retreat(application.edition) end
     )

@@ -12,8 +12,9 @@ begin
   -- Held until the application is stored: `hold_applying` waits for this lock before a limit is set.
   perform pg_advisory_xact_lock_shared(5610746);
   select * into door from private.door;
-  -- Checked before the query, since PostgreSQL evaluates a condition without a query in a tenth of the time.
-  if private.is_ahead(door.repeats_until, '1 hour') then
+  -- Checked before the query, since PostgreSQL evaluates a condition without a query in a tenth of the time. Somebody whom an
+  -- organiser adds to the new edition too is no repeat.
+  if new.added_by is null and private.is_ahead(door.repeats_until, '1 hour') then
     perform from public.retreat_applications as former
       where private.answers_digest(former) = private.answers_digest(new) and edition = any (array(
         select id - 1 from private.editions where began_at > clock_timestamp() - interval '1 hour'

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 
+import { atTestEnd } from '../../support/cleanup.ts'
+import { beginEdition } from '../../support/editions.ts'
 import { anApplication } from '../../support/form.ts'
 import { retreatDesk, tokenIn } from '../../support/retreat-desk.ts'
 import { valuesOf } from '../../support/sql.ts'
@@ -55,6 +57,31 @@ test('an added person has no consent and says who added them, through a decision
     text: 'You receive this email because an organiser added you as an applicant to Unplugged.',
   })
   expect(await details(id)).toMatchObject({ application: { added_by: me() } })
+})
+
+test('a letter to an added person is sent, even if two organisers have what reads as one email', async () => {
+  await nameMe('Ada')
+  await sql()`update auth.users set email = 'ada@münchen.example' where email = ${me()}`
+  const [{ account }] = await sql()<[{ account: string }]>`
+    insert into auth.users (email) values ('ada@xn--mnchen-3ya.example') returning id as account`
+  atTestEnd(async () => {
+    await sql()`delete from auth.users where id = ${account}`
+    await sql()`update auth.users set email = ${me()} where email = 'ada@münchen.example'`
+  })
+  await sql()`insert into private.organisers (account_id, name) values (${account}, 'Ada of the other')`
+  const { application: id } = await add()
+  await decide(id ?? '', 'accepted')
+  expect(await release(id ?? '')).toBe('released')
+  expect(letterMessage(await send(), 'Unplugged.').why.text).toContain('because Ada')
+})
+
+test('somebody who was added to the former retreat is added to the next one as soon as it has begun', async () => {
+  const { application } = await add()
+  await beginEdition(sql(), 'Spring')
+  await sql()`update private.door set repeats_until = now() + interval '1 hour'`
+  const next = await add()
+  expect(next).toMatchObject({ application: expect.any(String) as string, others: [] })
+  expect(next.application).not.toBe(application)
 })
 
 test('a letter that quotes what was not entered is not sent, and no letter can quote who added a person', async () => {

@@ -17,6 +17,7 @@ test('a decision about the current version of a status is saved; any other is re
     version: 1,
     author: desk.me,
     at: expect.any(String) as string,
+    stopped: 0,
   })
   const [stale] = await decide([{ id, status: 'declined', version: 0 }], other.client)
   expect(stale).toEqual({ ...first, outcome: 'stale' })

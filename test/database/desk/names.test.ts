@@ -7,6 +7,7 @@ import { releaseDrafts } from '../../support/letters.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import { valuesOf } from '../../support/sql.ts'
+import type { OpenedApplication } from '../../../src/client/desk/applications.ts'
 import { removeOrganiser } from '../../../src/server/auth/organisers.ts'
 import type { Sql } from '../../../src/server/database/connection/sql.ts'
 
@@ -93,8 +94,25 @@ test('what a removed organiser did has their email', async () => {
   expect(await authorsShown(id)).toEqual(Array.from({ length: 8 }, () => ['grace@example.org']))
 })
 
+test('an organiser who was removed and is added again has their marks again, and counts once', async () => {
+  const id = await actOnEverything()
+  for (const mark of ['no', 'maybe']) {
+    await removeOrganiser(sql, 'grace@example.org')
+    const { client } = await server.signedIn('grace@example.org')
+    const shown = await askDesk<OpenedApplication>(client, 'application', { application: id })
+    expect(shown.marks).toMatchObject({ own: { mark }, others: [{ author: 'ada@example.org' }] })
+    await askDesk(client, 'mark', { act: newId(), application: id, mark: 'maybe', why: '' })
+    const { marks } = await askDesk<OpenedApplication>(ada, 'application', { application: id })
+    expect(marks?.others).toMatchObject([{ author: 'grace@example.org', mark: 'maybe' }])
+  }
+})
+
 test.each([
   ['another organiser’s, in any case', 'ada'],
+  ['another organiser’s with a character that shows nothing', 'A\u200cda'],
+  ['another organiser’s in letters of full width', 'Ａｄａ'],
+  ['one with an invisible character', 'Gr\u200bace'],
+  ['one that turns what follows', 'Grace\u202e'.concat('H')],
   ['the word for applicants', 'Applicant'],
   ['the word for servers', 'server'],
   ['an address', 'ada@example.org'],

@@ -52,7 +52,7 @@ test('the last organiser who may do everything cannot be removed, and another on
   expect(await accountOf(email)).toBeUndefined()
 })
 
-test('everybody who may do everything is told by email of a change, if a server sends emails', async () => {
+test('everybody who may do everything, and the organiser themselves, are told by email of a change, if a server sends emails', async () => {
   const { owner } = desk.server.database
   const [grace, reader, gone] = [
     await desk.server.organiser(),
@@ -65,5 +65,5 @@ test('everybody who may do everything is told by email of a change, if a server 
   await askDesk(desk.client, 'set_reader', { account: await accountOf(reader), is_reader: true })
   const told = await owner<{ email: string }[]>`
     select email from private.deliveries join auth.users on users.id = organiser_id where kind = 'notice' order by 1`
-  expect(told.map(({ email }) => email)).toEqual([desk.me, grace].toSorted())
+  expect(told.map(({ email }) => email)).toEqual([desk.me, grace, reader].toSorted())
 })

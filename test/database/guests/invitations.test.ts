@@ -231,6 +231,8 @@ test.each([
   ['update private.invitations set is_accepted = false', 'another decision'],
   ['update private.invitations set reminded_at = now()', 'a reminder of the last days'],
   ['update private.statuses set withdrawn_at = now()', 'a withdrawal'],
+  ['update private.invitations set deadline = private.today() - 1', 'the deadline'],
+  ["insert into private.editions (id, name, began_at) values (2, 'Spring', now())", 'the retreat'],
 ])('nobody is offered the link that was left out after %s', async (change) => {
   const id = await store()
   await decide(id, 'accepted')

@@ -7,6 +7,7 @@ import { claimLetter, claimNotice } from '../../support/claims.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import { valuesOf } from '../../support/sql.ts'
+import type { DecisionOutcome } from '../../../src/client/desk/applications.ts'
 import type { Letter } from '../../../src/client/desk/letters.ts'
 import type { Sql } from '../../../src/server/database/connection/sql.ts'
 import { record, type RecordedResult } from '../../../src/server/letters/outcomes.ts'
@@ -56,7 +57,7 @@ async function decide(id: string, status: string) {
   const [row] = await owner<[{ version: number }?]>`
     select version from private.statuses where application_id = ${id}`
   const decisions = [{ id, status, version: row?.version ?? 0 }]
-  await ask('decide', { act: crypto.randomUUID(), decisions })
+  return ask<DecisionOutcome[]>('decide', { act: crypto.randomUUID(), decisions })
 }
 
 const lettersOf = (id: string) => ask<Letter[]>('letters_of', { applications: [id] })
@@ -236,6 +237,24 @@ test('a repeated act gets the first result, even if no server sends letters any 
   await expect(ask('send_test', { ...example, application: id })).rejects.toMatchObject({ code: 'PT409' })
 })
 
+test('a repeated act says of letters that were stopped meanwhile that they changed, and sends nothing', async () => {
+  const [stopped, sent] = [await store(), await store()]
+  for (const id of [stopped, sent]) await decide(id, 'accepted')
+  const letters = (await drafts('accepted')).map(({ id, seen }) => ({ id, seen }))
+  const args = { act: crypto.randomUUID(), letters, again: false }
+  await ask('release', args)
+  const [letter] = await lettersOf(stopped)
+  await ask('withdraw', { letters: [letter?.id] })
+  const outcomes = await ask<{ application: string; outcome: string }[]>('release', args)
+  expect(new Map(outcomes.map(({ application, outcome }) => [application, outcome]))).toEqual(
+    new Map([
+      [stopped, 'changed'],
+      [sent, 'released'],
+    ]),
+  )
+  expect(await statesOf(stopped)).toContain('accepted by mail: draft')
+})
+
 test('a stopped letter does not become a draft again if its template is being removed', async () => {
   const id = await store()
   await write(id, 'Travel')
@@ -278,6 +297,26 @@ test('stopping a letter stops its waiting delivery, and counts no earlier delive
   expect(await drafts('')).toMatchObject([{ id: one.id }])
   const pending = await owner`select letter_id as id from private.letter_deliveries where state = 'waiting'`
   expect(pending).toEqual([{ id: next.id }])
+})
+
+test('a decision says how many letters on their way it stopped, and a repeated one says the same', async () => {
+  const id = await store()
+  const outcomes = async (status: string) =>
+    (await decide(id, status)).map((each) => 'stopped' in each && each.stopped)
+  // A draft is not on its way.
+  expect([await outcomes('accepted'), await outcomes('declined')]).toEqual([[0], [0]])
+  await write(id, 'Travel')
+  await send('declined')
+  await send('Travel')
+  const decisions = [{ id, status: 'waitlisted', version: 2 }]
+  const act = crypto.randomUUID()
+  const first = await ask('decide', { act, decisions })
+  expect(first).toMatchObject([{ outcome: 'kept', stopped: 2 }])
+  expect(await ask('decide', { act, decisions })).toEqual(first)
+  // A letter that is being sent may still arrive.
+  await send('waitlisted')
+  await claim()
+  expect(await outcomes('new')).toEqual([0])
 })
 
 test('a letter that was sent by hand is recorded once, and only with the text that its sender read', async () => {

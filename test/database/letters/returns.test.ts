@@ -204,3 +204,12 @@ test('an address at which a letter failed or came back is known wherever somebod
     true,
   ])
 })
+
+test('a date in a letter that came back stays, if the letter had no deadline', async () => {
+  await sql()`update private.templates set body = 'Hello. Please pay by 20 June 2027.' where name = 'accepted'`
+  const { letter } = await tell()
+  await sql()`update private.invitations set deadline = '2027-06-20'`
+  expect(await ask('came_back', returned(letter))).toMatchObject({
+    body: 'Hello. Please pay by 20 June 2027.',
+  })
+})

@@ -8,6 +8,7 @@ import { isUuid } from '../../../application/uuid.ts'
 import { createLimit } from '../rate-limits.ts'
 import { issuerOf } from '../mail/links.ts'
 import { changeMessage } from '../mail/messages.ts'
+import { patientDelays } from '../mail/outgoing.ts'
 import { invalid } from '../refusals.ts'
 import {
   addChallenge,
@@ -85,7 +86,8 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
       }
     })
     if (result instanceof HttpError) throw result
-    if (isNew) outgoing.after(reply, async () => [changeMessage(result.account.email, 'factor on')])
+    if (isNew)
+      outgoing.after(reply, async () => [changeMessage(result.account.email, 'factor on')], patientDelays)
     return tokensOf(result, keys, issuerOf(site()))
   })
 
@@ -100,7 +102,7 @@ export function factorCalls(app: FastifyInstance, context: AuthContext): void {
       return { ...removed, email: account.email }
     })
     if (factor.status === 'verified') {
-      outgoing.after(reply, async () => [changeMessage(factor.email, 'factor off')])
+      outgoing.after(reply, async () => [changeMessage(factor.email, 'factor off')], patientDelays)
     }
     return { id: factor.id }
   })

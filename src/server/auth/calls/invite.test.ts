@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import {
   anonKey,
   bearerOf,
+  codeOf,
   readResponse,
   startSignIn,
   type SignInServer,
@@ -163,4 +164,18 @@ test('an organiser invites at most twenty people an hour', async () => {
       body: { code: 'over_request_rate_limit' },
     })
   })
+})
+
+test('a token from before the second factor invites nobody', async () => {
+  const { client } = await server.signedIn()
+  const before = await bearerOf(client)
+  const { data: factor } = await client.auth.mfa.enroll({ factorType: 'totp' })
+  await client.auth.mfa.challengeAndVerify({
+    factorId: factor?.id ?? '',
+    code: codeOf(factor?.totp.secret ?? ''),
+  })
+  const inviteAs = (bearer: object) =>
+    readResponse(server.call('POST', 'invite', { email: newAddress() }, { ...version, ...bearer }))
+  expect(await inviteAs(before)).toMatchObject({ status: 403 })
+  expect(await inviteAs(await bearerOf(client))).toMatchObject({ status: 200 })
 })

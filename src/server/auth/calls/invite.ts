@@ -10,6 +10,7 @@ import { countWithinLimit } from '../counts.ts'
 import { emailOf, fieldsOf } from '../fields.ts'
 import { deskLink } from '../mail/links.ts'
 import { invitationMessage } from '../mail/messages.ts'
+import { patientDelays } from '../mail/outgoing.ts'
 import { inviteOrganiser } from '../organisers.ts'
 import { createLimit } from '../rate-limits.ts'
 import { invalid, tooManyRequests } from '../refusals.ts'
@@ -27,7 +28,7 @@ export function inviteCall(app: FastifyInstance, context: AuthContext): void {
     const fields = fieldsOf(request, { email: 'text', name: 'text', is_reader: 'flag' })
     const { name, is_reader: isReader = false } = fields
     const { by, email, link, right } = await changeAs(sql, caller, async (transaction, current) => {
-      const inviter = await requireAllRights(transaction, current)
+      const inviter = await requireAllRights(transaction, current, caller.claimedAal)
       const invited = emailOf(trimmed(fields.email))
       // A refused request is not counted: it sends no email.
       if (!(await countWithinLimit(transaction, current.account.id, 'invitations'))) throw tooManyRequests()
@@ -50,7 +51,7 @@ export function inviteCall(app: FastifyInstance, context: AuthContext): void {
       }
     })
     if (!outgoing.isOn) return { link }
-    outgoing.after(reply, async () => [invitationMessage(email, by, right, link)])
+    outgoing.after(reply, async () => [invitationMessage(email, by, right, link)], patientDelays)
     return { link: null }
   })
 }
@@ -58,11 +59,12 @@ export function inviteCall(app: FastifyInstance, context: AuthContext): void {
 /**
  * Asks the database for the rights of a signed-in person, as each call of the desk does.
  *
+ * @param aal The assurance level that their token claims. A token from before the second factor has no rights.
  * @returns The organiser's email, and how others read it: by the name, if there is one.
  * @throws {HttpError} if they are no organiser, or may not do everything.
  */
-async function requireAllRights(transaction: Sql, { account, session }: SignedIn) {
-  const claims = JSON.stringify({ sub: account.id, session_id: session.id, aal: session.aal })
+async function requireAllRights(transaction: Sql, { account, session }: SignedIn, aal: unknown) {
+  const claims = JSON.stringify({ sub: account.id, session_id: session.id, aal })
   await transaction`select set_config('request.jwt.claims', ${claims}, true)`
   try {
     // The catalogue has no call that is made here, so readers are refused.

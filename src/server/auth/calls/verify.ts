@@ -7,6 +7,7 @@ import { checkPhone, emailOf, fieldsOf } from '../fields.ts'
 import { createLimit } from '../rate-limits.ts'
 import { issuerOf, redirectTarget } from '../mail/links.ts'
 import { changeMessage } from '../mail/messages.ts'
+import { patientDelays } from '../mail/outgoing.ts'
 import { codeExpired, invalid } from '../refusals.ts'
 import { tokensOf, type Tokens } from '../sessions/sessions.ts'
 import { authCodeByLink, signInByCode, signInByLink } from '../proofs/redeem.ts'
@@ -32,7 +33,7 @@ export function verifyCalls(app: FastifyInstance, context: AuthContext): void {
   /** Reports a change of address, if any, by an email to the former address. */
   const notifyOwner = (reply: FastifyReply, change: AddressChange | undefined) => {
     if (change === undefined) return
-    outgoing.after(reply, async () => [changeMessage(change.from, { newEmail: change.to })])
+    outgoing.after(reply, async () => [changeMessage(change.from, { newEmail: change.to })], patientDelays)
   }
 
   app.post('/verify', { onRequest }, async (request, reply) => {

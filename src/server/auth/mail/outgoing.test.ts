@@ -1,5 +1,5 @@
 import Fastify from 'fastify'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import { startMailServer } from '../../../../test/support/mail-server.ts'
 import { freePort } from '../../../../test/support/ports.ts'
@@ -8,8 +8,17 @@ import { defaultLook } from '../../../design/look.ts'
 import { message } from './messages.ts'
 import { createOutgoing } from './outgoing.ts'
 
-/** Sends emails to these addresses after a response. Returns the log, and what was recorded of the mail server. */
-async function sendTo(port: number, addresses: string[]) {
+/**
+ * Sends emails to these addresses after a response. Returns the log, and what was recorded of the mail server.
+ *
+ * @param delays Milliseconds before further tries.
+ * @param beforeEnd What to wait for before the end.
+ */
+async function sendTo(
+  port: number,
+  addresses: string[],
+  { delays, beforeEnd }: { delays?: number[]; beforeEnd?: () => Promise<unknown> } = {},
+) {
   const lines: object[] = []
   const recorded: boolean[] = []
   const write = (details: object, text: string) => {
@@ -26,12 +35,15 @@ async function sendTo(port: number, addresses: string[]) {
   )
   const app = Fastify()
   app.get('/', (_request, reply) => {
-    outgoing.after(reply, async () =>
-      addresses.map((to) => message('reauthentication', { to, code: '123456' })),
+    outgoing.after(
+      reply,
+      async () => addresses.map((to) => message('reauthentication', { to, code: '123456' })),
+      delays,
     )
     return {}
   })
   expect((await app.inject('/')).statusCode).toBe(200)
+  await beforeEnd?.()
   await outgoing.end()
   return { lines, recorded }
 }
@@ -78,6 +90,29 @@ test.each([
     })
   },
 )
+
+test('a deferred email is tried again after the delays, and a stop ends that', async () => {
+  let tries = 0
+  const server = await startMailServer({
+    refusalAt: (at) =>
+      at === 'RCPT TO' && (tries += 1) < 3 ? { code: 451, text: 'Greylisted.' } : undefined,
+  })
+  const { lines } = await sendTo(server.port, ['ada@example.org'], {
+    delays: [1, 1],
+    beforeEnd: () => server.waitFor(1, 'ada@example.org'),
+  })
+  expect(lines).toMatchObject([{ outcome: 'waiting' }, { outcome: 'waiting' }])
+  tries = 0
+  const stopped = await sendTo(server.port, ['ada@example.org'], {
+    delays: [3_600_000],
+    beforeEnd: () => vi.waitFor(() => expect(tries).toBe(1)),
+  })
+  expect(stopped.lines).toMatchObject([
+    { outcome: 'waiting', text: 'an email was not sent' },
+    { err: { name: 'AbortError' }, text: 'an email was not sent' },
+  ])
+  expect([tries, server.received.length]).toEqual([1, 1])
+})
 
 test("if the mail server cannot be reached, the log has the operating system's message", async () => {
   const port = await freePort()

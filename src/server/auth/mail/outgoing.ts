@@ -12,11 +12,21 @@ import type { SignInEmail } from './messages.ts'
 export interface Outgoing {
   /** Whether there is a mail server. */
   isOn: boolean
-  /** Composes and sends emails after the response was sent. Errors are logged, and the emails after a failed one are not sent. */
-  after(reply: FastifyReply, write: () => Promise<SignInEmail[]>): void
-  /** Waits for pending emails, up to a time limit. */
+  /**
+   * Composes and sends emails after the response was sent. Errors are logged, and the emails after a failed one are not sent.
+   *
+   * @param delays Milliseconds before each further try of an email that the mail server defers; by default none.
+   */
+  after(reply: FastifyReply, write: () => Promise<SignInEmail[]>, delays?: readonly number[]): void
+  /** Waits for pending emails, up to a time limit, and tries no deferred one again. */
   end(): Promise<void>
 }
+
+/**
+ * The delays for emails that nobody waits for, who would ask for another one, in milliseconds. Many mail servers defer the first
+ * email of a sender (RFC 6647) for some minutes.
+ */
+export const patientDelays: readonly number[] = [60_000, 300_000, 900_000, 3_600_000]
 
 interface Log {
   warn(details: object, message: string): void
@@ -49,11 +59,12 @@ export function createOutgoing(
   maxDelay = defaultMaxDelay,
 ): Outgoing {
   const pending = new Set<Promise<void>>()
+  const ending = new AbortController()
 
   // Loads the mail libraries at the start: otherwise the first email would slow down a response.
   if (mailServer !== undefined) void preload()
 
-  /** Sends an email. Returns whether the mail server accepted it. */
+  /** Sends an email. Returns what became of it. */
   const trySend = async (email: SignInEmail, to: MailServer) => {
     const { title, accent } = look()
     const handover = await send(email(title), to, { title, accent })
@@ -64,30 +75,46 @@ export function createOutgoing(
       )
     }
     if (!isAccepted) log.error({ ...hostAndPort(to), ...detailsOf(handover) }, 'an email was not sent')
-    return isAccepted
+    return handover.result
   }
 
-  const composeAndSend = async (reply: FastifyReply, write: () => Promise<SignInEmail[]>) => {
+  /** Tries to send an email, again after each of these delays. Returns whether the mail server accepted it. */
+  const sendPatiently = async (email: SignInEmail, to: MailServer, delays: readonly number[]) => {
+    for (const delay of [0, ...delays]) {
+      if (delay > 0) await wait(delay, undefined, { signal: ending.signal })
+      const result = await trySend(email, to)
+      if (result === 'done') return true
+      if (result === 'failed') return false
+    }
+    return false
+  }
+
+  const composeAndSend = async (
+    reply: FastifyReply,
+    write: () => Promise<SignInEmail[]>,
+    delays: readonly number[],
+  ) => {
     await new Promise<void>((resolve) => onResponseEnd(reply, resolve))
     await wait(Math.random() * maxDelay)
     for (const email of await write()) {
-      if (mailServer === undefined || !(await trySend(email, mailServer))) return
+      if (mailServer === undefined || !(await sendPatiently(email, mailServer, delays))) return
     }
   }
 
   return {
     isOn: mailServer !== undefined,
-    after(reply, write) {
+    after(reply, write, delays = []) {
       if (pending.size >= maxPending) {
         log.error({ count: pending.size }, 'an email was not sent: too many are pending')
         return
       }
-      const done = composeAndSend(reply, write)
+      const done = composeAndSend(reply, write, delays)
         .catch((error: unknown) => log.error({ err: error }, 'an email was not sent'))
         .finally(() => pending.delete(done))
       pending.add(done)
     },
     async end() {
+      ending.abort()
       const timer = new AbortController()
       await Promise.race([
         Promise.all(pending),

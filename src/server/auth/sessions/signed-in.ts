@@ -17,22 +17,23 @@ export interface SignedIn {
  * Reads the owner of a request's bearer token from the database, so that tokens of a deleted account or session are refused at
  * once.
  *
+ * @returns Them, and the assurance level that the token claims: that of the session may be higher by now.
  * @throws {HttpError} if the token is missing or invalid, or its account or session no longer exists.
  */
 export async function requireSignedIn(
   { headers }: FastifyRequest,
   sql: Sql,
   keys: SigningKeys,
-): Promise<SignedIn> {
+): Promise<SignedIn & { claimedAal: unknown }> {
   const [, token] = /^bearer +([^ ]+)$/i.exec(headers.authorization ?? '') ?? []
   if (token === undefined) {
     throw new HttpError(401, 'no_authorization', 'This endpoint requires a valid Bearer token')
   }
-  const { sub, session_id: sessionId } = await verified(token, keys)
+  const { sub, session_id: sessionId, aal: claimedAal } = await verified(token, keys)
   if (typeof sub !== 'string' || sub === '') throw badToken('missing sub claim', 403)
   if (!isUuid(sub)) throw badToken('sub claim must be a UUID', 400)
   const id = typeof sessionId === 'string' && isUuid(sessionId) ? sessionId : undefined
-  return findSignedIn(sql, sub, id)
+  return { ...(await findSignedIn(sql, sub, id)), claimedAal }
 }
 
 async function verified(token: string, keys: SigningKeys): Promise<JWTPayload> {

@@ -2,7 +2,8 @@
 -- takes_back}. The result has the outcome of each. `kept`: it is saved. `stale`: not saved, since somebody else changed it; the
 -- result says who, and to what. `told`: not saved, since it would undo (`takes_back`) a decision whose letter was sent or is
 -- being sent. `withdrawn`: not saved, since the applicant withdrew the application and would not get the letter about the decision.
--- `gone`: the application was erased. Repeating the act changes nothing.
+-- `gone`: the application was erased. `stopped`: how many letters on their way to the applicant the decision stopped. Repeating the
+-- act changes nothing.
 create function public.desk_decide(act uuid, decisions jsonb) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
@@ -11,6 +12,7 @@ declare
   decision record;
   current_status private.statuses;
   outcome text;
+  stopped_count integer;
   last_change record;
   outcomes jsonb := jsonb_build_array();
   is_repeat boolean;
@@ -30,6 +32,7 @@ begin
     select distinct on (id) id, status, version, takes_back
     from jsonb_to_recordset(decisions) as sent (id uuid, status text, version integer, takes_back boolean) order by id
   loop
+    stopped_count := 0;
     perform from public.retreat_applications where id = decision.id;
     if not found then
       outcomes := outcomes || jsonb_build_object('id', decision.id, 'outcome', 'gone');
@@ -59,13 +62,16 @@ begin
           decision.id, desk_decide.act, me.email, 'status',
           jsonb_build_object('status', decision.status, 'former', current_status.status)
         ) returning private.author_shown(author, author_id) as author, at into last_change;
+        select count(*) into stopped_count from private.deliveries as delivery
+          where delivery.application_id = decision.id and letter_id is not null and private.is_main(delivery) and state = 'waiting';
+        -- The trigger `redraft` stops them.
         update private.statuses set status = decision.status, version = current_status.version + 1, set_at = now()
           where application_id = decision.id returning * into current_status;
       end if;
     end if;
     outcomes := outcomes || jsonb_build_object(
       'id', decision.id, 'outcome', outcome, 'status', current_status.status, 'version', current_status.version,
-      'author', last_change.author, 'at', last_change.at
+      'author', last_change.author, 'at', last_change.at, 'stopped', stopped_count
     );
   end loop;
   return private.end_act(act, outcomes);

@@ -4,7 +4,7 @@
 -- `released`: it is queued. `gone`: it is no longer a draft, its decision is no longer current, or its questions cannot be answered
 -- any more. `withdrawn`: the applicant withdrew the application. `changed`: since it was read. `missing`: a placeholder is blank or
 -- unknown. `long`: too long once filled in. `again`: sent before. Without a mail server the decision goes to the automation, which
--- emails the applicant.
+-- emails the applicant. Repeating the act changes nothing; letters that were released and then stopped are `changed`.
 create function public.desk_release(
   act uuid, letters jsonb, number integer default null, again boolean default false
 ) returns jsonb
@@ -29,7 +29,16 @@ begin
   elsif cardinality(wanted) > 30 and number is distinct from cardinality(wanted) then
     raise exception 'The number does not match: these are % letters.', cardinality(wanted) using errcode = '22023';
   elsif not private.begin_act(act, 'desk_release', letters::text, again::text) then
-    return (select result from private.acts where acts.act = desk_release.act);
+    return (
+      select jsonb_agg(
+        case when former ->> 'outcome' = 'released' and exists (
+          select from private.letters as draft where draft.id = (former ->> 'id')::uuid and state = 'draft'
+        ) then former || '{"outcome": "changed"}' else former end
+        order by position
+      )
+      from private.acts cross join jsonb_array_elements(result) with ordinality as outcomes (former, position)
+      where acts.act = desk_release.act
+    );
   elsif not (is_postman_there or is_automation_there) then
     raise exception 'No letter can be sent: no server with a mail server is running.' using errcode = 'PT409';
   elsif not is_postman_there and exists (

@@ -1,0 +1,327 @@
+-- The functions that changed since the last release. `npm run schema` writes this file: edit the declared schema instead.
+
+-- Records a change of an organiser. If a server sends emails, it tells that organiser and everybody who may do everything. `detail`: the email
+-- (`organiser`), and what changed: `is_reader`, `is_removed`, or the account that was `invited`.
+create or replace function private.write_down_organiser(author text, detail jsonb) returns void
+  language plpgsql set search_path = ''
+as $$
+begin
+  with event as (
+    insert into private.history (author, kind, detail)
+      values (write_down_organiser.author, 'organiser', write_down_organiser.detail) returning id
+  )
+  insert into private.deliveries (kind, organiser_id, event_id)
+    select 'notice', account_id, event.id
+    from event, private.postman, private.organisers join auth.users on users.id = account_id
+    where private.is_recent(seen_at) and (not is_reader
+      or detail ? 'is_reader' and not detail ? 'invited' and private.unicode_email(email) = detail ->> 'organiser');
+end
+$$;
+
+-- An organiser's name as it looks: without characters that show nothing. Names that look the same are the same.
+create or replace function private.name_as_seen(name text) returns text
+  language sql immutable set search_path = ''
+  return lower(translate(normalize(name, nfkc), replace(private.blanks(), ' ', ''), '') collate "und-x-icu");
+
+revoke all on function private.name_as_seen(text) from public, anon, authenticated;
+
+-- Sets an organiser's name; a blank one removes it. Nobody gets the name of another organiser, an address, or a word that the
+-- history uses for other authors. Of the characters that show nothing, only two joiners are allowed, which some scripts need.
+create or replace function private.set_organiser_name(account uuid, name text) returns void
+  language plpgsql set search_path = ''
+as $$
+declare
+  new_name text := nullif(private.trimmed(coalesce(name, '')), '');
+begin
+  if char_length(new_name) > 60 or new_name ~ '[[:cntrl:]@]'
+    or translate(new_name, translate(private.blanks(), E' \u200c\u200d', ''), '') <> new_name
+  then
+    raise exception 'A name has at most 60 characters, no “@” and no invisible characters.' using errcode = '22023';
+  elsif private.name_as_seen(new_name) in ('applicant', 'operator', 'server') or exists (
+    select from private.organisers
+    where account_id <> set_organiser_name.account and private.name_as_seen(organisers.name) = private.name_as_seen(new_name)
+  ) then
+    raise exception 'Somebody else has this name. Add a surname or an initial.' using errcode = '22023';
+  end if;
+  update private.organisers set name = new_name where account_id = set_organiser_name.account;
+end
+$$;
+
+-- Subject and body of a letter that came back, as they were before `as_sent`. A deadline that an organiser moved since stays as the
+-- letter said it, and so does any date if neither the letter nor its template has the placeholder.
+create or replace function private.as_unsent(delivery private.deliveries, out subject text, out body text)
+  language sql stable set search_path = ''
+as $$
+  select coalesce(regexp_replace(delivery.subject, day, '{{reply_by}}', 'g'), delivery.subject),
+    coalesce(regexp_replace(delivery.body, day, '{{reply_by}}', 'g'), delivery.body)
+  from (
+    select (
+      select '\m' || private.with_deadline('{{reply_by}}', deadline) || '\M' from private.invitations
+      where application_id = delivery.application_id and is_accepted and deadline is not null and delivery.kind = 'letter'
+        and exists (
+          select from private.letters left join private.templates on templates.name = letters.template
+          where letters.id = delivery.letter_id and private.has_deadline(
+            coalesce(letters.subject, templates.subject, '') || coalesce(letters.body, templates.body, ''))
+        )
+    ) as day
+  ) as filled
+$$;
+
+-- The accepted people of the newest edition who were told without their link, have no RSVP, and can be sent a reminder now; up to a
+-- thousand. After the deadline, a link would be refused.
+create or replace function private.told_without_link() returns uuid[]
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return array(
+    select application_id from private.invitations join private.statuses using (application_id)
+    where edition = (select max(id) from private.editions) and not private.is_link_over(application_id)
+      and is_without_link and is_accepted and told_at is not null and rsvp is null
+      and not coalesce(private.is_reminder_recent(reminded_at), false) and not private.is_withdrawn(application_id)
+      and application_id not in (select private.with_unsent_letter('reminder'))
+    order by told_at, application_id limit 1000
+  );
+end
+$$;
+
+-- Claims a letter or a receipt that is due, and fills in its link and the deadline. For a confirmation, the result also has
+-- the days and the venue of the retreat.
+create or replace function private.claim_letter(delivery uuid, lease interval) returns jsonb
+  language plpgsql set search_path = ''
+as $$
+declare
+  was_sending boolean := (select state = 'sending' from private.deliveries where id = delivery);
+  claimed private.deliveries := private.claim_one(delivery, lease);
+  is_confirmation boolean := private.is_confirmation(claimed.letter_id);
+  sent record;
+begin
+  if claimed.kind = 'receipt' then
+    sent := private.fill_receipt(claimed.application_id, claimed.subject, claimed.body);
+  else
+    sent := private.fill_at_handover(claimed.application_id, claimed.subject, claimed.body);
+  end if;
+  return (
+    select jsonb_build_object(
+      'id', claimed.id, 'attempt', claimed.attempts, 'uncertain', claimed.may_have_arrived, 'closings', claimed.closings,
+      'age', extract(epoch from now() - claimed.queued_at) * 1000,
+      'to', private.address_of(application.id, application.email), 'subject', sent.subject, 'body', sent.body,
+      'link', sent.link, 'replyTo', reply_to,
+      'is_overdue', private.is_overdue(claimed), 'was_sending', was_sending,
+      'is_confirmation', is_confirmation, 'is_added', application.added_by is not null,
+      -- Applicants get no organiser's email.
+      'added_by', (
+        select name from private.organisers join auth.users on users.id = account_id
+        where name is not null and private.unicode_email(users.email) = application.added_by limit 1
+      ),
+      'retreat', case when is_confirmation then private.retreat(application.edition) end
+    )
+    from public.retreat_applications as application cross join private.letter_settings
+    where application.id = claimed.application_id
+  );
+end
+$$;
+
+-- Refuses an application while the door is closed, with the organisers' sentence, and counts it while a limit is set. It runs
+-- after the insert, so that the index refuses a repeat first: a repeat is a success even when the door is closed. A person whom an
+-- organiser adds is counted, and never refused.
+create or replace function private.refuse_when_closed() returns trigger
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  door private.door;
+begin
+  -- Held until the application is stored: `hold_applying` waits for this lock before a limit is set.
+  perform pg_advisory_xact_lock_shared(5610746);
+  select * into door from private.door;
+  -- Checked before the query, since PostgreSQL evaluates a condition without a query in a tenth of the time. Somebody whom an
+  -- organiser adds to the new edition too is no repeat.
+  if new.added_by is null and private.is_ahead(door.repeats_until, '1 hour') then
+    perform from public.retreat_applications as former
+      where private.answers_digest(former) = private.answers_digest(new) and edition = any (array(
+        select id - 1 from private.editions where began_at > clock_timestamp() - interval '1 hour'
+      )) and not private.is_withdrawn(former.id);
+    if found then
+      -- Clients know a repeat by this code and this name.
+      raise exception 'duplicate key value violates unique constraint "retreat_applications_once"'
+        using errcode = '23505', constraint = 'retreat_applications_once', table = 'retreat_applications', schema = 'public';
+    end if;
+  end if;
+  if not door.closed and door.closes_after is not null then
+    -- Concurrent applicants wait for each other only while a limit is set.
+    select * into door from private.door for update;
+    if not door.closed and door.received < door.closes_after then
+      update private.door set received = received + 1;
+      door.closes_after := null;
+    end if;
+  end if;
+  if new.added_by is null and (door.closed or now() >= door.closes_at or door.closes_after is not null) then
+    raise exception using errcode = 'PT403', message = coalesce(nullif(door.sentence, ''), 'Applications are closed.');
+  end if;
+  return null;
+end
+$$;
+
+-- Sets statuses, each only if its version is still the one that the caller saw. `decisions` is an array of {id, status, version,
+-- takes_back}. The result has the outcome of each. `kept`: it is saved. `stale`: not saved, since somebody else changed it; the
+-- result says who, and to what. `told`: not saved, since it would undo (`takes_back`) a decision whose letter was sent or is
+-- being sent. `withdrawn`: not saved, since the applicant withdrew the application and would not get the letter about the decision.
+-- `gone`: the application was erased. `stopped`: how many letters on their way to the applicant the decision stopped. Repeating the
+-- act changes nothing.
+create or replace function public.desk_decide(act uuid, decisions jsonb) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  decision record;
+  current_status private.statuses;
+  outcome text;
+  stopped_count integer;
+  last_change record;
+  outcomes jsonb := jsonb_build_array();
+  is_repeat boolean;
+begin
+  if jsonb_array_length(decisions) > 1000 then
+    raise exception 'At most 1,000 applications are decided at once.' using errcode = '22023';
+  end if;
+  is_repeat := not private.begin_act(act, 'desk_decide', decisions::text);
+  -- After a day, the outcomes are read from the history.
+  if is_repeat and exists (select from private.acts where acts.act = desk_decide.act and result is not null) then
+    return (select result from private.acts where acts.act = desk_decide.act);
+  end if;
+  -- All are locked first, and sorted, so that two concurrent calls cannot deadlock.
+  perform from public.retreat_applications
+    where id in (select id from jsonb_to_recordset(decisions) as sent (id uuid)) order by id for no key update;
+  for decision in
+    select distinct on (id) id, status, version, takes_back
+    from jsonb_to_recordset(decisions) as sent (id uuid, status text, version integer, takes_back boolean) order by id
+  loop
+    stopped_count := 0;
+    perform from public.retreat_applications where id = decision.id;
+    if not found then
+      outcomes := outcomes || jsonb_build_object('id', decision.id, 'outcome', 'gone');
+      continue;
+    end if;
+    insert into private.statuses (application_id, status, version) values (decision.id, 'new', 0) on conflict do nothing;
+    select * into current_status from private.statuses where application_id = decision.id for update;
+    select private.author_shown(author, author_id) as author, at into last_change
+      from private.history where application_id = decision.id and kind = 'status' order by id desc limit 1;
+    if is_repeat then
+      outcome := case when decision.status = current_status.status or exists (
+        select from private.history where application_id = decision.id and history.act = desk_decide.act
+      ) then 'kept' else 'stale' end;
+    elsif current_status.withdrawn_at is not null and private.is_decision(decision.status) then
+      outcome := 'withdrawn';
+    elsif decision.version is distinct from current_status.version then
+      outcome := 'stale';
+    elsif decision.takes_back and exists (
+      select from private.letter_deliveries as delivery
+      where delivery.application_id = decision.id and occasion = current_status.status and state in ('sending', 'sent')
+    ) then
+      outcome := 'told';
+    else
+      outcome := 'kept';
+      if decision.status is distinct from current_status.status then
+        insert into private.history (application_id, act, author, kind, detail) values (
+          decision.id, desk_decide.act, me.email, 'status',
+          jsonb_build_object('status', decision.status, 'former', current_status.status)
+        ) returning private.author_shown(author, author_id) as author, at into last_change;
+        select count(*) into stopped_count from private.deliveries as delivery
+          where delivery.application_id = decision.id and letter_id is not null and private.is_main(delivery) and state = 'waiting';
+        -- The trigger `redraft` stops them.
+        update private.statuses set status = decision.status, version = current_status.version + 1, set_at = now()
+          where application_id = decision.id returning * into current_status;
+      end if;
+    end if;
+    outcomes := outcomes || jsonb_build_object(
+      'id', decision.id, 'outcome', outcome, 'status', current_status.status, 'version', current_status.version,
+      'author', last_change.author, 'at', last_change.at, 'stopped', stopped_count
+    );
+  end loop;
+  return private.end_act(act, outcomes);
+end
+$$;
+
+-- Releases drafts, an array of {id, seen}: they are sent after a minute. `seen` identifies the text that the organiser read: a
+-- digest of the template's text, or the version of an edited letter (`draft_text`). For more than thirty letters, `number` must
+-- equal their count. Letters that were sent before need `again`, except reminders. The result has the outcome of each.
+-- `released`: it is queued. `gone`: it is no longer a draft, its decision is no longer current, or its questions cannot be answered
+-- any more. `withdrawn`: the applicant withdrew the application. `changed`: since it was read. `missing`: a placeholder is blank or
+-- unknown. `long`: too long once filled in. `again`: sent before. Without a mail server the decision goes to the automation, which
+-- emails the applicant. Repeating the act changes nothing; letters that were released and then stopped are `changed`.
+create or replace function public.desk_release(
+  act uuid, letters jsonb, number integer default null, again boolean default false
+) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  wanted uuid[] := array(select (each_one ->> 'id')::uuid from jsonb_array_elements(letters) as each_one);
+  sent record;
+  letter private.letters;
+  status_now text;
+  text jsonb;
+  outcome text;
+  outcomes jsonb := jsonb_build_array();
+  is_postman_there boolean;
+  is_automation_there boolean;
+begin
+  select private.is_recent(seen_at), private.is_recent(automation_seen_at)
+    into is_postman_there, is_automation_there from private.postman;
+  if cardinality(wanted) > 1000 then
+    raise exception 'At most 1,000 letters are released at once.' using errcode = '22023';
+  elsif cardinality(wanted) > 30 and number is distinct from cardinality(wanted) then
+    raise exception 'The number does not match: these are % letters.', cardinality(wanted) using errcode = '22023';
+  elsif not private.begin_act(act, 'desk_release', letters::text, again::text) then
+    return (
+      select jsonb_agg(
+        case when former ->> 'outcome' = 'released' and exists (
+          select from private.letters as draft where draft.id = (former ->> 'id')::uuid and state = 'draft'
+        ) then former || '{"outcome": "changed"}' else former end
+        order by position
+      )
+      from private.acts cross join jsonb_array_elements(result) with ordinality as outcomes (former, position)
+      where acts.act = desk_release.act
+    );
+  elsif not (is_postman_there or is_automation_there) then
+    raise exception 'No letter can be sent: no server with a mail server is running.' using errcode = 'PT409';
+  elsif not is_postman_there and exists (
+    select from private.letters as draft
+    where id = any (wanted) and not private.is_decision(coalesce(draft.template, ''))
+  ) then
+    raise exception 'Only decisions go to the automation, and no server with a mail server is running.'
+      using errcode = 'PT409';
+  end if;
+  perform private.lock_letters(wanted);
+  for sent in
+    select distinct on (draft.application_id, wanted.id) wanted.id, draft.application_id, wanted.seen
+    from jsonb_to_recordset(letters) as wanted (id uuid, seen text) left join private.letters as draft using (id)
+    order by draft.application_id, wanted.id
+  loop
+    select status into status_now from private.statuses where application_id = sent.application_id;
+    select * into letter from private.letters where id = sent.id;
+    -- Filled in once, so that the released text is the checked one. The result does not have this text, so blind readers do
+    -- not see it.
+    text := case when letter.state = 'draft' then private.draft_text(letter, false) end;
+    outcome := case
+      when letter.state is distinct from 'draft'
+        or private.is_decision(letter.template) and letter.template is distinct from status_now
+        or letter.template = 'questions' and not private.are_questions_open(private.edition_of(letter.application_id))
+        then 'gone'
+      when private.is_withdrawn(letter.application_id) then 'withdrawn'
+      when text ->> 'seen' is distinct from sent.seen then 'changed'
+      when text -> 'missing' <> '[]' or text -> 'unknown' <> '[]' then 'missing'
+      when (text ->> 'is_long')::boolean then 'long'
+      when not coalesce(again, false) and coalesce(letter.template, '') not in ('reminder', 'questions') and private.times_told(letter.id) > 0
+        then 'again'
+    end;
+    if outcome is null then
+      update private.letters set state = 'released' where id = letter.id;
+      perform private.queue_letter(letter, case when is_postman_there then 'letter' else 'decision' end, text, act, me.email);
+      perform private.withdraw_receipt(letter.application_id);
+      outcome := 'released';
+    end if;
+    outcomes := outcomes || jsonb_build_object('id', sent.id, 'application', sent.application_id, 'outcome', outcome);
+  end loop;
+  return private.end_act(act, outcomes);
+end
+$$;
