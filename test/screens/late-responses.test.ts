@@ -10,6 +10,13 @@ import { disconnect, refusal } from '../support/network.ts'
 
 const desk = deskScreensForTestFile()
 
+/** A moment that the test decides. Node.js 20 has no `Promise.withResolvers`. */
+function later() {
+  let resolve = () => {}
+  const come = new Promise<void>((done) => (resolve = done))
+  return { come, resolve: () => resolve() }
+}
+
 test('a note that is being written keeps the focus, whatever a response that arrives meanwhile removes', async () => {
   const [ada] = await desk.store([{ first_name: 'Ada', last_name: 'N' }])
   await desk.setStatus(ada ? [ada] : [], 'accepted')
@@ -44,16 +51,15 @@ test('the box of a form that was not saved after its screen was left goes once t
   const { fill, network, press, announced, goTo } = await desk.open('/door')
   const sentence = () => screen.findByLabelText('Sentence for applicants')
   await fill(await sentence(), 'We are full.')
-  let refuse = () => {}
-  const refused = new Promise<void>((resolve) => (refuse = resolve))
+  const refused = later()
   const end = network.route('desk_set_door', async () => {
-    await refused
+    await refused.come
     return refusal('Not now.', 400, '22023')
   })
   await press('Save')
   goTo('/history')
   await heading('History')
-  refuse()
+  refused.resolve()
   await waitFor(() => expect(problems()).toEqual(['Door: not saved. Not now.']))
   end()
   goTo('/door')
@@ -249,6 +255,95 @@ test('a mark whose response was lost can be given again after another one', asyn
   await user.keyboard('1')
   await announced('Ada N: your mark is Yes')
   expect(await desk.sql`select mark from private.marks`).toEqual([{ mark: 'yes' }])
+})
+
+test('“Try again” sends the note that was pressed, and keeps the text that was typed since', async () => {
+  const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'N' }])
+  const { user, fill, network, press, announced, goTo } = await desk.open(`/applications/${id}`)
+  const note = () => screen.findByLabelText<HTMLTextAreaElement>('Note')
+  await fill(await note(), 'Call her')
+  const held = later()
+  const end = network.route('desk_note', () => held.come.then(disconnect))
+  await press('Add note')
+  goTo('/history')
+  await heading('History')
+  held.resolve()
+  await waitFor(() => expect(problems()).toEqual([expect.stringMatching(/^Ada N: /)]))
+  end()
+  goTo(`/applications/${id}`)
+  await fill(await note(), 'Call her on Monday')
+  await user.click(await button('Try again'))
+  await announced('Note added')
+  expect((await note()).value).toBe('Call her on Monday')
+  expect(await desk.sql`select detail ->> 'note' as note from private.history where kind = 'note'`).toEqual([
+    { note: 'Call her' },
+  ])
+})
+
+test('the late failure of a mark does not ask to give it again once another one was given', async () => {
+  const [{ id } = { id: '' }] = await desk.store(people(2))
+  const { user, network, announced, follow } = await desk.open(`/applications/${id}`, { goesOn: true })
+  await screen.findByRole('region', { name: 'Your mark' })
+  await network.settled()
+  const held = later()
+  const end = network.route('desk_mark', () => held.come.then(disconnect))
+  await user.keyboard('1')
+  await heading('Person 2')
+  end()
+  await follow('Previous')
+  await heading('Person 1')
+  await screen.findByRole('region', { name: 'Your mark' })
+  await user.keyboard('3')
+  await announced('Person 1: your mark is No')
+  held.resolve()
+  await network.settled()
+  expect(problems()).toEqual([])
+  expect(await desk.sql`select mark from private.marks`).toEqual([{ mark: 'no' }])
+})
+
+test('a form and the line about a mark that were saved after their screen was left have no unsaved text', async () => {
+  const [{ id } = { id: '' }] = await desk.store(people(2))
+  const { user, fill, network, press, announced, goTo } = await desk.open('/door')
+  const sentence = () => screen.findByLabelText<HTMLInputElement>('Sentence for applicants')
+  await fill(await sentence(), 'We are full.')
+  const release = network.hold('desk_set_door')
+  await press('Save')
+  goTo('/history')
+  await heading('History')
+  release()
+  await announced(/^Saved\. The door/)
+  await desk.sql`update private.door set sentence = 'See you next year.', version = version + 1`
+  goTo('/door')
+  await waitFor(async () => expect((await sentence()).value).toBe('See you next year.'))
+
+  goTo(`/applications/${id}`)
+  await fill(await screen.findByLabelText('Reason (one line)'), 'Warm.')
+  const releaseMark = network.hold('desk_mark')
+  await press('Yes')
+  goTo('/history')
+  await heading('History')
+  releaseMark()
+  await announced('Person 1: your mark is Yes')
+  await desk.sql`update private.marks set why = 'Very warm.'`
+  goTo(`/applications/${id}`)
+  const why = () => screen.findByLabelText<HTMLInputElement>('Reason (one line)')
+  await waitFor(async () => expect((await why()).value).toBe('Very warm.'))
+  await user.keyboard('{Escape}')
+})
+
+test('steps that are ticked while another is being saved are saved too', async () => {
+  const { user, network } = await desk.open('/first-steps')
+  const tick = (name: string) => screen.findByRole<HTMLInputElement>('checkbox', { name })
+  const release = network.hold('desk_tick_step')
+  await user.click(await tick('Read every template in full.'))
+  await user.click(await tick('Share the page.'))
+  expect([
+    (await tick('Read every template in full.')).checked,
+    (await tick('Share the page.')).checked,
+  ]).toEqual([true, true])
+  release()
+  await network.settled()
+  expect(await desk.sql`select ticked from private.first_steps`).toEqual([{ ticked: ['read', 'shared'] }])
 })
 
 test('questions that are being written stay with their retreat when the next one begins', async () => {

@@ -308,7 +308,7 @@ export const actCases: Record<Exclude<ActName, 'desk_see_notes'>, ActCase> = {
     input: ['Address', 'ada@example.net'],
     press: 'Send there',
     announcement: 'Ada Lovelace: on the way to ada@example.net',
-    failure: 'Not sent.',
+    failure: 'Not sent to ada@example.net.',
     query: eventsOf('address'),
   },
   desk_came_back: {

@@ -291,5 +291,7 @@ export type DecisionOutcome =
       /** The author and time of the last decision; null if nobody decided. */
       author: string | null
       at: string | null
+      /** The number of letters on their way to the applicant that the decision stopped. */
+      stopped: number
     }
   | { id: string; outcome: 'gone' }

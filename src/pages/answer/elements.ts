@@ -21,9 +21,10 @@ export function sentence(...content: (Node | string)[]): HTMLParagraphElement {
   return element('p', { tabIndex: -1 }, ...content)
 }
 
-/** Creates a button. */
+/** Creates a button. The second click of a double click would press what replaces it. */
 export function button(label: string, className: string, press: () => void): HTMLButtonElement {
-  return element('button', { type: 'button', className, onclick: press }, label)
+  const onclick = ({ detail }: MouseEvent) => detail < 2 && press()
+  return element('button', { type: 'button', className, onclick }, label)
 }
 
 /**

@@ -248,8 +248,9 @@ function changeButton(rsvp: Rsvp) {
   const change = button(changeLabel, 'quiet', () => {
     const other = rsvpButton(rsvp === 'coming' ? 'not coming' : 'coming')
     const keep = button(keepLabel, 'quiet', () => show(keep, showInvitation))
-    change.replaceWith(other, keep)
-    other.focus()
+    // Enter that is held, or a second tap, only keeps the RSVP.
+    change.replaceWith(keep, other)
+    keep.focus()
   })
   return change
 }

@@ -108,7 +108,8 @@ function contentOf(withdrawal: Withdrawal): HTMLElement[] {
   const withdraw = button(withdrawLabel, 'second', () => {
     const confirm = button(confirmLabel, '', () => send(true, confirm))
     const keep = button(keepLabel, 'quiet', () => show(contentOf(withdrawal), keep))
-    show([sentence(questionSentence), confirm, keep], withdraw)
+    // Phones do not say that a tap is the second of two. It only keeps the application.
+    show([sentence(questionSentence), keep, confirm], withdraw)
   })
   return [about, withdraw]
 }

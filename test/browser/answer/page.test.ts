@@ -133,6 +133,8 @@ test('a guest gives an RSVP by keyboard alone, and the focus moves to the result
   await expect.poll(() => focused(page)).toBe('You are not coming. Thank you for telling us.')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Space')
+  await expect.poll(() => focused(page)).toBe('Keep it')
+  await page.keyboard.press('Tab')
   await expect.poll(() => focused(page)).toBe('I am coming')
   await page.keyboard.press('Space')
   await expect.poll(() => focused(page)).toMatch(/^See you at Unplugged\./)
@@ -140,16 +142,22 @@ test('a guest gives an RSVP by keyboard alone, and the focus moves to the result
   expect(await rsvpsOf(sql, guest)).toEqual(['coming', 'not coming'])
 })
 
-test('a guest can keep an RSVP after starting to change it, and nothing is sent', async ({ visitor }) => {
+test('a guest can keep an RSVP after starting to change it, and nothing is sent, by a double click or Enter twice either', async ({
+  visitor,
+}) => {
   const page = await openWith(visitor, invitations.coming)
   await waitForInvitation(page)
   const calls: string[] = []
   page.on('request', (request) => calls.push(request.url()))
-  await button(page, 'Change my answer').click()
+  await button(page, 'Change my answer').dblclick()
+  await button(page, 'I cannot come').waitFor()
+  await button(page, 'Keep it').click()
+  await button(page, 'Change my answer').press('Enter')
+  await expect.poll(() => focused(page)).toBe('Keep it')
+  await page.keyboard.press('Tab')
   await expect.poll(() => focused(page)).toBe('I cannot come')
   expect(await button(page, 'I am coming').count()).toBe(0)
-  await page.keyboard.press('Tab')
-  await expect.poll(() => focused(page)).toBe('Keep it')
+  await page.keyboard.press('Shift+Tab')
   await page.keyboard.press('Enter')
   await expect.poll(() => focused(page)).toMatch(/^See you at Unplugged\./)
   expect(await button(page, 'Keep it').count()).toBe(0)
@@ -369,7 +377,7 @@ test('an RSVP from another window appears when this window becomes active, and a
   const refresh = page.waitForResponse('**/rpc/place_by_token')
   await activateWindow(page)
   await (await refresh).finished()
-  await expect.poll(() => focused(page)).toBe('I cannot come')
+  await expect.poll(() => focused(page)).toBe('Keep it')
   await sql`update private.invitations set deadline = private.today() - 1 where application_id = ${guest.id}`
   await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
   await page.getByText('The deadline to answer has passed.').waitFor()

@@ -335,6 +335,38 @@ test('the second click of a double click does not act on the next application', 
   await expect.poll(() => Promise.all(stored.map(({ id }) => desk.statusOf(id)))).toEqual(['accepted', 'new'])
 })
 
+test('the second tap of a double tap does not act on the next application, where clicks are not counted', async ({
+  visitor,
+}) => {
+  const stored = await desk.store(people(3))
+  const page = await desk.open(visitor, '', { viewport: { width: 390, height: 844 }, hasTouch: true })
+  const { button, heading, link } = getDesk(page)
+  // As Safari on iPhones reports them, 100 ms apart, and later ones a second.
+  await page.evaluate(() => {
+    const moments = [1_000, 1_100, 2_000]
+    const report = (event: MouseEvent) => {
+      Object.defineProperty(event, 'detail', { value: 1 })
+      Object.defineProperty(event, 'timeStamp', { value: moments.shift() })
+    }
+    const accepts = (event: MouseEvent) =>
+      event.target instanceof Element &&
+      event.target.closest('button')?.textContent === 'Accept' &&
+      report(event)
+    addEventListener('click', accepts, true)
+  })
+  await link('Person 1').tap()
+  await heading('Person 1').waitFor()
+  await page.getByLabel('Go on').check()
+  await button('Accept').tap()
+  await heading('Person 2').waitFor()
+  await button('Accept').tap()
+  await button('Accept').tap()
+  await heading('Person 3').waitFor()
+  await expect
+    .poll(() => Promise.all(stored.map(({ id }) => desk.statusOf(id))))
+    .toEqual(['accepted', 'accepted', 'new'])
+})
+
 test('the row that keys act on is highlighted, also when the focus is elsewhere', async ({ visitor }) => {
   await desk.store(people(2))
   const page = await desk.open(visitor)

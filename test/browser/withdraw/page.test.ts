@@ -53,8 +53,8 @@ test('opening the link changes nothing, a second press withdraws, and the page r
     for (const event of ['focus', 'online', 'pageshow', 'hashchange']) dispatchEvent(new Event(event))
   })
   await expect.poll(() => shownText(page)).toBe(open)
-  await button(page, 'Withdraw my application').click()
-  expect(await shownText(page)).toBe('Do you want to withdraw your application? | Yes, withdraw it | Keep it')
+  await button(page, 'Withdraw my application').dblclick()
+  expect(await shownText(page)).toBe('Do you want to withdraw your application? | Keep it | Yes, withdraw it')
   await button(page, 'Keep it').click()
   expect(await shownText(page)).toBe(open)
   expect(requests.filter((each) => each.includes('/rpc/withdraw'))).toEqual(

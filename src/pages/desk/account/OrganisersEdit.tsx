@@ -28,12 +28,6 @@ export function OrganisersEdit({ auth, asMe }: AccountPartProps) {
     queryFn: ({ signal }) => call('desk_organisers', {}, signal),
     refetchOnWindowFocus: 'always',
   })
-  const setReader = useDeskAct('desk_set_reader', {
-    success({ organisers }, { account, is_reader: isReader }) {
-      const organiser = organisers.find((each) => each.account === account)
-      return organiser ? `${nameOf(organiser)} may ${rightWords(isReader)}.` : ''
-    },
-  })
   const withAllRights = data?.organisers.filter(({ is_reader: isReader }) => !isReader) ?? []
   return (
     <Sheet title="Organisers">
@@ -52,18 +46,7 @@ export function OrganisersEdit({ auth, asMe }: AccountPartProps) {
                   <p className="account-organiser">May do everything, as somebody has to.</p>
                 ) : (
                   <div className="layout-row">
-                    <SwitchField
-                      label={`${nameOf(organiser)} may only read`}
-                      isOn={organiser.is_reader}
-                      pending={
-                        setReader.isPending && setReader.args?.account === organiser.account
-                          ? setReader.args.is_reader
-                          : undefined
-                      }
-                      onSwitch={(isReader) =>
-                        setReader.press({ account: organiser.account, is_reader: isReader })
-                      }
-                    />
+                    <ReaderSwitch organiser={organiser} />
                     <OrganiserRemove organiser={organiser} isOwnServer={data.can_invite} />
                   </div>
                 )}
@@ -81,7 +64,6 @@ export function OrganisersEdit({ auth, asMe }: AccountPartProps) {
         </>
       )}
       <Problem error={error} isStale={data !== undefined} onTryAgain={() => void refetch()} />
-      <ActProblems acts={[setReader]} />
     </Sheet>
   )
 }
@@ -110,6 +92,25 @@ function OrganiserWords({ organiser }: { organiser: ListedOrganiser }) {
         </span>
       )}
     </p>
+  )
+}
+
+/** The switch that makes an organiser a reader. Each has an act of its own, so that several can be switched at once. */
+function ReaderSwitch({ organiser }: { organiser: ListedOrganiser }) {
+  const { account, is_reader: isReader } = organiser
+  const set = useDeskAct('desk_set_reader', {
+    success: (_organisers, args) => `${nameOf(organiser)} may ${rightWords(args.is_reader)}.`,
+  })
+  return (
+    <>
+      <SwitchField
+        label={`${nameOf(organiser)} may only read`}
+        isOn={isReader}
+        pending={set.isPending ? set.args?.is_reader : undefined}
+        onSwitch={(isOn) => set.press({ account, is_reader: isOn })}
+      />
+      <ActProblems acts={[set]} />
+    </>
   )
 }
 
@@ -195,7 +196,8 @@ function OrganiserInvite({ auth, asMe, onInvited }: AccountPartProps & { onInvit
         <p className="layout-text">
           {last.link === null ? (
             <>
-              <bdi>{last.email}</bdi> gets an email with a link that signs in once, within a day.
+              <bdi>{last.email}</bdi> is sent an email with a link that signs in once, within a day. If it
+              does not arrive, invite them again.
             </>
           ) : (
             <>

@@ -8,7 +8,7 @@ import { Button } from '../kit/Button.tsx'
 import { linkedInLink, mailLink, phoneLink } from '../letters/contact-links.ts'
 import { momentOf } from '../kit/format.ts'
 import { LongText, pieceLength } from '../kit/LongText.tsx'
-import { meantEmail } from '../letters/mistyped.ts'
+import { isMistypedEmail, meantEmail } from '../letters/mistyped.ts'
 import { highlighterOf } from './highlight.tsx'
 
 const links: Partial<Record<keyof Application, (value: string) => string | undefined>> = {
@@ -110,15 +110,15 @@ function Contact({ value, address, highlight }: ContactProps) {
   )
 }
 
-/** Says that an email is surely mistyped, with a link that writes to the right one. */
+/** Says that an email is surely mistyped, with a link that writes to the right one if it is known. */
 function Mistyped({ email }: { email: string }) {
+  if (!isMistypedEmail(trimmed(email))) return null
   const meant = meantEmail(trimmed(email))
   const address = meant === undefined ? undefined : mailLink(meant)
-  if (address === undefined) return null
   return (
     <p className="layout-notice error">
       This is surely mistyped: letters do not reach this person.{' '}
-      <ContactLink address={address}>Write to {meant}</ContactLink>
+      {address !== undefined && <ContactLink address={address}>Write to {meant}</ContactLink>}
     </p>
   )
 }

@@ -64,11 +64,12 @@ export async function readTable(
 }
 
 /**
- * Saves a table as a file with today's date in its name, and announces it.
+ * Saves a table as a file with today's date in its name, and announces it. Announces that there is nothing in an empty one.
  *
  * @param edition The number of the earlier retreat whose table it is; undefined means the newest.
  */
 export function saveTable({ file, count }: Table, edition: number | undefined): void {
+  if (count === 0) return announce('Nothing was downloaded: the list is empty.')
   saveFile(file, edition === undefined ? 'applications' : `applications-of-retreat-${edition}`, 'csv')
   announce(`Downloaded ${countOf(count, 'application')}.`)
 }

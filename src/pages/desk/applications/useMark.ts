@@ -21,7 +21,7 @@ export function useMark(application: string, name: string, own: Mark | null, onM
     success: (_marks, { mark: saved }) =>
       `${name}: ${saved === null ? 'no mark' : `your mark is ${markWords[saved]}`}`,
     // A line that was not saved stays, such as one that was typed meanwhile.
-    onSuccess: (_marks, { mark: saved, why: savedWhy }) =>
+    onSaved: (_marks, { mark: saved, why: savedWhy }) =>
       setTyped((latest) => (saved !== null && latest === savedWhy ? null : latest)),
     queuesLatest: true,
   })

@@ -139,7 +139,8 @@ export const acts: { readonly [Name in DeskActName]: Act<Name> } = {
   },
   desk_tick_step: {
     change: ({ change }, steps) => change(['first steps'], () => steps),
-    stale: [],
+    // Responses to several ticks may cross.
+    stale: ['first steps'],
   },
   desk_set_template: {
     change: (data, saved) =>
@@ -260,7 +261,7 @@ export const acts: { readonly [Name in DeskActName]: Act<Name> } = {
     change: ({ change }, _letter, { letter }) =>
       changePages(change, ['letters', 'outbox'], without([letter])),
     stale: withLetters,
-    failure: 'Not sent.',
+    failure: ({ address }) => `Not sent to ${address}.`,
   },
   desk_came_back: {
     once: true,

@@ -46,6 +46,7 @@ function runQueue({
       version: version + 1,
       author: 'me',
       at: null,
+      stopped: 0,
     }))
   }) as CallDesk
   const queue = createDecisionQueue(callDesk, (act) => {

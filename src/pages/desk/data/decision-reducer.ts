@@ -151,7 +151,7 @@ function withConfirmed(act: DecisionAct, id: string, status: Status, version: nu
     unconfirmedIn(decision.refusal.reason) === status &&
     decision.wanted === status &&
     decision.baseVersion + 1 === version
-  return isSaved ? new Map([...act, [id, { ...decision, state: 'saved', version }]]) : act
+  return isSaved ? new Map([...act, [id, { ...decision, state: 'saved', version, stopped: 0 }]]) : act
 }
 
 /**
@@ -199,12 +199,12 @@ function applyReply(queue: MutableQueue, outcomes: ReadonlyMap<string, DecisionO
       refuse(queue, application, { kind: 'gone' })
       continue
     }
-    const { outcome: kind, status, version, author, at } = outcome
+    const { outcome: kind, status, version, author, at, stopped } = outcome
     // A newer version may have been read meanwhile.
     if ((known.get(application.id)?.version ?? version) <= version)
       known.set(application.id, { status, version })
     if (kind === 'kept') {
-      act.set(application.id, { ...decision, state: 'saved', version })
+      act.set(application.id, { ...decision, state: 'saved', version, stopped })
       rebase(later, application.id, (next) => ({ ...next, baseVersion: version }))
     } else {
       refuse(queue, { ...application, status, version }, kind === 'stale' ? { kind, author, at } : { kind })

@@ -1,4 +1,5 @@
 import { statuses, type Status } from '../../../application/statuses.ts'
+import { countOf } from '../kit/format.ts'
 import { hasWantedStatus, type DecisionAct, type Decision, type Refusal } from './decision-state.ts'
 
 /** The outcome of an act, for the live region. */
@@ -11,6 +12,8 @@ export function outcomeOf(act: DecisionAct): string {
   )
   const parts: string[] = []
   if (done.length > 0) parts.push(outcomeOfDone(done))
+  const letters = decisions.reduce((sum, each) => sum + (each.state === 'saved' ? each.stopped : 0), 0)
+  if (letters > 0) parts.push(`${countOf(letters, 'letter')} stopped`)
   const [one] = refusals
   if (one)
     parts.push(

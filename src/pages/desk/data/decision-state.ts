@@ -54,7 +54,8 @@ export type Decision = {
   isUndo: boolean
 } & (
   | { state: 'queued' | 'sent' | 'stopped' }
-  | { state: 'saved'; version: number }
+  /** `stopped`: the number of letters on their way that it stopped. */
+  | { state: 'saved'; version: number; stopped: number }
   | { state: 'refused'; refusal: Refusal }
 )
 

@@ -32,7 +32,7 @@ function saved(state: QueueState) {
   const outcomes = decisionsInCall(state).map(
     ({ application: { id }, wanted, baseVersion }): [string, DecisionOutcome] => [
       id,
-      { id, outcome: 'kept', status: wanted, version: baseVersion + 1, author: 'me', at: null },
+      { id, outcome: 'kept', status: wanted, version: baseVersion + 1, author: 'me', at: null, stopped: 0 },
     ],
   )
   return reduce(state, { type: 'reply', outcomes: new Map(outcomes) })

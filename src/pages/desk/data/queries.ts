@@ -27,6 +27,7 @@ export type KeyPrefix =
   | 'junk'
   | 'reading'
   | 'organisers'
+  | 'first steps'
 
 /** The keys of the data that decisions change. */
 export const refetchedByDecisions: readonly KeyPrefix[] = ['list changes', 'application', 'letters', 'places']

@@ -28,7 +28,10 @@ export interface Me {
 function isSaidByUndo(act: DecisionAct) {
   const decisions = [...act.values()]
   const former = new Set(decisions.map(({ application }) => application.status))
-  return former.size === 1 && decisions.every(({ state, isUndo }) => state === 'saved' && !isUndo)
+  return (
+    former.size === 1 &&
+    decisions.every((each) => each.state === 'saved' && !each.isUndo && each.stopped === 0)
+  )
 }
 
 function deskOf({ account, email, isReader, callDesk: call }: Me, queries: QueryClient) {

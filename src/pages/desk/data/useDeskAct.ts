@@ -21,13 +21,18 @@ export type Args<Name extends DeskActName> = Name extends ActWithId
 interface DeskActOptions<Name extends DeskActName> {
   /** Returns the announcement after a success. */
   success?: (response: Result<Name>, args: Args<Name>) => string
+  /** Called after each success, even if its screen was closed. */
+  onSaved?: (response: Result<Name>, args: Args<Name>) => unknown
   /** Called only while its screen is open. */
-  onSuccess?: (response: Result<Name>, args: Args<Name>) => unknown
+  onSuccess?: ((response: Result<Name>, args: Args<Name>) => unknown) | undefined
   /** The name of the unsent text that it sends. A success clears it, unless it was changed meanwhile. */
   text?: string
   /** The form that it saves, by a name. A later save of the form replaces its failure, whatever it says. */
   about?: string
-  /** If pressed again while pending, runs once more afterwards with the latest values. */
+  /**
+   * If pressed again while pending, runs once more afterwards with the latest values. Pressed again on a screen that was opened
+   * later, it ends the earlier act, whose outcome counts no more.
+   */
   queuesLatest?: boolean
 }
 
@@ -39,6 +44,9 @@ export interface DeskAct<Name extends DeskActName> extends Act<Args<Name>, Resul
 /** Milliseconds without a response before the wait is announced. */
 export const waitingNoticeDelay = 700
 
+/** The last press of each act that has `queuesLatest`, by account and what it is about. `cancel` ends its act. */
+const latestPresses = new Map<string, { args: object; cancel: () => void }>()
+
 /**
  * An act that makes one call of the desk. It continues after its screen is closed. A success is announced. The screen shows a
  * failure (`ActProblems`), or the frame if the screen is closed by then. If no response came, the same arguments are the same act,
@@ -48,7 +56,7 @@ export const waitingNoticeDelay = 700
  */
 export function useDeskAct<Name extends DeskActName>(
   name: Name,
-  { success, onSuccess, text, about = text, queuesLatest }: DeskActOptions<Name> = {},
+  { success, onSaved, onSuccess, text, about = text, queuesLatest = false }: DeskActOptions<Name> = {},
 ): DeskAct<Name> {
   const desk = useDesk()
   const { account, call, failedActs, refetch } = desk
@@ -56,7 +64,8 @@ export function useDeskAct<Name extends DeskActName>(
   const handleResponse = responseHandlerOf(useQueryClient(), desk)
   /** The screen of the last press. */
   const screen = useRef(currentScreen())
-  const sentText = useRef<unknown>(null)
+  /** The unsent text at each press. Trying again sends what was pressed, and not what was typed since. */
+  const sentTexts = useRef(new WeakMap<object, unknown>())
   /** The arguments of the call, with the id of the act that has not had a response yet. */
   const withId = (args: Args<Name>) => {
     if (!once) return args as Arguments<Name>
@@ -67,11 +76,11 @@ export function useDeskAct<Name extends DeskActName>(
     return { act, ...args } as unknown as Arguments<Name>
   }
   const failureSubject = (args: object) => (about === undefined ? subjectOf(name, args) : `${name} ${about}`)
+  const keyOf = (args: object) => `${account} ${failureSubject(args)}`
   const failureFor = (args: Args<Name>) =>
     typeof failure === 'string' ? failure : failure(args as Arguments<Name>)
   const act = useAct<Args<Name>, Result<Name>>(
     async (args, signal) => {
-      sentText.current = text === undefined ? null : unsentTextOf(account, text)
       const timer = setTimeout(() => announce('Waiting for the server…'), waitingNoticeDelay)
       return call(name, withId(args), signal, actRetryDelays).finally(() => clearTimeout(timer))
     },
@@ -80,16 +89,18 @@ export function useDeskAct<Name extends DeskActName>(
       queuesLatest,
       outlivesScreen: true,
       onOutcome({ error, response, isOpen, isCancelled }, args) {
+        const isOutdated = queuesLatest && latestPresses.get(keyOf(args))?.args !== args
         if (error === null) {
-          handleResponse(name, response, withId(args))
+          if (!isOutdated) handleResponse(name, response, withId(args))
+          onSaved?.(response, args)
           if (text !== undefined)
-            setUnsentText(account, text, (latest) => (latest === sentText.current ? null : latest))
+            setUnsentText(account, text, (latest) => (latest === sentTexts.current.get(args) ? null : latest))
         }
         if (once && !isTemporary(error))
           setUnsentText<KeptId>(account, nameOfId(name, args), (kept) =>
             kept?.says === JSON.stringify(args) ? null : kept,
           )
-        if (!isCancelled && !(error instanceof SignedOutError)) {
+        if (!isCancelled && !isOutdated && !(error instanceof SignedOutError)) {
           announce(error === null ? (success?.(response, args) ?? '') : '')
           if (error !== null && !isOpen)
             failedActs.add({
@@ -99,12 +110,19 @@ export function useDeskAct<Name extends DeskActName>(
               repeat: isTemporary(error) ? () => act.press(args) : undefined,
             })
         }
-        void refetch(stale)
+        void refetch(isOutdated ? [...stale, 'application'] : stale)
       },
     },
   )
   const press = (args: Args<Name>) => {
     screen.current = currentScreen()
+    if (text !== undefined) sentTexts.current.set(args, unsentTextOf(account, text))
+    if (queuesLatest) {
+      const latest = latestPresses.get(keyOf(args))
+      // An act that is tried again would replace this one.
+      if (latest?.cancel !== act.cancel) latest?.cancel()
+      latestPresses.set(keyOf(args), { args, cancel: act.cancel })
+    }
     failedActs.forgetOne(failureSubject(args))
     act.press(args)
   }

@@ -30,7 +30,7 @@ interface VersionedDraftOptions<Name extends DeskActName, Value> {
   /** The announcement after saving. */
   success: (saved: Result<Name>) => string
   /** Called only while its screen is open. */
-  onSaved?: (saved: Result<Name>) => void
+  onSuccess?: (saved: Result<Name>) => void
 }
 
 /** A form that edits a saved value. Until something is entered, it shows the current saved value. */
@@ -51,20 +51,20 @@ export interface VersionedDraft<Value> {
 export function useVersionedDraft<Name extends DeskActName, Value extends object>(
   options: VersionedDraftOptions<Name, Value>,
 ): VersionedDraft<Value> {
-  const { input, stored, version, call, argsOf, versionOf, success, onSaved } = options
+  const { input, stored, version, call, argsOf, versionOf, success, onSuccess } = options
   const [typed, setInput, about] = input
   const valueBeingSaved = useRef<Value>(null)
   const act = useDeskAct(call, {
     success,
     about,
-    onSuccess(saved) {
+    onSaved(saved) {
       const over = versionOf(saved)
       // Input entered while saving stays.
       setInput((latest) =>
         latest === null || isSame(latest.value, valueBeingSaved.current) ? null : { ...latest, over },
       )
-      onSaved?.(saved)
     },
+    onSuccess,
   })
   // Input equal to the saved value is no change: an earlier save may have succeeded without a response.
   const draft = typed === null || isSame(typed.value, stored) ? null : typed

@@ -17,6 +17,11 @@ const saved = (...args: Parameters<typeof decision>): Decision => ({
   ...decision(...args),
   state: 'saved',
   version: 2,
+  stopped: 0,
+})
+const withLetter = (decided: Decision): Decision => ({
+  ...decided,
+  ...(decided.state === 'saved' && { stopped: 1 }),
 })
 const stopped = (id: string): Decision => ({ ...decision(id), state: 'stopped' })
 const refusal = (
@@ -73,6 +78,12 @@ test.each<[string, DecisionAct]>([
   ],
   ['2 not saved', act(refused('1', 'declined'), refused('2', 'declined'))],
   ['Person 1: Accepted; stopped, 2 not changed', act(saved('1'), stopped('2'), stopped('3'))],
+  ['Person 1: Accepted; 1 letter stopped', act(withLetter(saved('1', 'declined')))],
+  [
+    '3 applications: Accepted; 2 letters stopped',
+    act(withLetter(saved('1')), saved('2'), withLetter(saved('3'))),
+  ],
+  ['Undone: Person 1 is New again; 1 letter stopped', act(withLetter(saved('1', 'accepted', 'new', true)))],
   // Undoing does not mention the former statuses.
   ['Undone: Person 1 is New again', act(saved('1', 'accepted', 'new', true))],
   [

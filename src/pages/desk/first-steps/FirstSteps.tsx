@@ -8,16 +8,16 @@ import { welcome } from '../data/switches.ts'
 import { useSwitch } from '../kit/switches.ts'
 import { useDeskAct } from '../data/useDeskAct.ts'
 import { SharePage } from './SharePage.tsx'
-import { isDone, linesOf } from './steps.ts'
+import { isDone, linesOf, type StepLine } from './steps.ts'
 import { usePageAddress } from './usePageAddress.ts'
 import { useFirstSteps } from './useFirstSteps.ts'
 
-/** The parts below the list: the page's address if nobody has applied, and the first steps until they are done or dismissed. */
+/** The parts below the list: the first steps until they are done or dismissed, and the page's address if nobody has applied. */
 export function BelowList({ isEmpty }: { isEmpty: boolean }) {
   return (
     <>
-      {isEmpty && <SharePage />}
       {useSwitch(welcome) && <DismissibleSteps />}
+      {isEmpty && <SharePage />}
     </>
   )
 }
@@ -43,40 +43,48 @@ function DismissibleSteps() {
 /** The first steps. The database knows whether some are done. Organisers tick the others for all of them. */
 export function StepList({ steps }: { steps: FirstSteps }) {
   const page = usePageAddress()
-  const tick = useDeskAct('desk_tick_step', {
-    success: (_steps, { is_done: isTicked }) => (isTicked ? 'Ticked.' : 'Not ticked any more.'),
-  })
   const lines = linesOf(steps, page)
-  const pending = tick.isPending ? tick.args : undefined
   return (
     <>
       <p className="layout-quiet">
         {lines.filter(({ step }) => isDone(steps, step)).length} of {lines.length} done.
       </p>
       <ul className="layout-lines first-steps-list">
-        {lines.map(({ step, words, link }) => (
-          <li key={step}>
-            {steps.done.includes(step) ? (
+        {lines.map((line) => (
+          <li key={line.step}>
+            {steps.done.includes(line.step) ? (
               <span className="first-steps-done">
-                {words} <b>Done</b>
+                {line.words} <b>Done</b>
               </span>
             ) : (
-              <Tick
-                isOn={pending?.step === step ? pending.is_done : steps.ticked.includes(step)}
-                onTick={(isOn) => tick.press({ step, is_done: isOn })}
-              >
-                {words}
-              </Tick>
+              <StepTick line={line} isOn={steps.ticked.includes(line.step)} />
             )}
-            {link && (
-              <a className="layout-link" href={link[1]}>
-                {link[0]}
+            {line.link && (
+              <a className="layout-link" href={line.link[1]}>
+                {line.link[0]}
               </a>
             )}
           </li>
         ))}
       </ul>
-      <ActProblems acts={[tick]} />
     </>
+  )
+}
+
+/** The checkbox of a step. Each has an act of its own, so that several can be ticked at once. */
+function StepTick({ line: { step, words }, isOn }: { line: StepLine; isOn: boolean }) {
+  const tick = useDeskAct('desk_tick_step', {
+    success: (_steps, { is_done: isTicked }) => (isTicked ? 'Ticked.' : 'Not ticked any more.'),
+  })
+  return (
+    <div>
+      <Tick
+        isOn={tick.isPending ? (tick.args?.is_done ?? isOn) : isOn}
+        onTick={(isTicked) => tick.press({ step, is_done: isTicked })}
+      >
+        {words}
+      </Tick>
+      <ActProblems acts={[tick]} />
+    </div>
   )
 }

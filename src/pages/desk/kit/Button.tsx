@@ -12,6 +12,24 @@ export interface ButtonProps extends Omit<ComponentProps<'button'>, 'type' | 'on
   onPress?: (event: MouseEvent<HTMLButtonElement>) => void
 }
 
+/** Milliseconds and pixels within which two taps are a double tap. */
+const doubleTap = { time: 500, distance: 24 }
+
+/** The last tap that pressed a button. */
+let lastTap = { timeStamp: -Infinity, clientX: 0, clientY: 0 }
+
+/**
+ * Whether a click is the second one of a double click, which would act on what replaces the pressed button. Safari on iPhones
+ * counts no clicks, so taps are compared.
+ */
+function isSecond({ detail, timeStamp, clientX, clientY }: MouseEvent): boolean {
+  if (detail !== 1 || !matchMedia('(pointer: coarse)').matches) return detail > 1
+  const isNear = Math.hypot(clientX - lastTap.clientX, clientY - lastTap.clientY) < doubleTap.distance
+  if (isNear && timeStamp - lastTap.timeStamp < doubleTap.time) return true
+  lastTap = { timeStamp, clientX, clientY }
+  return false
+}
+
 /** A button. */
 export function Button(props: ButtonProps) {
   const { about, isOff = false, isPending = false, onPress, children, ...others } = props
@@ -23,8 +41,7 @@ export function Button(props: ButtonProps) {
       aria-label={typeof children === 'string' && about ? `${children}: ${about}` : undefined}
       aria-disabled={isOff || undefined}
       aria-busy={isPending || undefined}
-      // The second click of a double click would act on what replaces the pressed button.
-      onClick={(event) => (isIdle && event.detail < 2 ? onPress?.(event) : event.preventDefault())}
+      onClick={(event) => (isIdle && !isSecond(event) ? onPress?.(event) : event.preventDefault())}
       {...others}
     >
       {children}

@@ -33,7 +33,7 @@ export function DraftEdit({ letter, input, setIsOpen }: DraftEditProps) {
     versionOf: (saved) => saved.seen,
     success: () => `${nameOfLetter(letter)}: changed`,
     // The form stays if text was entered while saving.
-    onSaved: () => setIsOpen(false),
+    onSuccess: () => setIsOpen(false),
   })
   const enter = (entered: Partial<LetterContent>) => {
     // Entering the saved text again must not close the form.

@@ -106,8 +106,14 @@ function ReleasedBar(props: ReleasedBarProps) {
   return (
     <section className="layout-row layout-notice" aria-label="On their way">
       <p className="letters-when">
-        {countOf(count, 'letter')} will be sent in{' '}
-        <span className="letters-clock">{clockOf(secondsLeft)}</span>.
+        {isOver && stop.error !== null ? (
+          `${countOf(count, 'letter')} may have been sent.`
+        ) : (
+          <>
+            {countOf(count, 'letter')} will be sent in{' '}
+            <span className="letters-clock">{clockOf(secondsLeft)}</span>.
+          </>
+        )}
       </p>
       <Button
         className=""

@@ -36,6 +36,8 @@ test.each([
 test.each([
   ['ada@gmial.com', true],
   ['ada@gmail.com', false],
+  ['ada@gmailcom', true],
+  ['ada.l@acme', true],
   // An organiser who reads blind gets no address.
   [null, false],
 ])('a letter to %s goes to a surely mistyped address: %s', (to, isSurelyMistyped) => {

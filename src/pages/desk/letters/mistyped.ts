@@ -30,9 +30,14 @@ export function meantEmail(email: string): string | undefined {
   return meantHost === host && meantEnding === ending ? undefined : `${local}${meantHost}.${meantEnding}`
 }
 
+/** Whether an email is surely mistyped. A name without a dot is not in the public domain name system. */
+export function isMistypedEmail(email: string): boolean {
+  return meantEmail(email) !== undefined || /@[^.]*$/.test(email)
+}
+
 /** Whether the address of a letter is surely mistyped, so that the letter does not reach the applicant. */
 export function isMistyped({ to }: Pick<Letter, 'to'>): boolean {
-  return to !== null && meantEmail(to) !== undefined
+  return to !== null && isMistypedEmail(to)
 }
 
 function meantBy(typos: Record<string, string>, typed: string) {

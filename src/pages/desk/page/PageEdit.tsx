@@ -69,7 +69,7 @@ function PageForm({ page, operator, isBuild }: PageFormProps) {
     argsOf: (entries) => ({ version, ...savedOf(entries) }),
     versionOf: (saved) => saved.version,
     success: () => 'Saved.',
-    onSaved: (saved) => queries.setQueryData(['page'], saved),
+    onSuccess: (saved) => queries.setQueryData(['page'], saved),
   })
   const { value: entries, enter } = draft
   const [tab, setTab] = useState<'Edit' | 'Preview'>('Edit')
