@@ -23,8 +23,11 @@ export function sentence(...content: (Node | string)[]): HTMLParagraphElement {
 
 /** Creates a button. The second click of a double click would press what replaces it. */
 export function button(label: string, className: string, press: () => void): HTMLButtonElement {
-  const onclick = ({ detail }: MouseEvent) => detail < 2 && press()
-  return element('button', { type: 'button', className, onclick }, label)
+  return element(
+    'button',
+    { onclick: (event) => event.detail < 2 && press(), className, type: 'button' },
+    label,
+  )
 }
 
 /**

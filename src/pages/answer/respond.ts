@@ -246,10 +246,9 @@ function questionsOf({ questions }: Invitation) {
 
 function changeButton(rsvp: Rsvp) {
   const change = button(changeLabel, 'quiet', () => {
-    const other = rsvpButton(rsvp === 'coming' ? 'not coming' : 'coming')
     const keep = button(keepLabel, 'quiet', () => show(keep, showInvitation))
-    // Enter that is held, or a second tap, only keeps the RSVP.
-    change.replaceWith(keep, other)
+    // Enter that is held only keeps the RSVP.
+    change.replaceWith(keep, rsvpButton(rsvp === 'coming' ? 'not coming' : 'coming'))
     keep.focus()
   })
   return change

@@ -108,7 +108,7 @@ function contentOf(withdrawal: Withdrawal): HTMLElement[] {
   const withdraw = button(withdrawLabel, 'second', () => {
     const confirm = button(confirmLabel, '', () => send(true, confirm))
     const keep = button(keepLabel, 'quiet', () => show(contentOf(withdrawal), keep))
-    // Phones do not say that a tap is the second of two. It only keeps the application.
+    // On iPhones, which count no taps, the second one of a double tap only keeps the application.
     show([sentence(questionSentence), keep, confirm], withdraw)
   })
   return [about, withdraw]

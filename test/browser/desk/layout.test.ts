@@ -335,6 +335,7 @@ test('the second click of a double click does not act on the next application', 
   await expect.poll(() => Promise.all(stored.map(({ id }) => desk.statusOf(id)))).toEqual(['accepted', 'new'])
 })
 
+// break: second-tap-decides
 test('the second tap of a double tap does not act on the next application, where clicks are not counted', async ({
   visitor,
 }) => {

@@ -11,6 +11,13 @@ export const browser: readonly Break[] = [
     replace: "[...new Set(origins), '*']",
   },
   {
+    id: 'second-tap-decides',
+    effect: 'The second tap of a double tap on an iPhone decides on the next application',
+    declaration: 'isSecond',
+    find: 'isNear && timeStamp',
+    replace: 'detail > 1 && timeStamp',
+  },
+  {
     id: 'tabs-move-during-press',
     effect: 'A tab that appears during a press moves the others, so that the click is lost',
     declaration: 'afterPress',

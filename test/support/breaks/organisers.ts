@@ -72,6 +72,14 @@ export const organisers: readonly Break[] = [
     replace: 'from auth.users where id = ${account.id}`',
   },
   {
+    id: 'earlier-token-invites',
+    promise: 'only an organiser who may do everything invites another, or removes one',
+    effect: 'A token from before the second factor invites',
+    declaration: 'requireAllRights',
+    find: 'aal })',
+    replace: 'aal: session.aal })',
+  },
+  {
     id: 'invitations-without-limit',
     promise: 'invitations send no flood of email',
     effect: 'An organiser may invite as many people as they like',
