@@ -105,6 +105,8 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await open(page)
     await page.getByLabel('Note').fill('Met in Lisbon. Asks good questions.')
     await page.getByRole('button', { name: 'Add note' }).click()
+    // The last announcement stays, whichever response comes last.
+    await page.getByRole('status').getByText('Note added').waitFor()
     await page.getByRole('button', { name: 'Shortlist', exact: true }).click()
     await page.getByRole('status').getByText('Shortlisted').waitFor()
   },
