@@ -289,8 +289,8 @@ const journeys: Record<string, (context: JourneyContext) => Promise<void>> = {
       ['2027-03-12', '2027-03-16', venue],
     )
     await browser.click('#place button')
-    await waitUntilTrue(browser, `${focused} === 'I cannot come'`)
-    await browser.press(' ')
+    await waitUntilTrue(browser, `${focused} === 'Keep it'`)
+    await pressButton(browser, 'I cannot come')
     await waitUntilTrue(browser, `${focused} === 'You are not coming. Thank you for telling us.'`)
     deepStrictEqual(await rsvpsOf(sql, guest), ['not coming', 'coming'])
     await browser.evaluate(`(location.hash = '#nobody', true)`)
