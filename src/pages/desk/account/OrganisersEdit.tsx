@@ -196,8 +196,8 @@ function OrganiserInvite({ auth, asMe, onInvited }: AccountPartProps & { onInvit
         <p className="layout-text">
           {last.link === null ? (
             <>
-              <bdi>{last.email}</bdi> is sent an email with a link that signs in once, within a day. If it
-              does not arrive, invite them again.
+              <bdi>{last.email}</bdi> gets an email with a link that signs in once, within a day. If it does
+              not arrive, invite them again.
             </>
           ) : (
             <>
