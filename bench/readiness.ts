@@ -1,6 +1,6 @@
 import { letterHealth } from '../src/server/letters/overview.ts'
 import { deliveryHealth } from '../src/server/deliveries/overview.ts'
-import { openTestDatabase } from '../test/support/database.ts'
+import { openEmbeddedDatabase } from '../test/support/database.ts'
 import { fill } from './growth.ts'
 import { printTable, spread } from './table.ts'
 
@@ -9,7 +9,7 @@ const applicationCount = 1_000_000
 
 /** Measures the queries of `/readyz` at 1,000,000 applications, with 0 to 1,000,000 deliveries waiting. */
 export async function benchReadiness(): Promise<void> {
-  const database = await openTestDatabase()
+  const database = await openEmbeddedDatabase()
   const sql = database.owner
   await fill(sql, applicationCount)
   const rows: string[][] = []
