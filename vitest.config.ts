@@ -1,6 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 
-import { LongestFirst } from './test/support/sequencer.ts'
+import { FilesInOrder } from './test/support/sequencer.ts'
 import { inlineScript } from './tools/plugins/inline-script.ts'
 import { moduleCache } from './tools/plugins/module-cache.ts'
 import { pageImages } from './tools/plugins/page-images.ts'
@@ -110,6 +110,6 @@ export default defineConfig({
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/unplugged-modules' },
     // Each worker reads imported files once. No test leaves a module changed.
     isolate: false,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: FilesInOrder },
   },
 })

@@ -1,6 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 
+import { deferred } from '../support/deferred.ts'
 import { addOrganiser, operatorSecret } from '../../src/server/auth/organisers.ts'
 import { startMailServer, type MailServer } from '../support/mail-server.ts'
 import { clientOf } from '../support/organiser.ts'
@@ -151,8 +152,7 @@ test('if a link is refused, the focus stays on its button', async ({ visitor }) 
 test('the typed email address carries over to the sign-in by password, and the focus stays', async ({
   visitor,
 }) => {
-  let release = () => {}
-  const released = new Promise<void>((resolve) => (release = resolve))
+  const { promise: released, resolve: release } = deferred()
   const page = await visitor.open(`${server.origin}/desk`, {}, (opened) =>
     opened.route('**/assets/*.js', async (route) => {
       await released

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 
+import { deferred } from '../support/deferred.ts'
 import type { Database } from '../../src/server/database/database.ts'
 import type { Sql } from '../../src/server/database/connection/sql.ts'
 import { createApp } from '../../src/server/app.ts'
@@ -64,8 +65,7 @@ test('the settings of an operator win', async () => {
 test('while the database cannot be read, the last words stay, and nobody waits for it', async () => {
   await sql()`update private.page set title = 'Slow'`
   let reads = 0
-  let thaw = () => {}
-  const thawed = new Promise<void>((resolve) => (thaw = resolve))
+  const { promise: thawed, resolve: thaw } = deferred()
   // Answers once. Later reads do not end, as those of a frozen database.
   const frozen = Object.assign(
     ((...given: Parameters<Sql>) => {

@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/dom'
 import { beforeEach, expect, test, vi } from 'vitest'
 
+import { deferred } from '../support/deferred.ts'
 import { waitingNoticeDelay } from '../../src/pages/desk/data/useDeskAct.ts'
 import { actCases, controlOf, prepareAct, type ActCase, type Step } from '../support/act-cases.ts'
 import { atTestEnd } from '../support/cleanup.ts'
@@ -75,8 +76,7 @@ function setOutcome({ network }: OpenedDesk, act: string, outcome: Combination['
   const tries = () => network.calls.filter((name) => name === act).length
   const releaseOthers = network.hold()
   if (outcome === 'offline') network.setOffline(true)
-  let release = () => {}
-  const released = new Promise<void>((resolve) => (release = resolve))
+  const { promise: released, resolve: release } = deferred()
   const end = network.route(act, async ({ send }) => {
     if (outcome === 'aborted') return disconnect()
     if (outcome === 'refused') return refusal()

@@ -1,6 +1,7 @@
 import { screen, waitFor } from '@testing-library/dom'
 import { expect, test, vi } from 'vitest'
 
+import { deferred } from '../support/deferred.ts'
 import { people } from '../support/applicants.ts'
 import { atTestEnd } from '../support/cleanup.ts'
 import {
@@ -226,8 +227,7 @@ test('More loads the next rows even if the list refreshes meanwhile', async () =
   const { press, network } = await desk.open()
   await button('More')
   await network.settled()
-  let release = () => {}
-  const released = new Promise<void>((resolve) => (release = resolve))
+  const { promise: released, resolve: release } = deferred()
   let responses = 0
   network.beforeNext('desk_list', () => {
     network.route('desk_list', async ({ send }) => {

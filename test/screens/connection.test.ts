@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/dom'
 import { expect, test } from 'vitest'
 
+import { deferred } from '../support/deferred.ts'
 import { sessionKey } from '../../src/client/stored-session.ts'
 import { people } from '../support/applicants.ts'
 import { heading, link, problems } from '../support/desk-parts.ts'
@@ -78,8 +79,7 @@ test('a note whose response comes after its screen was left, or never, is added 
   const [{ id } = { id: '' }] = await desk.store(people(1))
   const { network, press, follow, fill, announced } = await desk.open(`/applications/${id}`)
   const addAndLeave = async (note: string, count: number, response: (stored: Response) => Response) => {
-    let respond = () => {}
-    const hasLeft = new Promise<void>((resolve) => (respond = resolve))
+    const { promise: hasLeft, resolve: respond } = deferred()
     const end = network.route('desk_note', async ({ send }) => {
       const stored = await send()
       await hasLeft
@@ -183,8 +183,7 @@ test('a note is saved after its screen is left, its success is announced, and it
     await heading('Applications')
     release()
   }
-  let refuse = () => {}
-  const isRefused = new Promise<void>((resolve) => (refuse = resolve))
+  const { promise: isRefused, resolve: refuse } = deferred()
   network.route('desk_note', async () => {
     await isRefused
     return refusal()

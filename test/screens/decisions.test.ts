@@ -1,6 +1,7 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/dom'
 import { expect, test } from 'vitest'
 
+import { deferred } from '../support/deferred.ts'
 import { people } from '../support/applicants.ts'
 import { box, button, heading, pill, problems, rowStatus, tabs } from '../support/desk-parts.ts'
 import { deskScreensForTestFile } from '../support/desk-screens.ts'
@@ -147,8 +148,7 @@ test('an undo that waits for a lost response is reported as not sent, and nobody
   const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'L' }])
   const { user, network, press, announced } = await desk.open('/?status=all')
   await user.click(await box('Ada L'))
-  let isSaved = () => {}
-  const saved = new Promise<void>((resolve) => (isSaved = resolve))
+  const { promise: saved, resolve: isSaved } = deferred()
   const end = network.route('desk_decide', async ({ send }) => {
     await send()
     isSaved()

@@ -1,6 +1,7 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/dom'
 import { expect, test, vi } from 'vitest'
 
+import { deferred } from '../support/deferred.ts'
 import { people } from '../support/applicants.ts'
 import { atTestEnd } from '../support/cleanup.ts'
 import { button, focusedWords, heading, pill, problems, timeline } from '../support/desk-parts.ts'
@@ -9,13 +10,6 @@ import { beginEdition } from '../support/editions.ts'
 import { disconnect, refusal } from '../support/network.ts'
 
 const desk = deskScreensForTestFile()
-
-/** A moment that the test decides. Node.js 20 has no `Promise.withResolvers`. */
-function later() {
-  let resolve = () => {}
-  const come = new Promise<void>((done) => (resolve = done))
-  return { come, resolve: () => resolve() }
-}
 
 test('a note that is being written keeps the focus, whatever a response that arrives meanwhile removes', async () => {
   const [ada] = await desk.store([{ first_name: 'Ada', last_name: 'N' }])
@@ -51,9 +45,9 @@ test('the box of a form that was not saved after its screen was left goes once t
   const { fill, network, press, announced, goTo } = await desk.open('/door')
   const sentence = () => screen.findByLabelText('Sentence for applicants')
   await fill(await sentence(), 'We are full.')
-  const refused = later()
+  const refused = deferred()
   const end = network.route('desk_set_door', async () => {
-    await refused.come
+    await refused.promise
     return refusal('Not now.', 400, '22023')
   })
   await press('Save')
@@ -88,8 +82,7 @@ test('a stale read does not remove a newly added note from the screen', async ()
   await follow('Back')
   await heading('Applications')
   // The next read is answered at once, and its response arrives late.
-  let goOn = () => {}
-  const isLate = new Promise<void>((resolve) => (goOn = resolve))
+  const { promise: isLate, resolve: goOn } = deferred()
   const read = new Promise<void>((resolve) => {
     const end = network.route('desk_application', async ({ send }) => {
       end()
@@ -262,8 +255,8 @@ test('“Try again” sends the note that was pressed, and keeps the text that w
   const { user, fill, network, press, announced, goTo } = await desk.open(`/applications/${id}`)
   const note = () => screen.findByLabelText<HTMLTextAreaElement>('Note')
   await fill(await note(), 'Call her')
-  const held = later()
-  const end = network.route('desk_note', () => held.come.then(disconnect))
+  const held = deferred()
+  const end = network.route('desk_note', () => held.promise.then(disconnect))
   await press('Add note')
   goTo('/history')
   await heading('History')
@@ -285,8 +278,8 @@ test('the late failure of a mark does not ask to give it again once another one 
   const { user, network, announced, follow } = await desk.open(`/applications/${id}`, { goesOn: true })
   await screen.findByRole('region', { name: 'Your mark' })
   await network.settled()
-  const held = later()
-  const end = network.route('desk_mark', () => held.come.then(disconnect))
+  const held = deferred()
+  const end = network.route('desk_mark', () => held.promise.then(disconnect))
   await user.keyboard('1')
   await heading('Person 2')
   end()

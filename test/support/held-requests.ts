@@ -1,4 +1,5 @@
 import type { Page, Route } from 'playwright-core'
+import { deferred } from './deferred.ts'
 
 /**
  * Holds further requests of a page that match.
@@ -12,8 +13,7 @@ export async function holdRequests(
   url: string | RegExp,
   handle: (route: Route) => Promise<void> = (route) => route.continue(),
 ): Promise<() => void> {
-  let release = () => {}
-  const released = new Promise<void>((resolve) => (release = resolve))
+  const { promise: released, resolve: release } = deferred()
   await page.route(url, async (route) => {
     await released
     await handle(route)

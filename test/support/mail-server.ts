@@ -3,6 +3,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 
+import { deferred } from './deferred.ts'
 import { atTestEnd } from './cleanup.ts'
 
 /** A received email. */
@@ -170,8 +171,7 @@ export async function startTrickle(): Promise<{
   close(): Promise<void>
 }> {
   const sockets = new Set<Socket>()
-  let disconnect = () => {}
-  const disconnected = new Promise<void>((resolve) => (disconnect = resolve))
+  const { promise: disconnected, resolve: disconnect } = deferred()
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.write('220 here\r\n')

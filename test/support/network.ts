@@ -1,3 +1,4 @@
+import { deferred } from './deferred.ts'
 /** The network between the desk and its server, as a test controls it. */
 export interface Network {
   /** The functions and sign-in requests that the desk has called, in order, such as `desk_list` or `token`. */
@@ -95,8 +96,7 @@ export function interceptCalls(): { network: Network; restore: () => void } {
       addresses,
       route,
       hold(name) {
-        let resolve = () => {}
-        const released = new Promise<void>((done) => (resolve = done))
+        const { promise: released, resolve } = deferred()
         const end = route(name, async ({ send }) => {
           await released
           return send()

@@ -19,7 +19,7 @@ const order = [
 ]
 
 /** Runs files that wait first, and then one tier after another. */
-export class LongestFirst extends BaseSequencer {
+export class FilesInOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- Vitest's own order
     const sorted = await super.sort(files)

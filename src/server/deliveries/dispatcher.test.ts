@@ -2,6 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import type { ServerResponse } from 'node:http'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
+import { deferred } from '../../../test/support/deferred.ts'
 import { openTestDatabase } from '../../../test/support/database.ts'
 import { anApplication } from '../../../test/support/form.ts'
 import { resetDatabase } from '../../../test/support/reset.ts'
@@ -267,8 +268,7 @@ test('a server with an expired lease records nothing, and gives nothing back', a
 test('the dispatcher polls without being woken', async () => {
   const receiver = await startReceiver()
   const { log, written } = collectLog()
-  let polled = () => {}
-  const firstPoll = new Promise<void>((resolve) => (polled = resolve))
+  const { promise: firstPoll, resolve: polled } = deferred()
   const sql = wrapStatements(database.server, (run) => run().finally(() => polled()))
   const dispatcher = startDispatcher({ sql, receiver: { url: receiver.origin, secret }, log, interval: 20 })
   await firstPoll

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import { deferred } from '../../../test/support/deferred.ts'
 import { startWorker } from './worker.ts'
 
 const options = {
@@ -15,8 +16,7 @@ test('a worker polls again whenever it is woken', async () => {
   // Wakes the worker zero to nine microtasks after a claim, around the end of the poll.
   for (let moment = 0; moment < 10; moment += 1) {
     let polls = 0
-    let isWoken = () => {}
-    const woken = new Promise<void>((resolve) => (isWoken = resolve))
+    const { promise: woken, resolve: isWoken } = deferred()
     const wakeAfter = (microtasks: number) => {
       if (microtasks > 0) return queueMicrotask(() => wakeAfter(microtasks - 1))
       worker.wake()

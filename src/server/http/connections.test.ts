@@ -3,6 +3,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import fastify, { LogController } from 'fastify'
 import { expect, test } from 'vitest'
 
+import { deferred } from '../../../test/support/deferred.ts'
 import { boundConnections } from './connections.ts'
 
 const lines: { msg: string; closed: number }[] = []
@@ -15,8 +16,7 @@ async function listen() {
     logController: new LogController({ disableRequestLogging: true }),
   })
   boundConnections(app, { most: 10 })
-  let release = () => {}
-  const released = new Promise<void>((resolve) => (release = resolve))
+  const { promise: released, resolve: release } = deferred()
   app.get('/', () => 'here')
   app.get('/held', async () => {
     await released

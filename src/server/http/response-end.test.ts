@@ -3,14 +3,14 @@ import { connect, type AddressInfo } from 'node:net'
 import fastify from 'fastify'
 import { expect, test } from 'vitest'
 
+import { deferred } from '../../../test/support/deferred.ts'
 import { onResponseEnd } from './response-end.ts'
 
 test.each(['before', 'after'])(
   'the callback is called if the connection closes %s it is registered',
   async (when) => {
     const app = fastify()
-    let callback = () => {}
-    const called = new Promise<void>((resolve) => (callback = resolve))
+    const { promise: called, resolve: callback } = deferred()
     app.get('/', async (request, reply) => {
       const closed = once(request.raw.socket, 'close')
       if (when === 'after') onResponseEnd(reply, callback)
@@ -30,8 +30,7 @@ test.each(['before', 'after'])(
 test('the callback is called if the connection closes while the response waits behind another response', async () => {
   const app = fastify()
   let isCalled = false
-  let arrive = () => {}
-  const arrived = new Promise<void>((resolve) => (arrive = resolve))
+  const { promise: arrived, resolve: arrive } = deferred()
   const never = new Promise<string>(() => {})
   app.get('/first', () => never)
   app.get('/second', (_request, reply) => {

@@ -6,7 +6,7 @@ import { anApplication } from '../../../test/support/form.ts'
 import { storeDueLetters } from '../../../test/support/letters.ts'
 import { readMetrics } from '../../../test/support/metrics.ts'
 import { resetDatabase } from '../../../test/support/reset.ts'
-import { recordStatements } from '../../../test/support/sql.ts'
+import { recordStatements, wrapStatements } from '../../../test/support/sql.ts'
 import { version } from '../../settings/version.ts'
 import { insertApplications, sentRowsOf } from '../applications/insert.ts'
 import { visitor } from '../database/connection/pools.ts'
@@ -149,6 +149,21 @@ test('applications are counted once a minute, however often the metrics are read
   for (let count = 0; count < 3; count += 1) await scrape(origin)
   const counting = (table: string) => statements.filter((text) => text.includes(`from ${table}`)).length
   expect(counting('public.retreat_applications')).toBe(1)
+})
+
+test('a count that failed is not begun again by the next scrape', async () => {
+  let counts = 0
+  const sql = wrapStatements(database.server, async (run, text) => {
+    if (!text.includes('from public.retreat_applications')) return run()
+    counts += 1
+    throw new Error('no answer')
+  })
+  const origin = await start({ sql })
+  for (let scrapes = 0; scrapes < 3; scrapes += 1) {
+    const { values } = await scrape(origin)
+    expect(Object.keys(values).filter((name) => name.startsWith('unplugged_applications'))).toEqual([])
+  }
+  expect(counts).toBe(1)
 })
 
 test('the start of the process is the same at each scrape', async () => {

@@ -1,6 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, expect, test, vi } from 'vitest'
 
+import { deferred } from '../../../test/support/deferred.ts'
 import { defaultLook } from '../../design/look.ts'
 import { anonKey, bearerOf, startSignIn, type SignInServer } from '../../../test/support/sign-in.ts'
 import { wrapStatements } from '../../../test/support/sql.ts'
@@ -180,8 +181,7 @@ test('slow calls of one organiser do not delay another organiser', async () => {
   const { owner } = server.database
   const { client: another } = await server.signedIn()
   let release = () => {}
-  let reportLocked = () => {}
-  const locked = new Promise<void>((resolve) => (reportLocked = resolve))
+  const { promise: locked, resolve: reportLocked } = deferred()
   const lock = owner.begin(async (sql) => {
     await sql`select pg_advisory_xact_lock(4711)`
     reportLocked()

@@ -108,8 +108,9 @@ begin
 end
 $$;
 
--- Records a change of an organiser. If a server sends emails, it tells that organiser and everybody who may do everything. `detail`: the email
--- (`organiser`), and what changed: `is_reader`, `is_removed`, or the account that was `invited`.
+-- Records a change of an organiser. If a server sends emails, it tells that organiser, unless they were removed or invited, and
+-- everybody who may do everything. `detail`: the email (`organiser`), and what changed: `is_reader`, `is_removed`, or the account
+-- that was `invited`.
 create function private.write_down_organiser(author text, detail jsonb) returns void
   language plpgsql set search_path = ''
 as $$
@@ -173,7 +174,7 @@ as $$
 declare
   new_name text := nullif(private.trimmed(coalesce(name, '')), '');
 begin
-  if char_length(new_name) > 60 or new_name ~ '[[:cntrl:]@]'
+  if char_length(new_name) > 60 or new_name like '%@%'
     or translate(new_name, translate(private.blanks(), E' \u200c\u200d', ''), '') <> new_name
   then
     raise exception 'A name has at most 60 characters, no “@” and no invisible characters.' using errcode = '22023';

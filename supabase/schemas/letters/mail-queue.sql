@@ -289,10 +289,7 @@ begin
       'is_overdue', private.is_overdue(claimed), 'was_sending', was_sending,
       'is_confirmation', is_confirmation, 'is_added', application.added_by is not null,
       -- Applicants get no organiser's email.
-      'added_by', (
-        select name from private.organisers join auth.users on users.id = account_id
-        where name is not null and private.unicode_email(users.email) = application.added_by limit 1
-      ),
+      'added_by', nullif(private.author_shown(application.added_by), application.added_by),
       'retreat', case when is_confirmation then private.retreat(application.edition) end
     )
     from public.retreat_applications as application cross join private.letter_settings

@@ -1,6 +1,7 @@
 import type { Page, Request } from 'playwright-core'
 import { expect } from 'vitest'
 
+import { deferred } from '../../support/deferred.ts'
 import { people } from '../../support/applicants.ts'
 import { recordCalls, deskForTestFile, getDesk } from '../../support/desk-page.ts'
 import { settle } from '../../support/refresh.ts'
@@ -16,8 +17,7 @@ test('the first list needs little script, and is requested once, before the scri
   await desk.store(people(1))
   let calledFunctions: string[] = []
   let bytes = 0
-  let release = () => {}
-  const released = new Promise<void>((resolve) => (release = resolve))
+  const { promise: released, resolve: release } = deferred()
   const opening = desk.open(visitor, '', {
     isNew: true,
     prepare: async (opened) => {

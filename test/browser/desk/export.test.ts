@@ -3,6 +3,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 
+import { deferred } from '../../support/deferred.ts'
 import { csvHeader, deskColumns } from '../../../src/application/csv.ts'
 import { readCsv } from '../../support/csv.ts'
 import { beginEdition, removeEditions } from '../../support/editions.ts'
@@ -166,8 +167,7 @@ test('a download uses a typed search before the list does, and typing does not s
 
   await field.fill('')
   await page.getByText('Ada 2499').waitFor()
-  let release = () => {}
-  const released = new Promise<void>((resolve) => (release = resolve))
+  const { promise: released, resolve: release } = deferred()
   await page.route('**/rpc/desk_export', async (route) => {
     await released
     await route.continue()

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
+import { deferred } from '../../support/deferred.ts'
 import { operatorSecret } from '../../../src/server/auth/organisers.ts'
 import { people } from '../../support/applicants.ts'
 import { deskForTestFile, getDesk } from '../../support/desk-page.ts'
@@ -146,8 +147,7 @@ test('typed text survives Back and a reload, and is gone after its author signs 
   // The text is also saved if the screen is left before the response.
   await sentence.fill('We are very full.')
   const request = page.waitForRequest(addressOf('set_door'))
-  let release = () => {}
-  const released = new Promise<void>((resolve) => (release = resolve))
+  const { promise: released, resolve: release } = deferred()
   const happened = new Promise<void>((resolve) => {
     void page.route(addressOf('set_door'), async (route) => {
       await route.fetch()

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
+import { deferred } from '../../support/deferred.ts'
 import { people } from '../../support/applicants.ts'
 import { recordCalls, deskForTestFile, focused, getDesk } from '../../support/desk-page.ts'
 import { holdRequests } from '../../support/held-requests.ts'
@@ -283,8 +284,7 @@ test('if the session ends while the first list is shown, the sign-in appears wit
   visitor.allowConsoleError(/Failed to load resource/)
   await desk.store(people(1))
   const client = await desk.signedIn('mary@example.org')
-  let release = () => {}
-  const released = new Promise<void>((resolve) => (release = resolve))
+  const { promise: released, resolve: release } = deferred()
   const page = await desk.open(visitor, '', {
     as: { email: 'mary@example.org', client },
     skipsWait: true,

@@ -30,12 +30,12 @@ begin
     raise exception 'The number does not match: these are % letters.', cardinality(wanted) using errcode = '22023';
   elsif not private.begin_act(act, 'desk_release', letters::text, again::text) then
     return (
-      select jsonb_agg(
+      select coalesce(jsonb_agg(
         case when former ->> 'outcome' = 'released' and exists (
           select from private.letters as draft where draft.id = (former ->> 'id')::uuid and state = 'draft'
         ) then former || '{"outcome": "changed"}' else former end
         order by position
-      )
+      ), '[]')
       from private.acts cross join jsonb_array_elements(result) with ordinality as outcomes (former, position)
       where acts.act = desk_release.act
     );

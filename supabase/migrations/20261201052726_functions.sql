@@ -1,7 +1,8 @@
 -- The functions that changed since the last release. `npm run schema` writes this file: edit the declared schema instead.
 
--- Records a change of an organiser. If a server sends emails, it tells that organiser and everybody who may do everything. `detail`: the email
--- (`organiser`), and what changed: `is_reader`, `is_removed`, or the account that was `invited`.
+-- Records a change of an organiser. If a server sends emails, it tells that organiser, unless they were removed or invited, and
+-- everybody who may do everything. `detail`: the email (`organiser`), and what changed: `is_reader`, `is_removed`, or the account
+-- that was `invited`.
 create or replace function private.write_down_organiser(author text, detail jsonb) returns void
   language plpgsql set search_path = ''
 as $$
@@ -33,7 +34,7 @@ as $$
 declare
   new_name text := nullif(private.trimmed(coalesce(name, '')), '');
 begin
-  if char_length(new_name) > 60 or new_name ~ '[[:cntrl:]@]'
+  if char_length(new_name) > 60 or new_name like '%@%'
     or translate(new_name, translate(private.blanks(), E' \u200c\u200d', ''), '') <> new_name
   then
     raise exception 'A name has at most 60 characters, no “@” and no invisible characters.' using errcode = '22023';
@@ -109,10 +110,7 @@ begin
       'is_overdue', private.is_overdue(claimed), 'was_sending', was_sending,
       'is_confirmation', is_confirmation, 'is_added', application.added_by is not null,
       -- Applicants get no organiser's email.
-      'added_by', (
-        select name from private.organisers join auth.users on users.id = account_id
-        where name is not null and private.unicode_email(users.email) = application.added_by limit 1
-      ),
+      'added_by', nullif(private.author_shown(application.added_by), application.added_by),
       'retreat', case when is_confirmation then private.retreat(application.edition) end
     )
     from public.retreat_applications as application cross join private.letter_settings
@@ -273,12 +271,12 @@ begin
     raise exception 'The number does not match: these are % letters.', cardinality(wanted) using errcode = '22023';
   elsif not private.begin_act(act, 'desk_release', letters::text, again::text) then
     return (
-      select jsonb_agg(
+      select coalesce(jsonb_agg(
         case when former ->> 'outcome' = 'released' and exists (
           select from private.letters as draft where draft.id = (former ->> 'id')::uuid and state = 'draft'
         ) then former || '{"outcome": "changed"}' else former end
         order by position
-      )
+      ), '[]')
       from private.acts cross join jsonb_array_elements(result) with ordinality as outcomes (former, position)
       where acts.act = desk_release.act
     );
