@@ -27,11 +27,16 @@ begin
     elsif claimed.letter_id is not null then
       perform from public.retreat_applications where id = claimed.application_id for key share;
     end if;
-    perform from private.deliveries
-      where id = delivery and attempts = attempt and deliveries.state = 'sending' and (recalled_at is not null) = is_recalled
-      for update;
-    -- Repeat if the recall changed between the two statements.
-    exit when found;
+    begin
+      perform from private.deliveries
+        where id = delivery and attempts = attempt and deliveries.state = 'sending' and (recalled_at is not null) = is_recalled
+        for update;
+      exit when found;
+      raise serialization_failure;
+    exception when serialization_failure then
+      -- The recall changed between the two statements. The row was locked nevertheless. It is unlocked here, since the application
+      -- is locked before it.
+    end;
   end loop;
   -- Locks the postman's row before invitations, as a claim does.
   if record_delivery.state = 'done' and claimed.kind in ('letter', 'receipt', 'notice', 'test') then

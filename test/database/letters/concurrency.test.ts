@@ -54,6 +54,13 @@ async function decide(id: string, status: string) {
   expect(await codeOf('decide', { act: crypto.randomUUID(), decisions })).toBe('')
 }
 
+/** Puts the drafts to an application on their way. */
+async function sendDrafts(id: string) {
+  const drafts = (await lettersOf([id])).filter(({ state }) => state === 'draft')
+  const letters = drafts.map(({ id: letter, seen }) => ({ id: letter, seen }))
+  expect(await codeOf('release', { act: crypto.randomUUID(), letters })).toBe('')
+}
+
 const waitingCalls = (name: string) =>
   owner`select from pg_stat_activity where wait_event_type = 'Lock' and query like ${`%desk_${name}%`}`
 
@@ -161,6 +168,35 @@ test('a server that claims a letter does not wait for an organiser who acts on t
       await owner`select from private.letters where id = ${draft?.id ?? ''} for key share nowait`,
     ).toHaveLength(1)
   })
+})
+
+// break: result-keeps-row-while-waiting
+test('a result that meets a letter being stopped holds no row of it while it waits for its application, so that nobody deadlocks', async () => {
+  const id = await store()
+  await decide(id, 'accepted')
+  await sendDrafts(id)
+  const claim = await claimLetter(owner)
+  if (claim === undefined) throw new Error('No letter is on its way.')
+  const { id: delivery } = claim
+  const waiting = () => owner`
+    select pg_blocking_pids(pid) as by from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_delivery%'`
+  const { recording } = await owner.begin(async (acting) => {
+    const [{ pid }] = await acting<[{ pid: number }]>`select pg_backend_pid() as pid`
+    await acting`select from public.retreat_applications where id = ${id} for no key update`
+    const { call } = await owner.begin(async (stopping) => {
+      await stopping`update private.deliveries set recalled_at = now() where id = ${delivery}`
+      const recorded = record(owner, claim, { result: 'done', code: 250 })
+      await expect.poll(waiting).toHaveLength(1)
+      return { call: recorded }
+    })
+    await expect.poll(waiting).toEqual([{ by: [pid] }])
+    await acting`select from private.deliveries where id = ${delivery} for update nowait`
+    return { recording: call }
+  })
+  await recording
+  expect(await owner`select state from private.deliveries where id = ${delivery}`).toEqual([
+    { state: 'done' },
+  ])
 })
 
 test('removing a template waits while drafts are made from it, and removes these drafts too', async () => {

@@ -101,6 +101,14 @@ update private.statuses set set_at = now();`,
     replace: 'order by id desc for',
   },
   {
+    id: 'result-keeps-row-while-waiting',
+    effect:
+      'A result that meets a letter being stopped keeps its row locked while it waits for the application',
+    declaration: 'private.record_delivery',
+    find: 'raise serialization_failure;',
+    replace: 'null;',
+  },
+  {
     id: 'two-letters-at-once',
     effect: 'Two letters to one person are sent at the same time',
     declaration: 'private.due_mail',
