@@ -5,9 +5,12 @@ import { inlineScript } from './tools/plugins/inline-script.ts'
 import { moduleCache } from './tools/plugins/module-cache.ts'
 import { pageImages } from './tools/plugins/page-images.ts'
 import { pageScripts } from './tools/plugins/page-scripts.ts'
+import { sqlTexts } from './tools/plugins/sql-texts.ts'
 import { versionOf } from './tools/version.js'
 
 const version = versionOf('.')
+/** The same as in vite.config.ts. */
+const define = { 'import.meta.env.VERSION': JSON.stringify(version) }
 
 const sourceTests = 'src/**/*.test.{ts,tsx}'
 /**
@@ -58,29 +61,34 @@ function tier(
 ) {
   const { exclude = [], setupFiles = [] } = options
   return {
-    extends: true as const,
-    // Tests that run the server in the process of the test need its pages there.
-    plugins: globalSetup.length > 0 ? [pageScripts(), pageImages(), inlineScript()] : [],
+    define,
+    plugins: [
+      moduleCache(version),
+      // Tests that run the server in the process of the test need its pages there.
+      ...(globalSetup.length > 0 ? [pageScripts(), pageImages(), inlineScript(), sqlTexts()] : []),
+    ],
     test: {
       name,
       include,
       exclude: [...configDefaults.exclude, ...exclude],
       globalSetup,
-      setupFiles,
+      setupFiles: ['test/support/setup/scopes.ts', ...setupFiles],
       // Messages name commands as npm runs them, also if Vitest was started without npm.
       env: { npm_lifecycle_event: 'test' },
       // CI shuffles the tests. Those of deployment are stories of one installed program.
       sequence: { shuffle: { tests: process.env['SHUFFLE'] === 'tests' && name !== 'deployment' } },
       testTimeout: timeouts[name],
       hookTimeout: timeouts[name],
+      expect: { poll: { timeout: 20_000 } },
+      // Most objects of a test are short-lived. With the default, Node.js collects garbage more often, for a twentieth of the time.
+      execArgv: ['--max-semi-space-size=64'],
+      // Each worker reads imported files once. No test leaves a module changed.
+      isolate: false,
     },
   }
 }
 
 export default defineConfig({
-  // The same as in vite.config.ts.
-  define: { 'import.meta.env.VERSION': JSON.stringify(version) },
-  plugins: [moduleCache(version)],
   test: {
     projects: [
       // Browser tests, and other tests of whole programs. This project is the first, since its setup begins the build.
@@ -100,16 +108,10 @@ export default defineConfig({
       // The product with other software, such as nginx, pgbouncer and the Supabase CLI.
       tier('deployment', ['test/deployment/*.test.ts'], wholeSetup, whole),
     ],
-    setupFiles: 'test/support/setup/scopes.ts',
-    expect: { poll: { timeout: 20_000 } },
     // Most tests wait for PostgreSQL, a browser or a timeout. A fourth worker takes more processor time than it uses of idle time:
     // each reads all modules and starts a PostgreSQL.
     maxWorkers: 3,
-    // Most objects of a test are short-lived. With the default, Node.js collects garbage more often, for a twentieth of the time.
-    execArgv: ['--max-semi-space-size=64'],
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/unplugged-modules' },
-    // Each worker reads imported files once. No test leaves a module changed.
-    isolate: false,
     sequence: { sequencer: FilesInOrder },
   },
 })

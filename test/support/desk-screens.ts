@@ -112,13 +112,12 @@ export function deskScreensForTestFile(settings: Parameters<typeof startSignIn>[
   const sql = () => running().server.database.owner
 
   beforeAll(async () => {
-    const server = await startSignIn(settings)
-    await loadScreens()
-    parts = {
-      server,
-      ada: await server.signedIn('ada@example.org'),
-      bob: await server.signedIn('bob@example.org'),
-    }
+    const [server] = await Promise.all([startSignIn(settings), loadScreens()])
+    const [ada, bob] = await Promise.all([
+      server.signedIn('ada@example.org'),
+      server.signedIn('bob@example.org'),
+    ])
+    parts = { server, ada, bob }
   })
   beforeEach(() => resetDatabase(sql()))
   // This hook runs before the desk is closed.

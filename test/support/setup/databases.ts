@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -28,7 +29,7 @@ const sources = [
  */
 export default async function setup(): Promise<void> {
   if (process.env['PREPARED_DATABASE'] !== undefined) return
-  const entry = join(cache, await digestOfSources())
+  const entry = join(cache, digestOfSources())
   const { path } = await temporaryDirectory()
   const [cluster, database] = [join(path, 'cluster'), join(path, 'database')]
   process.env['PREPARED_CLUSTER'] = cluster
@@ -67,18 +68,22 @@ async function remove(path: string) {
   await rm(renamed, { recursive: true, force: true })
 }
 
+/** Copies both databases at the same time. If it fails, no copying goes on. */
 async function copy(from: string, to: string) {
-  await promisify(execFile)('cp', ['-a', `${from}/.`, to])
+  const folders = ['cluster', 'database'].map((name) => join(from, name))
+  const copies = folders.map((folder) => promisify(execFile)('cp', ['-a', folder, to]))
+  await Promise.allSettled(copies)
+  await Promise.all(copies)
 }
 
 /** A digest of all that decides what a prepared database contains, and of the user, whom PostgreSQL's files belong to. */
-async function digestOfSources() {
+function digestOfSources() {
   const digest = createHash('sha256').update(`${process.getuid?.()}`)
   for (const source of sources) {
-    const isFolder = (await stat(source)).isDirectory()
-    const names = isFolder ? await readdir(source, { recursive: true }) : ['']
+    const isFolder = statSync(source).isDirectory()
+    const names = isFolder ? readdirSync(source, { recursive: true, encoding: 'utf8' }) : ['']
     for (const name of names.filter((each) => !isFolder || /(?<!\.test)\.(sql|ts)$/.test(each)).toSorted()) {
-      digest.update(`\0${join(source, name)}\0`).update(await readFile(join(source, name)))
+      digest.update(`\0${join(source, name)}\0`).update(readFileSync(join(source, name)))
     }
   }
   return digest.digest('hex').slice(0, 32)
