@@ -198,7 +198,7 @@ test('stopping all letters hides their countdown, and resuming gives them a new 
   await user.click(await screen.findByRole('button', { name: 'Send the stopped letter' }))
   await announced('1 letter will be sent in 1:00.')
   const bar = await screen.findByRole('region', { name: 'On their way' })
-  expect(bar.textContent).toMatch(/^1 letter will be sent in (1:00|0:\d\d)\./)
+  await waitFor(() => expect(bar.textContent).toMatch(/^1 letter to .+ will be sent in (1:00|0:\d\d)\./))
   expect(await desk.sql`select from private.deliveries where due_at > now() + interval '1 minute'`).toEqual(
     [],
   )

@@ -121,8 +121,11 @@ export interface LettersOverview {
   templates: (Template & { drafts: Count })[]
   /** Drafts of letters to one person. */
   personal: Count
-  /** Letters that one act released and that can still be stopped, with the act's id and the seconds until they are sent. */
-  leaving: { act: string; count: number; seconds: number }[]
+  /**
+   * Letters that one act released and that can still be stopped, with the act's id and the seconds until they are sent. A single
+   * recipient has a `name`, unless it is hidden or not read yet.
+   */
+  leaving: { act: string; count: number; seconds: number; name?: string | null }[]
   states: Record<OutboxState, Count>
 }
 

@@ -116,7 +116,7 @@ create function private.write_down_letters(author text, detail jsonb) returns vo
 
 -- The state of all letters: the drafts of each template, the letters that did not arrive, and whether a server sends them.
 -- Counts go up to a thousand, as for applications.
-create function private.letters_overview() returns jsonb
+create function private.letters_overview(blind boolean) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
 begin
@@ -149,11 +149,15 @@ begin
         select private.up_to_thousand(count(*))
         from (select from private.letters where state = 'draft' and coalesce(template, '') = '' limit 1001) as counted
       ),
-      -- Released letters that can still be stopped, by act.
+      -- Released letters that can still be stopped, by act. A single recipient has a name.
       'leaving', (
-        select coalesce(jsonb_agg(to_jsonb(leaving) order by seconds), '[]')
+        select coalesce(jsonb_agg(jsonb_build_object('act', act, 'count', count,
+          'seconds', ceil(extract(epoch from due_at - now()))::integer, 'name', case
+            when count = 1 and not blind
+            then (select private.full_name(application) from public.retreat_applications as application where id = recipients[1])
+          end) order by due_at), '[]')
         from (
-          select act, count(distinct application_id), ceil(extract(epoch from max(due_at) - now()))::integer as seconds
+          select act, count(distinct application_id), array_agg(application_id) as recipients, max(due_at) as due_at
           from private.deliveries
           where kind in ('letter', 'decision') and state = 'waiting' and due_at > now() and attempts = 0
           group by act

@@ -31,7 +31,7 @@ test.for([
     await storeLetter(desk.sql, id?.id ?? '', { template: 'Travel', dueIn: 62 })
     const page = await desk.open(visitor, '/letters', { prepare: (opened) => opened.clock.install() })
     const bar = page.getByRole('region', { name: 'On their way' })
-    await bar.getByText(/^1 letter will be sent in (1:00|0:5\d)\.$/).waitFor()
+    await bar.getByText(/^1 letter to Zoë Zola will be sent in (1:00|0:5\d)\.$/).waitFor()
     await getDesk(page).button(focusOn).focus()
     await desk.sql`update private.deliveries set due_at = now() where kind = 'letter'`
     await page.clock.fastForward(60_000)

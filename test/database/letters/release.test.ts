@@ -316,6 +316,23 @@ test('resumed letters can be stopped for another minute, even if resuming is rep
   ).toEqual([{ application_id: ada }])
 })
 
+test('letters on their way name a single recipient, and nobody to a blind reader', async () => {
+  for (const email of ['b@example.org', 'c@example.org']) await decide(await store({ email }), 'accepted')
+  await release((await drafts()).letters)
+  await decide(await store({ first_name: 'Grace', last_name: 'Hopper' }), 'accepted')
+  await release((await drafts()).letters)
+  const leavingTo = async (caller = client()) =>
+    (await ask<LettersOverview>('letters', {}, caller)).leaving.map(({ count, name }) => [count, name])
+  expect(await leavingTo()).toEqual([
+    [2, null],
+    [1, 'Grace Hopper'],
+  ])
+  expect(await leavingTo(await blindReader())).toEqual([
+    [2, null],
+    [1, null],
+  ])
+})
+
 test('stopping all letters is recorded once', async () => {
   const isStopped = async () => (await ask<{ postman: { stopped: boolean } }>('letters')).postman.stopped
   expect(await isStopped()).toBe(false)

@@ -17,6 +17,8 @@ interface ReleasedLetters {
   /** The only one of them that the bar is about; undefined for all. */
   letter?: string | undefined
   count: number
+  /** The name of the only recipient, where the screen does not say whose letter it is. */
+  name?: string | null | undefined
   /** Seconds from the read of the overview until they are sent. */
   seconds: number
   /** When they are sent, in milliseconds since 1970 by this browser's clock. */
@@ -39,7 +41,7 @@ export function UndoSend({ letters }: { letters?: readonly Letter[] }) {
     .flatMap((each): Omit<ReleasedLetters, 'until'>[] => {
       if (!letters) return [each]
       const letter = letters.find(({ act, state }) => act === each.act && state === 'waiting')
-      return letter ? [{ ...each, count: 1, letter: letter.id }] : []
+      return letter ? [{ ...each, count: 1, name: undefined, letter: letter.id }] : []
     })
     .map((each) => ({ ...each, seconds: Math.min(each.seconds, maxSeconds) }))
     .map((each) => ({ ...each, until: dataUpdatedAt + each.seconds * 1000 }))
@@ -70,7 +72,7 @@ interface ReleasedBarProps extends ReleasedLetters {
 }
 
 function ReleasedBar(props: ReleasedBarProps) {
-  const { act, letter, count, seconds, until, isStopped, onStop, onStopped } = props
+  const { act, letter, count, name, seconds, until, isStopped, onStop, onStopped } = props
   const [now, setNow] = useState(() => Date.now())
   // `now` may be up to a second older than the read.
   const secondsLeft = Math.max(0, Math.min(Math.ceil(seconds), Math.ceil((until - now) / 1000)))
@@ -110,8 +112,14 @@ function ReleasedBar(props: ReleasedBarProps) {
           `${countOf(count, 'letter')} may have been sent.`
         ) : (
           <>
-            {countOf(count, 'letter')} will be sent in{' '}
-            <span className="letters-clock">{clockOf(secondsLeft)}</span>.
+            {countOf(count, 'letter')}
+            {name && (
+              <>
+                {' '}
+                to <bdi>{name}</bdi>
+              </>
+            )}{' '}
+            will be sent in <span className="letters-clock">{clockOf(secondsLeft)}</span>.
           </>
         )}
       </p>

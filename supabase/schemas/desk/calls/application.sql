@@ -13,7 +13,7 @@ begin
   return private.application_details(application, me.blind, hides_private => me.is_reader) || case when me.is_reader
     then jsonb_build_object('letters', private.sent_letters_of(array[application], true))
     else jsonb_build_object(
-      'letters', private.letters_of(array[application], me.blind), 'overview', private.letters_overview(),
+      'letters', private.letters_of(array[application], me.blind), 'overview', private.letters_overview(me.blind),
       'failed_at', case when not me.blind then (
         select private.last_failure(private.address_of(id, email)) from public.retreat_applications where id = application
       ) end) end

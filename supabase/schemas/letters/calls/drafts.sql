@@ -15,7 +15,7 @@ declare
     order by array_position(occasions, coalesce(template, '')), drafted_at, id limit 50
   );
 begin
-  return jsonb_build_object('letters', private.drafts_shown(ids, me.blind), 'overview', private.letters_overview(), 'next', (
+  return jsonb_build_object('letters', private.drafts_shown(ids, me.blind), 'overview', private.letters_overview(me.blind), 'next', (
     select jsonb_build_object('position', array_position(occasions, coalesce(template, '')), 'at', drafted_at, 'id', id)
     from private.letters where id = ids[50]
   ));

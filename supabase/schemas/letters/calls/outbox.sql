@@ -36,7 +36,7 @@ begin
   else
     raise exception 'The state must be waiting, refused or given up.' using errcode = '22023';
   end if;
-  return jsonb_build_object('letters', private.letter_deliveries_shown(ids, me.blind), 'overview', private.letters_overview(),
+  return jsonb_build_object('letters', private.letter_deliveries_shown(ids, me.blind), 'overview', private.letters_overview(me.blind),
     'retriable', to_jsonb(retriable), 'next', (
     select jsonb_build_object('at', queued_at, 'id', id) from private.deliveries where id = ids[50]
   ));

@@ -119,6 +119,79 @@ begin
 end
 $$;
 
+drop function if exists private.letters_overview();
+
+-- The state of all letters: the drafts of each template, the letters that did not arrive, and whether a server sends them.
+-- Counts go up to a thousand, as for applications.
+create or replace function private.letters_overview(blind boolean) returns jsonb
+  language plpgsql stable set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_object(
+      'settings', (
+        select jsonb_build_object('version', version, 'reply_to', reply_to, 'receipts', receipts,
+          'confirmations', confirmations, 'hold_seconds', extract(epoch from hold)::integer)
+        from private.letter_settings
+      ),
+      'postman', jsonb_build_object(
+        'is_there', private.is_recent(seen_at), 'is_automation_there', private.is_recent(automation_seen_at),
+        'is_webhook_there', private.is_recent(webhook_seen_at),
+        'stopped', stopped,
+        'paused_until', case when paused_until > now() then paused_until end, 'problem', problem,
+        'is_checking', check_wanted_at > checked_at and private.is_recent(check_wanted_at),
+        'checked_at', nullif(checked_at, '-infinity'), 'findings', findings
+      ),
+      'has_no_site', exists (select from private.places where site = ''),
+      'without_link', to_jsonb(private.told_without_link()),
+      'templates', (
+        select jsonb_agg(private.template_shown(template) || jsonb_build_object('drafts', (
+          select private.up_to_thousand(count(*))
+          from (select from private.letters where state = 'draft' and coalesce(letters.template, '') = name limit 1001) as counted
+        )) order by array_position('{received,accepted,waitlisted,declined,reminder,confirmed,questions}', name), name)
+        from private.templates as template
+      ),
+      -- Drafts of letters to one person.
+      'personal', (
+        select private.up_to_thousand(count(*))
+        from (select from private.letters where state = 'draft' and coalesce(template, '') = '' limit 1001) as counted
+      ),
+      -- Released letters that can still be stopped, by act. A single recipient has a name.
+      'leaving', (
+        select coalesce(jsonb_agg(jsonb_build_object('act', act, 'count', count,
+          'seconds', ceil(extract(epoch from due_at - now()))::integer, 'name', case
+            when count = 1 and not blind
+            then (select private.full_name(application) from public.retreat_applications as application where id = recipients[1])
+          end) order by due_at), '[]')
+        from (
+          select act, count(distinct application_id), array_agg(application_id) as recipients, max(due_at) as due_at
+          from private.deliveries
+          where kind in ('letter', 'decision') and state = 'waiting' and due_at > now() and attempts = 0
+          group by act
+        ) as leaving
+      ),
+      'states', (
+        select jsonb_object_agg(name, private.up_to_thousand(count))
+        from (values
+          ('waiting', (select count(*) from (
+            select from private.deliveries
+            where kind in ('letter', 'decision', 'receipt') and state in ('waiting', 'sending') limit 1001) as counted)),
+          ('refused', (select count(*) from (
+            select from private.deliveries
+            where kind in ('letter', 'decision', 'receipt') and state = 'failed' and is_refused limit 1001) as counted)),
+          ('given up', (select count(*) from (
+            select from private.deliveries
+            where kind in ('letter', 'decision', 'receipt') and state = 'failed' and not is_refused limit 1001) as counted))
+        ) as counts (name, count)
+      )
+    )
+    from private.postman
+  );
+end
+$$;
+
+revoke all on function private.letters_overview(boolean) from public, anon, authenticated;
+
 -- Records the result of a claim: `done`, `failed`, or `waiting` for another try after a pause. `counts`: this try uses up one
 -- of the allowed attempts. Without a reply, the former reply is unchanged. `is_uncertain`: it may have arrived. `is_closing`:
 -- the mail server closed the connection. `refused`: the receiver refused it permanently. Returns the new state, which is
@@ -238,6 +311,37 @@ begin
 end
 $$;
 
+-- One application with everything that is known about it, its letters, and the state of all letters. Readers get no private
+-- answers, no drafts, no texts of letters, and no state of all letters, which has the templates. `me`: the caller as an author.
+-- `notes_seen_until`: the time up to which they have seen its notes. `failed_at`: when a letter to the applicant's address last
+-- failed. `place` is its position in the list of a filter, null without a filter. The name `place` stays for desks that were
+-- opened before an update.
+create or replace function public.desk_application(application uuid, filter jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  shown integer := (select edition from public.retreat_applications where id = application);
+begin
+  return private.application_details(application, me.blind, hides_private => me.is_reader) || case when me.is_reader
+    then jsonb_build_object('letters', private.sent_letters_of(array[application], true))
+    else jsonb_build_object(
+      'letters', private.letters_of(array[application], me.blind), 'overview', private.letters_overview(me.blind),
+      'failed_at', case when not me.blind then (
+        select private.last_failure(private.address_of(id, email)) from public.retreat_applications where id = application
+      ) end) end
+  || jsonb_build_object(
+    'notes_seen_until', private.notes_seen_until(application, me.id),
+    'me', private.author_shown(me.email, me.id),
+    'marks', private.marks_shown(application, me.id),
+    'is_marking', private.is_marked(shown),
+    'acceptances', private.acceptances(shown),
+    'stamp', private.stamp(application, me.id),
+    'place', case when filter is not null then private.list_position(application, filter, me.blind, me.id) end
+  );
+end
+$$;
+
 -- Sets statuses, each only if its version is still the one that the caller saw. `decisions` is an array of {id, status, version,
 -- takes_back}. The result has the outcome of each. `kept`: it is saved. `stale`: not saved, since somebody else changed it; the
 -- result says who, and to what. `told`: not saved, since it would undo (`takes_back`) a decision whose letter was sent or is
@@ -315,6 +419,85 @@ begin
     );
   end loop;
   return private.end_act(act, outcomes);
+end
+$$;
+
+-- Up to fifty drafts of one template, the oldest first. Without an occasion (null), those of all decisions, status by status.
+create or replace function public.desk_drafts(occasion text, after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  occasions constant text[] := case when occasion is null then '{accepted,waitlisted,declined}' else array[occasion] end;
+  ids uuid[] := array(
+    select id from private.letters
+    where coalesce(template, '') = any (occasions) and state = 'draft'
+      and (array_position(occasions, coalesce(template, '')), drafted_at, id) > (
+        coalesce((after ->> 'position')::integer, 1),
+        coalesce((after ->> 'at')::timestamptz, '-infinity'),
+        coalesce((after ->> 'id')::uuid, '00000000-0000-0000-0000-000000000000'))
+    order by array_position(occasions, coalesce(template, '')), drafted_at, id limit 50
+  );
+begin
+  return jsonb_build_object('letters', private.drafts_shown(ids, me.blind), 'overview', private.letters_overview(me.blind), 'next', (
+    select jsonb_build_object('position', array_position(occasions, coalesce(template, '')), 'at', drafted_at, 'id', id)
+    from private.letters where id = ids[50]
+  ));
+end
+$$;
+
+create or replace function public.desk_letters() returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  return private.letters_overview(me.blind);
+end
+$$;
+
+-- Up to fifty letters that are pending (`waiting`), or that could not be delivered (`refused`, `given up`), the newest first.
+-- Letters that were released together follow each other. `retriable` has the ids of those that `desk_retry` can send again, up to
+-- the thousand that it takes; only with the first fifty.
+create or replace function public.desk_outbox(state text, after jsonb default null) returns jsonb
+  language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+  before timestamptz := coalesce((after ->> 'at')::timestamptz, 'infinity');
+  before_id uuid := coalesce((after ->> 'id')::uuid, '00000000-0000-0000-0000-000000000000');
+  ids uuid[];
+  retriable uuid[] := array[]::uuid[];
+begin
+  if desk_outbox.state = 'waiting' then
+    ids := array(
+      select id from private.deliveries as delivery
+      where kind in ('letter', 'decision', 'receipt') and delivery.state in ('waiting', 'sending')
+        and (queued_at, id) < (before, before_id)
+      order by queued_at desc, id desc limit 50
+    );
+  elsif desk_outbox.state in ('refused', 'given up') then
+    ids := array(
+      select id from private.deliveries as delivery
+      where kind in ('letter', 'decision', 'receipt') and delivery.state = 'failed'
+        and is_refused = (desk_outbox.state = 'refused') and (queued_at, id) < (before, before_id)
+      order by queued_at desc, id desc limit 50
+    );
+    if after is null then
+      retriable := array(
+        select id from private.deliveries as delivery
+        where kind in ('letter', 'decision', 'receipt') and delivery.state = 'failed'
+          and is_refused = (desk_outbox.state = 'refused') and private.can_retry(delivery)
+        order by queued_at desc, id desc limit 1000
+      );
+    end if;
+  else
+    raise exception 'The state must be waiting, refused or given up.' using errcode = '22023';
+  end if;
+  return jsonb_build_object('letters', private.letter_deliveries_shown(ids, me.blind), 'overview', private.letters_overview(me.blind),
+    'retriable', to_jsonb(retriable), 'next', (
+    select jsonb_build_object('at', queued_at, 'id', id) from private.deliveries where id = ids[50]
+  ));
 end
 $$;
 
