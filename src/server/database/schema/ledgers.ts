@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 import { OperatorError } from '../../../settings/operator-error.ts'
 import { isEdited, migrations, nameOf, type Ledger, type Migration } from './migrations.ts'
 import { identifier, type Sql } from '../connection/sql.ts'
@@ -99,6 +101,8 @@ export function refuseNewer(applied: Applied, files = migrations) {
   )
 }
 
+const digestOf = ({ sql }: Migration) => createHash('sha256').update(sql).digest('hex')
+
 /**
  * The migrations of which a database applied another text than this program's. A migration recorded without a text counts as the
  * same.
@@ -107,14 +111,18 @@ export async function editedMigrations(sql: Sql, files = migrations): Promise<Mi
   const edited: Migration[] = []
   for (const ledger of ['shared', 'server'] as const) {
     if (!(await isPresent(sql, ledger))) continue
-    const rows = await sql<{ version: string; text: string | null }[]>`
-      select version, array_to_string(statements, E';\n') as text from ${identifier(tables[ledger])}`
-    const texts = new Map(rows.map(({ version, text }) => [version, text]))
+    const own = files.filter((each) => each.ledger === ledger)
+    // Only texts that differ are read: all of them are two megabytes.
+    const rows = await sql<{ version: string; text: string }[]>`
+      select version, text
+      from unnest(${own.map(({ version }) => version)}::text[], ${own.map(digestOf)}::text[]) as own (version, digest)
+        join ${identifier(tables[ledger])} using (version),
+        lateral (select array_to_string(statements, E';\\n') as text) as applied
+      where text <> '' and encode(sha256(convert_to(text, 'UTF8')), 'hex') <> digest`
     edited.push(
-      ...files.filter((each) => {
-        const text = each.ledger === ledger && texts.get(each.version)
-        return text && isEdited(each, text)
-      }),
+      ...own.filter((each) =>
+        rows.some(({ version, text }) => version === each.version && isEdited(each, text)),
+      ),
     )
   }
   return edited

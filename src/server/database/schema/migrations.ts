@@ -94,8 +94,7 @@ export const tablesCopiedBy = ({ sql }: Pick<Migration, 'sql'>): string[] =>
  * the Supabase CLI records statements one by one.
  */
 export const isEdited = ({ sql }: Migration, applied: string): boolean =>
-  // Normalising all texts takes 50 ms, and most are equal.
-  applied !== sql && normalised(applied) !== normalised(sql)
+  normalised(applied) !== normalised(sql)
 
 /** A text without comments, white space and semicolons. */
 const normalised = (sql: string) => sql.replaceAll(/--.*|\/\*[^]*?\*\//g, '').replaceAll(/[\s;]/g, '')

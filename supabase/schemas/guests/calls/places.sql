@@ -29,7 +29,7 @@ begin
           private.is_to_be_reminded(invitations, 'reminder', today) as is_to_be_reminded,
           coalesce(private.is_reminder_recent(reminded_at), false) as is_reminded
         from private.invitations join private.statuses using (application_id)
-        where is_accepted and statuses.edition = shown
+        where is_accepted and statuses.edition = shown and statuses.status = 'accepted'
       ) as invitations
       group by state
     ), counted as (
@@ -46,7 +46,7 @@ begin
             and application_id not in (select private.with_unsent_letter('questions'))
         ) as to_remind
       from private.invitations join private.statuses using (application_id)
-      where is_accepted and rsvp = 'coming' and statuses.edition = shown
+      where is_accepted and rsvp = 'coming' and statuses.edition = shown and statuses.status = 'accepted'
         and (select private.has_required_questions(shown)) and private.has_open_questions(application_id)
     ), waiting as (
       select application_id, set_at from private.statuses
