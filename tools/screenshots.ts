@@ -5,6 +5,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 
 import { ensureChromium, launchChromium } from '../test/support/browser.ts'
 import { startDesk } from '../test/support/desk.ts'
+import { countRequests } from '../test/support/refresh.ts'
 import { screens } from '../test/support/screens.ts'
 
 const folder = 'screenshots'
@@ -42,6 +43,7 @@ async function take(
   const screenSteps = screens[screen]
   if (screenSteps === undefined || !isWanted(name)) return
   const page = await browser.newPage({ reducedMotion: 'reduce', ...options })
+  countRequests(page)
   await screenSteps.prepare(page, desk)
   await page.goto(desk.origin + screenSteps.address, { waitUntil: 'networkidle' })
   await screenSteps.reachState(page, desk)

@@ -7,7 +7,8 @@ import { readCsv } from '../../../../test/support/csv.ts'
 import { atTestEnd } from '../../../../test/support/cleanup.ts'
 import { anApplication } from '../../../../test/support/form.ts'
 import * as announcing from '../kit/announce.tsx'
-import { readTable } from './export.ts'
+import * as saving from '../kit/save-file.ts'
+import { readTable, saveTable } from './export.ts'
 
 const row = (): ExportedApplication => ({
   ...anApplication(),
@@ -106,4 +107,18 @@ test('a download is announced as stopped, before its first page or after it, and
     await expect(readWith(stop)).rejects.toThrow('aborted')
     expect(announce.mock.calls).toEqual([['The download was stopped. Nothing was saved.']])
   }
+})
+
+test.each<[number, number | undefined, saved: string[], words: string]>([
+  [0, undefined, [], 'Nothing was downloaded: the list is empty.'],
+  [1, undefined, ['applications.csv'], 'Downloaded 1 application.'],
+  [2, 1, ['applications-of-retreat-1.csv'], 'Downloaded 2 applications.'],
+])('a table of %i applications of retreat %s is saved as %j', (count, edition, saved, words) => {
+  const announce = vi.spyOn(announcing, 'announce').mockReturnValue()
+  const save = vi.spyOn(saving, 'saveFile').mockReturnValue()
+  atTestEnd(() => void vi.restoreAllMocks())
+  const file = new Blob(['a table'])
+  saveTable({ file, count }, edition)
+  expect(save.mock.calls).toEqual(saved.map((name) => [file, ...name.split('.')]))
+  expect(announce.mock.calls).toEqual([[words]])
 })

@@ -83,6 +83,7 @@ test.each<[string, DecisionAct]>([
     '3 applications: Accepted; 2 letters stopped',
     act(withLetter(saved('1')), saved('2'), withLetter(saved('3'))),
   ],
+  ['Person 1: Accepted; 1 letter stopped; stopped, 1 not changed', act(withLetter(saved('1')), stopped('2'))],
   ['Undone: Person 1 is New again; 1 letter stopped', act(withLetter(saved('1', 'accepted', 'new', true)))],
   // Undoing does not mention the former statuses.
   ['Undone: Person 1 is New again', act(saved('1', 'accepted', 'new', true))],
