@@ -118,6 +118,8 @@ test('reminders are drafted once for people without an RSVP, and the result is a
   await announced(
     /^2 reminders drafted\. Nothing has been sent\. 1 is late: move the deadline in their application/,
   )
+  // The screen says it, so the announcement covers nothing.
+  expect(screen.getByRole('status').querySelector('.announce-box')).toBeNull()
   // Both have a reminder now.
   await screen.findByRole('button', { name: 'Draft reminders' })
   await follow('Review drafts')

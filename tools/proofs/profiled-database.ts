@@ -19,3 +19,6 @@ export async function createTestDatabase(): Promise<string> {
   await admin.end()
   return address(name)
 }
+
+/** There is no PostgreSQL of a worker that could start early: the profiled one runs already. */
+export const workerPostgres = () => Promise.resolve()

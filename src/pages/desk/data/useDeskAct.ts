@@ -21,6 +21,8 @@ export type Args<Name extends DeskActName> = Name extends ActWithId
 interface DeskActOptions<Name extends DeskActName> {
   /** Returns the announcement after a success. */
   success?: (response: Result<Name>, args: Args<Name>) => string
+  /** Whether the screen shows what is announced. */
+  isSuccessOnScreen?: boolean
   /** Called after each success, even if its screen was closed. */
   onSaved?: (response: Result<Name>, args: Args<Name>) => unknown
   /** Called only while its screen is open. */
@@ -56,8 +58,17 @@ const latestPresses = new Map<string, { args: object; cancel: () => void }>()
  */
 export function useDeskAct<Name extends DeskActName>(
   name: Name,
-  { success, onSaved, onSuccess, text, about = text, queuesLatest = false }: DeskActOptions<Name> = {},
+  options: DeskActOptions<Name> = {},
 ): DeskAct<Name> {
+  const {
+    success,
+    isSuccessOnScreen = false,
+    onSaved,
+    onSuccess,
+    text,
+    about = text,
+    queuesLatest = false,
+  } = options
   const desk = useDesk()
   const { account, call, failedActs, refetch } = desk
   const { once, stale, failure = 'Not saved.' } = acts[name]
@@ -101,7 +112,7 @@ export function useDeskAct<Name extends DeskActName>(
             kept?.says === JSON.stringify(args) ? null : kept,
           )
         if (!isCancelled && !isOutdated && !(error instanceof SignedOutError)) {
-          announce(error === null ? (success?.(response, args) ?? '') : '')
+          announce(error === null ? (success?.(response, args) ?? '') : '', !(isSuccessOnScreen && isOpen))
           if (error !== null && !isOpen)
             failedActs.add({
               subject: failureSubject(args),

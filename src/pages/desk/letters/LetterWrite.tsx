@@ -153,7 +153,7 @@ export function LetterWriteManyForm({ recipients, close }: LetterWriteManyFormPr
     {
       outlivesScreen: true,
       onOutcome({ error: problem, response, isOpen }) {
-        if (problem === null) announce(countsOf(response, applications.length))
+        if (problem === null) announce(countsOf(response, applications.length), !isOpen)
         else if (!isOpen && !(problem instanceof SignedOutError))
           failedActs.add({
             subject: 'letters',

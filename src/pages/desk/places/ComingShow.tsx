@@ -103,6 +103,7 @@ function Remind({ places: { edition, questions, to_remind: count } }: { places: 
   const incompleteCount = questions.open
   const remind = useDeskAct('desk_remind', {
     success: (outcome) => remindedSentences(outcome).join(' '),
+    isSuccessOnScreen: true,
   })
   const { response } = remind
   return (
@@ -120,14 +121,12 @@ function Remind({ places: { edition, questions, to_remind: count } }: { places: 
         {incompleteCount > 0 && ', and for people who are coming and have a required question open'}. Nobody
         gets a second one within three days. Nothing is sent yet: you read the drafts first.
       </p>
-      <div aria-live="polite">
-        {response && (
-          <p className="places-reminded">
-            {remindedSentences(response).join(' ')}{' '}
-            <DraftLinks outcome={response} incompleteCount={incompleteCount} />
-          </p>
-        )}
-      </div>
+      {response && (
+        <p className="places-reminded">
+          {remindedSentences(response).join(' ')}{' '}
+          <DraftLinks outcome={response} incompleteCount={incompleteCount} />
+        </p>
+      )}
       <ActProblems acts={[remind]} />
     </>
   )
