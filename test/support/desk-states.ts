@@ -412,7 +412,11 @@ export const deskStates: Record<string, (page: Page, desk: { sql: Sql }) => Prom
     await page.evaluate(() => scrollTo(0, 0))
   },
   async 'add-person'(page) {
-    await page.getByRole('button', { name: 'Add a person' }).click()
+    const add = page.getByRole('button', { name: 'Add a person', includeHidden: true })
+    await add.waitFor({ state: 'attached' })
+    // On a phone, it is shown with the filters.
+    if (!(await add.isVisible())) await page.getByRole('button', { name: 'Filters' }).click()
+    await add.click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('First name').fill('Émile')
     await dialog.getByLabel('Email').fill('p1@example.com')

@@ -23,7 +23,8 @@ const reports = 'tools/proofs/reports/coverage'
 
 const postgres = isDebianPostgresInstalled() ? await startProfiledPostgres() : undefined
 try {
-  // Failures are ignored here, because `npm test` reports them. One test may fail on PostgreSQL 15.
+  // Failures are ignored here, because `npm test` reports them. The profiler refuses the parameters of `open … for execute`, so
+  // some hundred tests fail that read lists.
   await runTests(postgres?.url(databaseNamePlaceholder))
   await printScripts()
   if (postgres === undefined)
