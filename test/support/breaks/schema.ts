@@ -18,7 +18,7 @@ update private.statuses set set_at = now();`,
   {
     id: 'functions-applied-once',
     effect: 'Functions that changed are not applied again',
-    declaration: 'missingMigrations',
+    declaration: 'changedFunctions',
     find: 'former === script',
     replace: 'former !== undefined',
   },

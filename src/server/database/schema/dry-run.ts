@@ -5,7 +5,9 @@ import { isDatabaseError } from '../connection/connection.ts'
 import { nameOf, hasOwnFile } from './migrations.ts'
 import { refuseFullDisk, diskSpaceFor, type DiskSpace } from './disk-space.ts'
 import {
+  acceptedEdits,
   applyTogether,
+  changedFunctions,
   missingMigrations,
   explainMissingRights,
   takeMigrationLock,
@@ -52,7 +54,9 @@ export async function dryRun(
   sql: Sql,
   { files, freeDisk, onEvent }: Pick<MigrateOptions, 'files' | 'freeDisk' | 'onEvent'> = {},
 ): Promise<DryRun> {
-  const { found, missing, functions } = await missingMigrations(sql, files)
+  await acceptedEdits(sql, files)
+  const { found, missing } = await missingMigrations(sql, files)
+  const functions = files === undefined ? await changedFunctions(sql) : undefined
   const disk = await diskSpaceFor(sql, missing, freeDisk)
   refuseFullDisk(disk)
   const together = missing.filter((migration) => !hasOwnFile(migration))

@@ -81,6 +81,7 @@ export async function migrate(
     onEvent?.('waiting up to 90 s for emails that are being sent, before the schema changes')
   const applied: string[] = []
   return explainMissingRights(sql, async () => {
+    const edited = await acceptedEdits(sql, files)
     for (;;) {
       const step = await retryWhileLocked(
         () => sql.begin((transaction) => applyNext(sql, transaction, files, prepare, onPendingEmails)),
@@ -91,7 +92,7 @@ export async function migrate(
         continue
       }
       applied.push(...step.applied)
-      if (step.isLast) return { applied, edited: step.edited }
+      if (step.isLast) return { applied, edited: edited.map(nameOf) }
     }
   })
 }
@@ -145,25 +146,26 @@ async function applyNext(
   onPendingEmails: () => void,
 ) {
   if (!(await takeMigrationLock(transaction))) return undefined
-  const { found, edited, missing, functions } = await missingMigrations(transaction, files)
+  const { found, missing } = await missingMigrations(transaction, files)
+  const firstAlone = missing.findIndex(runsAlone)
+  const next = missing.slice(0, firstAlone === -1 ? undefined : Math.max(firstAlone, 1))
+  const isLast = firstAlone === -1
+  const functions = isLast && files === migrations ? await changedFunctions(transaction) : undefined
   const isChanging = missing.length > 0 || functions !== undefined
   // This transaction has no lock yet on anything that others read.
   if (isChanging) await prepare(found.shared.size > 0 ? missing : undefined)
-  const firstAlone = missing.findIndex(runsAlone)
-  const next = missing.slice(0, firstAlone === -1 ? undefined : Math.max(firstAlone, 1))
-  const isLast = next.length === missing.length && (firstAlone !== 0 || functions === undefined)
   if (firstAlone === 0) {
     // Drops the last statement's snapshot, which a concurrent index build would wait for.
     await transaction.unsafe('select')
     for (const migration of next) await runAlone(sql, migration)
   } else {
     await applyTogether(transaction, next, found.shared, {
-      functions: isLast ? functions : undefined,
+      functions,
       onPendingEmails: isChanging ? onPendingEmails : undefined,
     })
   }
   for (const migration of next) await recordMigration(transaction, migration)
-  return { applied: next.map(nameOf), edited: edited.map(nameOf), isLast }
+  return { applied: next.map(nameOf), isLast }
 }
 
 /** Locks out other servers' schema changes until the transaction ends. Returns false if another server has the lock. */
@@ -173,49 +175,54 @@ export async function takeMigrationLock(transaction: Sql): Promise<boolean> {
   return lock.is_taken
 }
 
-/** What a database lacks of the schema. */
-export interface MissingMigrations {
-  /** The versions that the database records. */
-  found: Applied
-  /** The migrations that it lacks. */
-  missing: Migration[]
-  /** The migrations of which it applied another text. */
-  edited: Migration[]
-  /** The SQL that applies the declared functions, and that drops former ones, if a function changed since. */
-  functions: { script: string; dropped: string } | undefined
+/** The SQL that applies the declared functions, and that drops former ones. */
+interface ChangedFunctions {
+  script: string
+  dropped: string
 }
 
 /**
- * Compares the migrations that a database records with this program's.
+ * The migrations that a database records, and those of this program that it lacks.
  *
- * @param files The migrations of this program; default all, and then the declared functions.
- * @throws {OperatorError} if the schema is newer than this program, or a migration was edited. An edited migration is accepted in
- *   a hosted project if it is released.
+ * @throws {OperatorError} if a newer version of this program has migrated the database.
  */
 export async function missingMigrations(
   sql: Sql,
   files: readonly Migration[] = migrations,
-): Promise<MissingMigrations> {
+): Promise<{ found: Applied; missing: Migration[] }> {
   const found = await appliedMigrations(sql)
   refuseNewer(found, files)
-  const edited = await editedMigrations(sql, files)
-  // The owner of a hosted project may have repaired a released migration by hand.
-  const isHostedProject = (await ownerOfAuth(sql)) === 'supabase'
-  refuseEdited(isHostedProject ? edited.filter((each) => !isReleased(each)) : edited)
-  const missing = files.filter(({ ledger, version }) => !found[ledger].has(version))
-  const script = scriptOfFunctions(isHostedProject)
-  const former = await recordedFunctions(sql)
-  const functions =
-    files !== migrations || former === script
-      ? undefined
-      : { script, dropped: scriptOfDropped(former ?? '', script) }
-  return { found, edited, missing, functions }
+  return { found, missing: files.filter(({ ledger, version }) => !found[ledger].has(version)) }
 }
+
+/**
+ * The migrations of which a hosted project applied another text: its owner may have repaired a released one by hand.
+ *
+ * @throws {OperatorError} if another migration was edited, or a newer version of this program has migrated the database.
+ */
+export async function acceptedEdits(
+  sql: Sql,
+  files: readonly Migration[] = migrations,
+): Promise<Migration[]> {
+  refuseNewer(await appliedMigrations(sql), files)
+  const edited = await editedMigrations(sql, files)
+  refuseEdited((await isHostedProject(sql)) ? edited.filter((each) => !isReleased(each)) : edited)
+  return edited
+}
+
+/** Compares the declared functions with those that a database applied last. Returns undefined if they are the same. */
+export async function changedFunctions(sql: Sql): Promise<ChangedFunctions | undefined> {
+  const script = scriptOfFunctions(await isHostedProject(sql))
+  const former = await recordedFunctions(sql)
+  return former === script ? undefined : { script, dropped: scriptOfDropped(former ?? '', script) }
+}
+
+const isHostedProject = async (sql: Sql) => (await ownerOfAuth(sql)) === 'supabase'
 
 /** What {@link applyTogether} also does. */
 interface TogetherOptions {
   /** The declared functions, which are applied and recorded after the migrations. */
-  functions?: MissingMigrations['functions'] | undefined
+  functions?: ChangedFunctions | undefined
   /** Called before a wait for emails that a server is handing over. If omitted, nothing waits for emails. */
   onPendingEmails?: (() => void) | undefined
 }
