@@ -670,3 +670,9 @@ begin
   return private.end_act(act, outcomes);
 end
 $$;
+
+drop function if exists private.keep_answers();
+
+drop function if exists private.keep_applications(integer);
+
+drop function if exists private.keep_notices();
