@@ -1,5 +1,4 @@
-import { domainToASCII } from 'node:url'
-
+import { asciiDomain } from '../ascii-domain.ts'
 import type { FastifyRequest } from 'fastify'
 
 import { HttpError } from '../http/errors.ts'
@@ -76,8 +75,7 @@ export function emailOf(text: string): string {
     throw invalid('Unable to validate email address: invalid format')
   }
   const [name = '', domain = ''] = text.toLowerCase().split('@')
-  // Only what is not ASCII: `domainToASCII` would also change what looks like the number of an IP address.
-  const ascii = /[\u0080-\uffff]/.test(domain) ? domainToASCII(domain) : domain
+  const ascii = asciiDomain(domain)
   if (ascii === '') throw invalid('Unable to validate email address: invalid format')
   return `${name}@${ascii}`
 }

@@ -49,6 +49,21 @@ test('each backup with applications of a person is named with its time, even if 
   expect(await searchBackups(dir, person('nobody@example.com'))).toEqual({ count: 4, backups: [] })
 })
 
+test.each([
+  ['tim@bücher.example', '\u00a0Tim@XN--BCHER-KVA.example'],
+  ['tom@xn--bcher-kva.example', 'TOM@BÜCHER.example\u200b'],
+])(
+  'an application of %s is found in either form of its domain, and whatever blanks are around it',
+  async (wanted, stored) => {
+    const { path: dir } = await temporaryDirectory()
+    await store(stored)
+    await backUp(database.owner, join(dir, 'backup'))
+    const { backups } = await searchBackups(dir, person(wanted))
+    expect(backups).toMatchObject([{ applications: 1 }])
+    expect(await searchBackups(dir, person('tim@bucher.example'))).toMatchObject({ backups: [] })
+  },
+)
+
 test('an application with an earlier email of the person is found by its id', async () => {
   const { path: dir } = await temporaryDirectory()
   await store('typo@example.com')

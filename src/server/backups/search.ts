@@ -1,7 +1,9 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { trimmed } from '../../application/blank.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
+import { asciiDomain } from '../ascii-domain.ts'
 import { addresses, applications, backupFailure, checkRegular, fileOf, readManifest } from './manifest.ts'
 import { linesOf } from './restore.ts'
 
@@ -88,11 +90,11 @@ async function countMatches(
 async function* rowsWith(file: string, column: string, email: string, ids: ReadonlySet<string> = new Set()) {
   await checkRegular(file)
   const wanted = normalise(email)
-  // The email as JSON escapes it, without the quotes.
-  const escapedEmail = JSON.stringify(wanted).slice(1, -1)
+  // What comes before the domain, which can be written in two ways, as JSON escapes it, without the quotes.
+  const escapedName = JSON.stringify(nameOf(wanted)).slice(1, -1)
   for await (const line of linesOf(file)) {
     const hasId = ids.has(/"id":"([\da-f-]{36})"/.exec(line)?.[1] ?? '')
-    if (!hasId && !line.toLowerCase().includes(escapedEmail)) continue
+    if (!hasId && !line.toLowerCase().includes(escapedName)) continue
     const row = JSON.parse(line) as Record<string, unknown>
     const value = row[column]
     if (hasId || (typeof value === 'string' && normalise(value) === wanted)) yield row
@@ -101,5 +103,10 @@ async function* rowsWith(file: string, column: string, email: string, ids: Reado
 
 /** Normalises an email as `private.person` does to compare emails. */
 function normalise(email: string) {
-  return email.replaceAll(/^ +| +$/g, '').toLowerCase()
+  const text = trimmed(email).toLowerCase()
+  const name = nameOf(text)
+  return name + asciiDomain(text.slice(name.length))
 }
+
+/** The part of an email up to its last `@`. */
+const nameOf = (email: string) => email.slice(0, email.lastIndexOf('@') + 1)

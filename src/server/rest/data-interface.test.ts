@@ -75,6 +75,23 @@ test('supabase-js stores an application with its form answers unchanged, an id a
   ])
 })
 
+// break: email-needs-rights
+test.each([
+  'tim@bücher.example',
+  'tim@xn--bcher-kva.example',
+  'zoë@example.com',
+  '用户@例え.テスト',
+  '\u00a0tim@BÜCHER.example\u200b',
+  'nobody',
+  `tim@${'ü'.repeat(300)}`,
+  'ł ﷺ مثال 👩🏽‍🚀 \u202e',
+])('an applicant may have any email, such as %j, and it is stored unchanged', async (email) => {
+  const application = anApplication({ email, company: email, last_name: email, reason: email.repeat(100) })
+  const { status, error } = await supabase().from(table).insert(application)
+  expect({ status, error }).toEqual({ status: 201, error: null })
+  expect(await readStored(email)).toMatchObject([application])
+})
+
 test.each([{ edition: 2 }, { added_by: 'ada@example.org', consent: false }])(
   'nobody can set the edition of an application, or who added the person: %j',
   async (values) => {

@@ -143,9 +143,10 @@ exception when numeric_value_out_of_range then
 end
 $$;
 
--- An email with each label of its domain in ASCII, or as people read it.
+-- An email with each label of its domain in ASCII, or as people read it. An index calls it with the rights of the applicant, who
+-- may not use the schema of the functions in it.
 create function private.email_with_labels(email text, is_unicode boolean) returns text
-  language plpgsql immutable parallel safe
+  language plpgsql immutable parallel safe security definer set search_path = ''
 as $$
 declare
   parts text[] := regexp_match(email, '^(.*@)([^@]+)$');

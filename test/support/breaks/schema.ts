@@ -9,6 +9,11 @@ export const schema: readonly Break[] = [
 update private.statuses set set_at = now();`,
   },
   {
+    id: 'email-needs-rights',
+    effect: 'Nobody with an international email can apply',
+    statements: `alter function private.email_with_labels(text, boolean) security invoker;`,
+  },
+  {
     id: 'other-text-accepted',
     effect: 'A server starts with a database that applied another text of a migration',
     declaration: 'editedMigrations',

@@ -1,5 +1,27 @@
 -- The functions that changed since the last release. `npm run schema` writes this file: edit the declared schema instead.
 
+-- An email with each label of its domain in ASCII, or as people read it. An index calls it with the rights of the applicant, who
+-- may not use the schema of the functions in it.
+create or replace function private.email_with_labels(email text, is_unicode boolean) returns text
+  language plpgsql immutable parallel safe security definer set search_path = ''
+as $$
+declare
+  parts text[] := regexp_match(email, '^(.*@)([^@]+)$');
+begin
+  -- A domain has at most 253 characters, and none that shows nothing.
+  if parts is null or char_length(parts[2]) > 253
+    or parts[2] ~ '[\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]'
+  then
+    return email;
+  end if;
+  return parts[1] || (
+    select string_agg(case when is_unicode then private.unicode_label(label) else private.ascii_label(label) end, '.' order by position)
+    from regexp_split_to_table(translate(normalize(lower(parts[2] collate "und-x-icu"), nfkc), '。', '.'), '\.')
+      with ordinality as split (label, position)
+  );
+end
+$$;
+
 -- Records a change of an organiser. If a server sends emails, it tells that organiser, unless they were removed or invited, and
 -- everybody who may do everything. `detail`: the email (`organiser`), and what changed: `is_reader`, `is_removed`, or the account
 -- that was `invited`.
