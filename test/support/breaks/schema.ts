@@ -11,7 +11,9 @@ update private.statuses set set_at = now();`,
   {
     id: 'email-needs-rights',
     effect: 'Nobody with an international email can apply',
-    statements: `alter function private.email_with_labels(text, boolean) security invoker;`,
+    declaration: 'private.email_with_labels',
+    find: 'security definer',
+    replace: '',
   },
   {
     id: 'other-text-accepted',
