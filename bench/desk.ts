@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 
-import { forCounts } from '../test/support/desk-replies.ts'
 import type { DeskServer } from '../test/support/desk.ts'
 import { startServer, temporaryDirectory } from '../test/support/server.ts'
 import { filledDesk } from './filled-desk.ts'
@@ -58,8 +57,8 @@ const tasks: Record<string, (side: Side, after: unknown) => Promise<unknown>> = 
   'a mark': ({ call, undecided }) =>
     call('desk_mark', { act: randomUUID(), application: undecided[1], mark: 'yes', why: randomUUID() }),
   'junk suggestions': ({ call }) => call('desk_junk', {}),
-  'counts and changes': ({ call }) => call('desk_refresh', forCounts()),
-  'counts and changes of a search': ({ call }) => call('desk_refresh', forCounts({ search: 'silence' })),
+  counts: ({ call }) => call('desk_overview', { filter: {} }),
+  'counts of a search': ({ call }) => call('desk_overview', { filter: { search: 'silence' } }),
 }
 
 async function timeOf(work: () => Promise<unknown>) {

@@ -1,5 +1,4 @@
 import { anApplication } from '../test/support/form.ts'
-import { forCounts } from '../test/support/desk-replies.ts'
 import { startDesk } from '../test/support/desk.ts'
 import { printTable, ratio, spread } from './table.ts'
 import { valuesOf } from '../test/support/sql.ts'
@@ -24,7 +23,7 @@ const calls: Record<string, [name: string, args: object]> = {
   list: ['desk_list', { filter: {} }],
   'search, common': ['desk_list', { filter: { search: 'silence' } }],
   'search, a beginning': ['desk_list', { filter: { search: 'sil' } }],
-  'counts and changes of a search': ['desk_refresh', forCounts({ search: 'silence' })],
+  'overview of a search': ['desk_overview', { filter: { search: 'silence' } }],
 }
 
 /** Starts a desk with many ordinary applications, and two hundred later ones with this reason, if it is not blank. */

@@ -1,11 +1,13 @@
-import type { Calls } from '../client/desk/calls.ts'
+import type { DeskFunction } from '../client/desk/calls.ts'
 
 const id = '00000000-0000-4000-8000-000000000000'
 
 /** Every function of the desk, with arguments of the right names and types whose values would change nothing. */
-export const deskCallArguments: Readonly<Record<keyof Calls, object>> = {
+export const deskCallArguments: Readonly<Record<DeskFunction, object>> = {
   desk_me: {},
   desk_list: { filter: {}, after: null },
+  desk_meanwhile: { filter: {}, shown: [], oldest: null },
+  desk_overview: { filter: {}, zone: 'UTC' },
   desk_refresh: { filter: {}, zone: 'UTC', shown: [], oldest: null },
   desk_junk: {},
   desk_select: { filter: {}, after: null },
@@ -60,6 +62,7 @@ export const deskCallArguments: Readonly<Record<keyof Calls, object>> = {
   desk_drafts: { occasion: 'accepted', after: null },
   desk_outbox: { state: 'waiting', after: null },
   desk_letters_of: { applications: [] },
+  desk_letter_states: { applications: [] },
   desk_preview: { subject: '', body: '', application: null, occasion: null },
   desk_send_test: { subject: '', body: '', application: null, occasion: null },
   desk_notices: {},

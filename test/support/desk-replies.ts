@@ -82,8 +82,5 @@ export async function askDesk<Result>(
   return data as Result
 }
 
-/** The arguments of `desk_refresh` for the counts of a filter, without a list that is shown. */
-export const forCounts = (filter: object = {}, zone = 'UTC') => ({ filter, zone, shown: [], oldest: null })
-
 export const idsOf = ({ applications }: { applications: { id: string }[] }): string[] =>
   applications.map(({ id }) => id)

@@ -230,3 +230,6 @@ export type Result<Name extends keyof Calls> = Calls[Name][1]
 export type ActWithId = {
   [Name in ActName]: Arguments<Name> extends { act: string } ? Name : never
 }[ActName]
+
+/** The database's functions for organisers: the calls, and functions that only earlier versions of the desk call. */
+export type DeskFunction = keyof Calls | 'desk_letter_states' | 'desk_meanwhile' | 'desk_overview'

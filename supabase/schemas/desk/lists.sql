@@ -8,7 +8,8 @@ create function private.up_to_thousand(counted bigint) returns jsonb
 -- The changes of a list that is shown. `shown` has its rows, {id, version}, at most the first thousand. `oldest` is the position
 -- of the last row, whatever the order, and null if the list was read to its end. The result has the changed statuses, the ids of
 -- erased and of withdrawn applications, the state of all letters, and the RSVPs by id. It also counts the applications that pass the filter and
--- are not shown: those `newer` than all rows, and the others (`older`). `more`: there may be more such applications.
+-- are not shown: those `newer` than all rows, and the others (`older`). `more`: there may be more such applications. `unseen`,
+-- their ids and times, is for desks that were opened before an update.
 create function private.list_changes(filter jsonb, shown jsonb, oldest jsonb, blind boolean, account uuid) returns jsonb
   language plpgsql stable set search_path = ''
 as $$
@@ -72,6 +73,7 @@ begin
       'older', (
         select count(*) from unseen, newest where (newest.created_at, newest.id) >= (unseen.created_at, unseen.id)
       ),
+      'unseen', (select coalesce(jsonb_agg(to_jsonb(unseen) order by created_at desc, id desc), '[]') from unseen),
       'more', found.next is not null and (oldest is null or case
         when is_oldest_first then list_end < last else list_end > last end)
     )

@@ -1,7 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { askDesk, forCounts, idsOf } from '../../support/desk-replies.ts'
+import { askDesk, idsOf } from '../../support/desk-replies.ts'
 import { anApplication } from '../../support/form.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
@@ -44,12 +44,10 @@ test('an application that was put aside is only in the list and the count of its
   expect(await listed({ status: 'aside' })).toEqual([junk])
   expect(idsOf(await ask('export', { filter: {} }))).toEqual([genuine])
   expect(idsOf(await ask('select', { filter: {} }))).toEqual([genuine])
-  const counted = async (filter: object) =>
-    (await ask<{ overview: Overview }>('refresh', forCounts(filter))).overview
-  const overview = await counted({})
+  const overview = await ask<Overview>('overview', { filter: {} })
   expect(overview.counts).toMatchObject({ new: { count: 1 }, aside: { count: 1 }, all: { count: 1 } })
   expect([overview.count, Object.values(overview.days)]).toEqual([1, [1]])
-  const narrowed = await counted({ search: 'casino' })
+  const narrowed = await ask<Overview>('overview', { filter: { search: 'casino' } })
   expect(narrowed.counts).toMatchObject({ new: { count: 0 }, aside: { count: 1 }, all: { count: 0 } })
   await decide(junk, 'new', 1)
   expect(await listed({ status: 'new' })).toHaveLength(2)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { claimReceipt } from '../../support/claims.ts'
-import { forCounts, idsOf, type Overview, type Page } from '../../support/desk-replies.ts'
+import { idsOf, type Overview, type Page } from '../../support/desk-replies.ts'
 import { beginEdition } from '../../support/editions.ts'
 import { anApplication } from '../../support/form.ts'
 import { retreatDesk, site } from '../../support/retreat-desk.ts'
@@ -234,10 +234,8 @@ test('withdrawn applications are in the list of all, and not among those to read
   expect(idsOf(await list({ status: 'all' }))).toEqual([other.id, shortlisted.id, one.id])
   expect(idsOf(await list({ search: one.answers.email }))).toEqual([one.id])
   for (const filter of [{}, { search: 'Ada' }]) {
-    const { overview } = await ask<{ overview: Overview }>('refresh', forCounts(filter))
-    const numbers = Object.fromEntries(
-      Object.entries(overview.counts).map(([name, { count }]) => [name, count]),
-    )
+    const { counts } = await ask<Overview>('overview', { filter })
+    const numbers = Object.fromEntries(Object.entries(counts).map(([name, { count }]) => [name, count]))
     expect(numbers).toMatchObject({ new: 1, shortlisted: 0, aside: 1, all: 3 })
   }
   const { changes } = await ask<{ changes: ListChanges }>('refresh', { filter: {}, zone: 'UTC', shown })

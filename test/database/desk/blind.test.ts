@@ -4,13 +4,12 @@ import { removeEditions } from '../../support/editions.ts'
 import { anApplication } from '../../support/form.ts'
 import {
   askDesk,
-  forCounts,
   type Page,
   type Details,
   type DeskHistory,
   type Overview,
 } from '../../support/desk-replies.ts'
-import type { Calls } from '../../../src/client/desk/calls.ts'
+import type { DeskFunction } from '../../../src/client/desk/calls.ts'
 import { valuesOf } from '../../support/sql.ts'
 import { applicationDesk, aWord, noInvitation } from '../../support/application-desk.ts'
 
@@ -49,7 +48,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
   const [removed] = await owner<[{ id: string }]>`select id from auth.users where email = ${emailOfRemoved}`
   const newId = () => crypto.randomUUID()
   const calls: Record<
-    | keyof Calls
+    | DeskFunction
     | 'answer_place'
     | 'answer_questions'
     | 'door_is_open'
@@ -60,11 +59,12 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
   > = {
     desk_me: [{}],
     desk_list: [{}, { filter: { search: word } }, { filter: { status: 'accepted' } }],
-    desk_refresh: [
-      forCounts({ search: word }),
-      { ...forCounts(), shown: [{ id, version: 7 }] },
-      { ...forCounts({ search: word }), shown: [{ id, version: 7 }] },
+    desk_meanwhile: [
+      { filter: { search: word }, shown: [] },
+      { filter: {}, shown: [{ id, version: 7 }] },
     ],
+    desk_overview: [{}, { filter: { search: word } }],
+    desk_refresh: [{ filter: { search: word }, zone: 'UTC', shown: [{ id, version: 7 }] }],
     desk_select: [{}, { filter: { search: word } }],
     desk_export: [{ filter: { search: word } }, { filter: { since: '2000-01-01' } }],
     desk_application: [
@@ -98,6 +98,7 @@ test('no call returns a hidden field to an organiser who reads blind', async () 
     desk_drafts: [{ occasion: 'accepted' }, { occasion: 'declined' }],
     desk_outbox: [{ state: 'waiting' }, { state: 'refused' }],
     desk_letters_of: [{ applications: [id, second] }],
+    desk_letter_states: [{ applications: [id, second] }],
     desk_preview: [{ subject: '{{first_name}}', body: '{{company}} {{email}}', application: id }],
     desk_send_test: [{ subject: '{{first_name}}', body: '{{company}} {{email}}', application: id }],
     desk_notices: [{}],
@@ -217,10 +218,10 @@ test('the search of a blind reader covers only the reason and the custom solutio
   await store({ last_name: common })
   const finds = async (search: string, caller = blind.client) => {
     const filter = { search }
-    const [listed, exported, { overview }] = await Promise.all([
+    const [listed, exported, overview] = await Promise.all([
       list(filter, caller),
       askDesk<Page>(caller, 'export', { filter }),
-      askDesk<{ overview: Overview }>(caller, 'refresh', forCounts(filter)),
+      askDesk<Overview>(caller, 'overview', { filter }),
     ])
     return [
       listed.applications.length,

@@ -1,7 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { askDesk, forCounts } from '../../support/desk-replies.ts'
+import { askDesk } from '../../support/desk-replies.ts'
 import { anApplication } from '../../support/form.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
@@ -158,9 +158,13 @@ test.each<[string, (count: number) => object]>([
     'decide',
     (count) => ({ act: newId(), decisions: ids(count).map((id) => ({ id, status: 'new', version: 0 })) }),
   ],
-  ['refresh', (count) => ({ ...forCounts(), shown: ids(count).map((id) => ({ id, version: 0 })) })],
+  [
+    'meanwhile',
+    (count) => ({ filter: {}, shown: ids(count).map((id) => ({ id, version: 0 })), oldest: null }),
+  ],
   ['list', (count) => ({ filter: {}, after: null, most: count })],
   ['letters_of', (count) => ({ applications: ids(count) })],
+  ['letter_states', (count) => ({ applications: ids(count) })],
   ['write', (count) => ({ applications: ids(count), occasion: 'accepted' })],
   ['release', (count) => ({ act: newId(), letters: letters(count), number: count, again: false })],
   ['withdraw', (count) => ({ letters: ids(count) })],
@@ -185,8 +189,8 @@ test('a page of the list is as long as the desk expects', async () => {
 })
 
 test('the desk has the same statuses as the database', async () => {
-  const { overview } = await ask<{ overview: { counts: object } }>('refresh', forCounts())
-  expect(Object.keys(overview.counts).toSorted()).toEqual(['all', ...Object.keys(statuses)].toSorted())
+  const { counts } = await ask<{ counts: object }>('overview', { filter: {}, zone: 'UTC' })
+  expect(Object.keys(counts).toSorted()).toEqual(['all', ...Object.keys(statuses)].toSorted())
 })
 
 test('the desk and the database agree on which letters tell a decision and which may ask for an RSVP', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { anApplication } from '../../support/form.ts'
-import { askDesk, forCounts, idsOf, type Page, type Overview } from '../../support/desk-replies.ts'
+import { askDesk, idsOf, type Page, type Overview } from '../../support/desk-replies.ts'
 import { valuesOf, withoutTriggers } from '../../support/sql.ts'
 import { applicationDesk, aWord, withoutLimit, noInvitation } from '../../support/application-desk.ts'
 
@@ -80,7 +80,7 @@ test.each([
   [{ since: 'yesterday morning' }, '22007'],
   [{ until: '2019-02-30' }, '22008'],
 ])('an invalid filter, %j, is refused', async (filter, code) => {
-  for (const name of ['desk_list', 'desk_select', 'desk_export']) {
+  for (const name of ['desk_list', 'desk_overview', 'desk_export']) {
     expect(await desk.client.rpc(name, { filter })).toMatchObject({ status: 400, error: { code } })
   }
 })
@@ -168,15 +168,12 @@ test('an export has complete applications with their status, however large they 
   expect(new Set(read.flatMap(idsOf)).size).toBe(17)
 })
 
-/** The counts of a filter, whose days are those of a time zone. */
-const overviewOf = async (filter: object = {}, zone = 'UTC') =>
-  (await askDesk<{ overview: Overview }>(desk.client, 'refresh', forCounts(filter, zone))).overview
-
 test('the overview counts applications and RSVPs since yesterday began in the time zone, whatever the filter', async () => {
   // In this zone it is about noon, so that no day begins during the test.
   const offset = 12 - new Date().getUTCHours()
   const zone = `Etc/GMT${offset > 0 ? '-' : '+'}${Math.abs(offset)}`
-  const since = async (filter: object = {}) => (await overviewOf(filter, zone)).since_yesterday
+  const since = async (args: object = {}) =>
+    (await askDesk<Overview>(desk.client, 'overview', { zone, ...args })).since_yesterday
   const { day } = await since()
   const midnight = Date.parse(`${day}T00:00:00Z`) - offset * 3_600_000
   expect(Date.now() - midnight).toBeGreaterThan(35 * 3_600_000)
@@ -203,7 +200,7 @@ test('the overview counts applications and RSVPs since yesterday began in the ti
   await addRsvp(before, 'applicant', at(1))
   await addRsvp(junk, 'ada@example.org', at(1))
   expect(await since()).toEqual(count(1, 1))
-  expect(await since({ status: 'accepted', team_size: '1-3' })).toEqual(count(1, 1))
+  expect(await since({ filter: { status: 'accepted', team_size: '1-3' } })).toEqual(count(1, 1))
   // A withdrawn application is no longer in the list that the number leads to.
   await desk.server.database.owner`
     insert into private.statuses (application_id, status, version, withdrawn_at, created_at)
@@ -212,11 +209,12 @@ test('the overview counts applications and RSVPs since yesterday began in the ti
 })
 
 test('the overview counts results by status, team size, paid solution, and day in the given time zone', async () => {
+  const overview = (args: object = {}) => askDesk<Overview>(desk.client, 'overview', args)
   const none = { count: 0, more: false }
   const exactly = (count: number) => ({ count, more: false })
   const editions = [{ id: 1, name: '', began_at: null, starts_on: null, ends_on: null }]
   const sinceYesterday = { day: expect.any(String) as string, new: none, replied: none }
-  expect(await overviewOf()).toEqual({
+  expect(await overview()).toEqual({
     editions,
     since_yesterday: sinceYesterday,
     acceptances: { accepted: 0, places: null },
@@ -258,7 +256,7 @@ test('the overview counts results by status, team size, paid solution, and day i
     aside: none,
     all: exactly(4),
   }
-  expect(await overviewOf()).toEqual({
+  expect(await overview()).toEqual({
     editions,
     since_yesterday: sinceYesterday,
     acceptances: { accepted: 1, places: null },
@@ -269,20 +267,20 @@ test('the overview counts results by status, team size, paid solution, and day i
     team_size: { '': 1, '1-3': 2, '10+': 1 },
     paid_solution: { '': 1, not: 2, work: 1 },
   })
-  expect((await overviewOf({}, 'Europe/Berlin')).days).toEqual({ '2026-03-02': 3, '2026-03-03': 1 })
-  expect((await overviewOf({}, 'America/New_York')).days).toEqual({
+  expect((await overview({ zone: 'Europe/Berlin' })).days).toEqual({ '2026-03-02': 3, '2026-03-03': 1 })
+  expect((await overview({ zone: 'America/New_York' })).days).toEqual({
     '2026-03-01': 2,
     '2026-03-02': 1,
     '2026-03-03': 1,
   })
   // The count of each tab applies all filters except the status.
-  expect(await overviewOf({ status: 'accepted' })).toMatchObject({ counts, count: 1 })
-  expect(await overviewOf({ search: 'forest', status: 'new' })).toMatchObject({
+  expect(await overview({ filter: { status: 'accepted' } })).toMatchObject({ counts, count: 1 })
+  expect(await overview({ filter: { search: 'forest', status: 'new' } })).toMatchObject({
     counts: { ...counts, new: exactly(1), all: exactly(2) },
     count: 1,
     team_size: { '10+': 1 },
   })
-  expect(await desk.client.rpc('desk_refresh', forCounts({}, 'Nowhere/Else'))).toMatchObject({
+  expect(await desk.client.rpc('desk_overview', { zone: 'Nowhere/Else' })).toMatchObject({
     status: 400,
     error: { code: '22023' },
   })
@@ -293,13 +291,13 @@ test('the overview counts results by status, team size, paid solution, and day i
     owner`insert into public.retreat_applications (created_at, first_name, last_name, email, phone, linkedin, company, reason, consent)
       select '2026-03-03T10:00:00Z', gen_random_uuid(), 'b', 'c', 'd', 'e', 'f', 'g', true from generate_series(1, ${count}) returning id`
   await fill(997)
-  expect((await overviewOf()).counts).toMatchObject({
+  expect((await overview()).counts).toMatchObject({
     new: exactly(1000),
     accepted: exactly(1),
     all: { count: 1000, more: true },
   })
   await fill(1)
-  expect(await overviewOf()).toMatchObject({
+  expect(await overview()).toMatchObject({
     counts: { new: { count: 1000, more: true } },
     count: 1000,
     more: true,

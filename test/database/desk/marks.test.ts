@@ -16,7 +16,7 @@ import type {
   Page,
   ExportedApplication,
 } from '../../../src/client/desk/applications.ts'
-import type { ActName, Calls } from '../../../src/client/desk/calls.ts'
+import type { ActName, DeskFunction } from '../../../src/client/desk/calls.ts'
 import type { Marks, MarkValue } from '../../../src/client/desk/marks.ts'
 
 let server: SignInServer
@@ -208,7 +208,7 @@ test('the export has each application once, sorted by marks, even if long notes 
 })
 
 /** Every call that reads, with arguments that reach marks. */
-const readCalls = (id: string): Record<Exclude<keyof Calls, ActName>, object[]> => {
+const readCalls = (id: string): Record<Exclude<DeskFunction, ActName>, object[]> => {
   const filters: Filter[] = [
     {},
     { status: 'new' },
@@ -225,6 +225,8 @@ const readCalls = (id: string): Record<Exclude<keyof Calls, ActName>, object[]> 
     desk_organisers: [{}],
     desk_list: filters.map((filter) => ({ filter })),
     desk_refresh: filters.map((filter) => ({ filter, zone: 'UTC', shown, oldest: null })),
+    desk_meanwhile: filters.map((filter) => ({ filter, shown })),
+    desk_overview: filters.map((filter) => ({ filter })),
     desk_select: filters.map((filter) => ({ filter })),
     desk_export: filters.map((filter) => ({ filter })),
     desk_application: filters.map((filter) => ({ application: id, filter })),
@@ -239,6 +241,7 @@ const readCalls = (id: string): Record<Exclude<keyof Calls, ActName>, object[]> 
     desk_outbox: [{ state: 'waiting', after: null }],
     desk_letters_of: [{ applications: [id] }],
     desk_address: [{ address: 'ada@example.com' }],
+    desk_letter_states: [{ applications: [id] }],
     desk_preview: [{ occasion: 'accepted', subject: '{{reason}}', body: '{{first_name}}', application: id }],
     desk_notices: [{}],
     desk_places: [{}],

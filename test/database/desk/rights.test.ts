@@ -9,7 +9,7 @@ import { startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { anonKey, codeOf, startSignIn, type SignInServer } from '../../support/sign-in.ts'
 import type { Organisers } from '../../../src/client/desk/marks.ts'
-import type { Calls } from '../../../src/client/desk/calls.ts'
+import type { DeskFunction } from '../../../src/client/desk/calls.ts'
 import { addOrganiser, operatorSecret, removeOrganiser } from '../../../src/server/auth/organisers.ts'
 import { visitor } from '../../../src/server/database/connection/pools.ts'
 import { insertApplications, sentRowsOf } from '../../../src/server/applications/insert.ts'
@@ -47,6 +47,8 @@ const validArguments: Record<string, Record<string, unknown>> = {
   desk_set_reader: { account: someId, is_reader: true },
   desk_remove_organiser: { account: someId },
   desk_list: { filter: { status: 'new', search: 'ada' }, after: null },
+  desk_meanwhile: { filter: {}, shown: [{ id: someId, version: 0 }], oldest: null },
+  desk_overview: { filter: {}, zone: 'Europe/Berlin' },
   desk_refresh: { filter: {}, zone: 'UTC', shown: [{ id: someId, version: 0 }], oldest: null },
   desk_select: { filter: { status: 'new' }, after: null },
   desk_export: { filter: {}, after: null },
@@ -80,6 +82,7 @@ const validArguments: Record<string, Record<string, unknown>> = {
   desk_drafts: { occasion: 'accepted', after: null },
   desk_outbox: { state: 'waiting', after: null },
   desk_letters_of: { applications: [someId] },
+  desk_letter_states: { applications: [someId] },
   desk_preview: { subject: 'Hello {{first_name}}', body: 'A letter.', application: null, occasion: null },
   desk_send_test: { subject: 'Hello', body: 'A letter.', application: null, occasion: null, act: null },
   desk_notices: {},
@@ -128,7 +131,7 @@ const validArguments: Record<string, Record<string, unknown>> = {
     zone: 'Europe/Berlin',
   },
   desk_set_letters: { version: 0, reply_to: 'hello@example.org', receipts: true },
-} satisfies Record<keyof Calls, object>
+} satisfies Record<DeskFunction, object>
 
 /** The error codes that an organiser gets: no application or draft has the id above, and no mail sender is running. */
 const expectedCodes: Record<string, string> = {
@@ -153,7 +156,7 @@ const expectedCodes: Record<string, string> = {
   desk_answer_questions: 'PT404',
   desk_hold: 'PT404',
   desk_hand_over: 'PT409',
-} satisfies Partial<Record<keyof Calls, string>>
+} satisfies Partial<Record<DeskFunction, string>>
 
 /** The calls that readers may make. All others are refused to them. */
 const readerCalls: readonly string[] = [
@@ -171,7 +174,7 @@ const readerCalls: readonly string[] = [
   'desk_mark',
   'desk_note',
   'desk_see_notes',
-] satisfies (keyof Calls)[]
+] satisfies DeskFunction[]
 
 /** The functions for visitors. */
 const visitorFunctions = [

@@ -1,7 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { askDesk, forCounts } from '../../support/desk-replies.ts'
+import { askDesk } from '../../support/desk-replies.ts'
 import { setRetreat } from '../../support/calendars.ts'
 import { anApplication } from '../../support/form.ts'
 import { resetDatabase } from '../../support/reset.ts'
@@ -216,7 +216,7 @@ test('a list has the oldest first on request, with any filter and search', async
   }
   expect(await readAll({ order: 'oldest' })).toEqual(ids)
   const counts = async (filter: Filter) =>
-    (await ask<{ overview: { counts: object } }>('refresh', forCounts(filter))).overview.counts
+    (await ask<{ counts: object }>('overview', { filter, zone: 'UTC' })).counts
   expect(await counts({ order: 'oldest' })).toEqual(await counts({}))
 })
 
@@ -233,8 +233,8 @@ test('applications that joined a list since it was read are counted, and those n
   await decide(fourth, 'declined', 1)
   const filter: Filter = { status: 'accepted' }
   const shown = [third, second].map((id) => ({ id, version: 1 }))
-  const meanwhile = async (given: object) =>
-    (await ask<{ changes: object }>('refresh', { ...forCounts(filter), shown, ...given })).changes
+  const meanwhile = (given: object) =>
+    ask<Record<string, unknown>>('meanwhile', { filter, shown, oldest: null, ...given })
   const noChange = {
     changed: [],
     gone: [],
@@ -249,6 +249,7 @@ test('applications that joined a list since it was read are counted, and those n
     ...noChange,
     letters: [{}, {}].map(() => expect.objectContaining({ occasion: 'accepted', state: 'draft' }) as object),
     answers: expect.any(Object) as object,
+    unseen: [],
   })
   await setStatus([first, fourth], 'accepted')
   const twoJoined = { ...noChange, newer: 1, older: 1 }
@@ -282,32 +283,39 @@ test('in a very long list with the oldest first, new applications between its ro
   const ids = await store(people(1010))
   const shown = ids.slice(0, 50).map((id) => ({ id, version: 0 }))
   const oldest = { created_at: '2026-01-01T00:49:00Z', id: ids[49] }
-  await store(people(1), 20)
-  expect(await ask('refresh', { ...forCounts({ order: 'oldest' }), shown, oldest })).toMatchObject({
-    changes: { newer: 0, older: 1, more: false },
+  const [between] = await store(people(1), 20)
+  expect(await ask('meanwhile', { filter: { order: 'oldest' }, shown, oldest })).toMatchObject({
+    newer: 0,
+    older: 1,
+    more: false,
+    unseen: [{ id: between }],
   })
   // If the list was read to its end, applications after its last row are counted too.
   const [newest] = await store(people(1), 2000)
   const all = await readAll({ order: 'oldest' })
-  const { changes } = await ask<{ changes: { newer: number } }>('refresh', {
-    ...forCounts({ order: 'oldest' }),
+  const { newer } = await ask<{ newer: number }>('meanwhile', {
+    filter: { order: 'oldest' },
     shown: all
       .filter((id) => id !== newest)
       .slice(-1000)
       .map((id) => ({ id, version: 0 })),
+    oldest: null,
   })
-  expect(changes.newer).toBe(1)
+  expect(newer).toBe(1)
 })
 
-test('one call returns the counts of a filter and the changes of its list', async () => {
-  const [first = '', second = ''] = await store(people(3))
+test('one call returns the counts and the changes that desks of earlier versions get by two calls', async () => {
+  const [first = '', second = '', third = ''] = await store(people(3))
   await decide(first, 'accepted', 0)
   const filter: Filter = { status: 'new' }
+  const [oldest, zone] = [null, 'Europe/Berlin']
   const shown = [first, second].map((id) => ({ id, version: 0 }))
-  expect(await ask('refresh', { ...forCounts(filter, 'Europe/Berlin'), shown })).toMatchObject({
-    overview: { counts: { new: { count: 2 }, accepted: { count: 1 } } },
-    changes: { changed: [{ id: first, status: 'accepted' }], newer: 1 },
-  })
+  const overview = await ask<object>('overview', { filter, zone })
+  const { unseen, ...changes } = await ask<Record<string, unknown>>('meanwhile', { filter, shown, oldest })
+  expect(unseen).toMatchObject([{ id: third }])
+  expect(overview).toMatchObject({ counts: { new: { count: 2 }, accepted: { count: 1 } } })
+  expect(changes).toMatchObject({ changed: [{ id: first, status: 'accepted' }], newer: 1 })
+  expect(await ask('refresh', { filter, zone, shown, oldest })).toEqual({ overview, changes })
 })
 
 test('a filter by RSVP changes the counts of Accepted and All, and of no other tab', async () => {
@@ -315,8 +323,8 @@ test('a filter by RSVP changes the counts of Accepted and All, and of no other t
   await setStatus([first, second], 'accepted')
   await decide(third, 'declined', 0)
   const countsOf = async (filter: Filter) => {
-    const { overview } = await ask<{ overview: Overview }>('refresh', forCounts(filter))
-    return Object.fromEntries(Object.entries(overview.counts).map(([name, { count }]) => [name, count]))
+    const { counts } = await ask<Overview>('overview', { filter, zone: 'UTC' })
+    return Object.fromEntries(Object.entries(counts).map(([name, { count }]) => [name, count]))
   }
   const otherTabs = { new: 1, shortlisted: 0, waitlisted: 0, declined: 1, aside: 0 }
   expect(await countsOf({ status: 'accepted', answer: 'not told' })).toEqual({

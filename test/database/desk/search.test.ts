@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isUnspaced } from '../../../src/pages/desk/applications/unspaced.ts'
 import { anApplication } from '../../support/form.ts'
-import { askDesk, forCounts, idsOf, type Page, type Overview } from '../../support/desk-replies.ts'
+import { askDesk, idsOf, type Page, type Overview } from '../../support/desk-replies.ts'
 import type { Application } from '../../../src/application/application.ts'
 import { valuesOf } from '../../support/sql.ts'
 import { applicationDesk, aWord, withoutLimit } from '../../support/application-desk.ts'
@@ -197,7 +197,7 @@ test.each(oddTexts)(
     expect(line).toMatchObject({ first_name: beginning(`${text} `, 200) })
     expect((await openDetails(line?.id ?? '')).application).toMatchObject(application)
     for (const search of [text, `${text} ${word}`, `${word} ${text}`, beginning(text, 199)]) {
-      for (const name of ['desk_list', 'desk_select', 'desk_export']) {
+      for (const name of ['desk_list', 'desk_overview', 'desk_export']) {
         expect(await desk.client.rpc(name, { filter: { search } })).toMatchObject({
           status: 200,
           error: null,
@@ -264,7 +264,6 @@ test('a search with too many candidates for one call continues on further pages 
   const found = (await readPages('export', { search: word })).flatMap(idsOf)
   expect(found).toHaveLength(1100)
   expect(new Set(found).size).toBe(1100)
-  const counts = forCounts({ search: word })
-  const { overview } = await askDesk<{ overview: Overview }>(desk.client, 'refresh', counts)
-  expect(overview.counts['all']?.more).toBe(true)
+  const { counts } = await askDesk<Overview>(desk.client, 'overview', { filter: { search: word } })
+  expect(counts['all']?.more).toBe(true)
 })

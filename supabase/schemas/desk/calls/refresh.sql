@@ -6,6 +6,6 @@ declare
   me record := private.caller();
 begin
   return jsonb_build_object('overview', private.overview(filter, zone, me.blind, me.id),
-    'changes', private.list_changes(filter, shown, oldest, me.blind, me.id));
+    'changes', private.list_changes(filter, shown, oldest, me.blind, me.id) - 'unseen');
 end
 $$;
