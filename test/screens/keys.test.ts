@@ -128,6 +128,9 @@ test('on a keyboard with other letters, the keys have the places of the Latin on
   // A Greek alpha.
   press('α', 'KeyA')
   await announced('Person 1: Accepted')
+  // A keyboard on the screen reports no place.
+  press('α', '')
+  expect(screen.queryByRole('dialog')).toBeNull()
 })
 
 test('after a right click whose release the browser does not report, keys act on the row that has the focus', async () => {

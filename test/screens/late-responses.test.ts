@@ -273,6 +273,37 @@ test('“Try again” sends the note that was pressed, and keeps the text that w
   ])
 })
 
+test('a note whose response is lost is the same note if it is added again, although an earlier one was pending', async () => {
+  const [{ id } = { id: '' }] = await desk.store([{ first_name: 'Ada', last_name: 'N' }])
+  const { fill, network, press, announced, goTo } = await desk.open(`/applications/${id}`)
+  const note = () => screen.findByLabelText<HTMLTextAreaElement>('Note')
+  const [first, second] = [deferred(), deferred()]
+  const end = network.route('desk_note', async ({ args, send }) => {
+    if (args['note'] === 'First') return first.promise.then(send)
+    await second.promise
+    await send()
+    return disconnect()
+  })
+  await fill(await note(), 'First')
+  await press('Add note')
+  goTo('/history')
+  await heading('History')
+  goTo(`/applications/${id}`)
+  await fill(await note(), 'Second')
+  await press('Add note')
+  first.resolve()
+  await announced('Note added')
+  second.resolve()
+  await screen.findByText(/^Not confirmed\./)
+  end()
+  await press('Add note')
+  await announced('Note added')
+  await network.settled()
+  const notes =
+    await desk.sql`select detail ->> 'note' as note from private.history where kind = 'note' order by id`
+  expect(notes.map((each) => each['note'])).toEqual(['First', 'Second'])
+})
+
 test('the late failure of a mark does not ask to give it again once another one was given', async () => {
   const [{ id } = { id: '' }] = await desk.store(people(2))
   const { user, network, announced, follow } = await desk.open(`/applications/${id}`, { goesOn: true })

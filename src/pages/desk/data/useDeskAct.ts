@@ -77,6 +77,8 @@ export function useDeskAct<Name extends DeskActName>(
   const screen = useRef(currentScreen())
   /** The unsent text at each press. Trying again sends what was pressed, and not what was typed since. */
   const sentTexts = useRef(new WeakMap<object, unknown>())
+  /** What each press sent. An act that was pressed later may have another id by the outcome. */
+  const sentArguments = useRef(new WeakMap<object, Arguments<Name>>())
   /** The arguments of the call, with the id of the act that has not had a response yet. */
   const withId = (args: Args<Name>) => {
     if (!once) return args as Arguments<Name>
@@ -93,7 +95,9 @@ export function useDeskAct<Name extends DeskActName>(
   const act = useAct<Args<Name>, Result<Name>>(
     async (args, signal) => {
       const timer = setTimeout(() => announce('Waiting for the server…'), waitingNoticeDelay)
-      return call(name, withId(args), signal, actRetryDelays).finally(() => clearTimeout(timer))
+      const sent = withId(args)
+      sentArguments.current.set(args, sent)
+      return call(name, sent, signal, actRetryDelays).finally(() => clearTimeout(timer))
     },
     {
       onSuccess,
@@ -102,7 +106,8 @@ export function useDeskAct<Name extends DeskActName>(
       onOutcome({ error, response, isOpen, isCancelled }, args) {
         const isOutdated = queuesLatest && latestPresses.get(keyOf(args))?.args !== args
         if (error === null) {
-          if (!isOutdated) handleResponse(name, response, withId(args))
+          const sent = sentArguments.current.get(args)
+          if (!isOutdated && sent !== undefined) handleResponse(name, response, sent)
           onSaved?.(response, args)
           if (text !== undefined)
             setUnsentText(account, text, (latest) => (latest === sentTexts.current.get(args) ? null : latest))

@@ -50,9 +50,12 @@ export function useKeys(keys: Keys): void {
   }, [])
 }
 
-/** The key of an event. A letter that is not Latin counts as the Latin one in its place, since the shortcuts are Latin letters. */
+/**
+ * The key of an event. A letter that is not Latin counts as the Latin one in its place, since the shortcuts are Latin letters. Keys
+ * of software have no place.
+ */
 function keyOf({ key, code }: KeyboardEvent) {
-  return key.length === 1 && key > '~' ? code.slice('Key'.length).toLowerCase() : key
+  return key.length === 1 && key > '~' && code !== '' ? code.slice('Key'.length).toLowerCase() : key
 }
 
 /** Whether the browser activates this element on Enter. */
