@@ -22,6 +22,7 @@ export const decide = (wanted: Status, ...applications: SeenApplication[]): Queu
   type: 'decide',
   applications,
   wanted,
+  at: 0,
 })
 
 /** The event of a read. */
@@ -41,6 +42,7 @@ export const fail: QueueEvent = { type: 'fail', message: 'The disk is full.', is
 export const repeat = ({ refusals }: QueueState): QueueEvent => ({
   type: 'repeat',
   refusals: [...refusals.values()],
+  at: 0,
 })
 
 type Outcomes = Record<string, Partial<DecisionOutcome> | undefined>

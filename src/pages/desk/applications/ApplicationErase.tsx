@@ -1,7 +1,6 @@
 import { useState, type ReactNode } from 'react'
 
 import type { ApplicationDetails } from '../../../client/desk/applications.ts'
-import { letterTextName } from '../letters/LetterCreate.tsx'
 import { Dialog, DialogContent } from '../kit/Dialog.tsx'
 import { DialogForm } from '../kit/DialogForm.tsx'
 import { Field } from '../kit/Field.tsx'
@@ -9,8 +8,8 @@ import { Tick } from '../kit/Tick.tsx'
 import { nameOf } from '../data/names.ts'
 import { momentOf, shortOf } from '../kit/format.ts'
 import { useDeskAct } from '../data/useDeskAct.ts'
-import { useSetUnsentText } from '../data/useUnsentText.ts'
-import { noteTextName } from './ApplicationTimeline.tsx'
+import { useDesk } from '../data/useDesk.tsx'
+import { forgetUnsentTextAbout } from '../data/useUnsentText.ts'
 
 interface ApplicationEraseProps {
   details: ApplicationDetails
@@ -58,15 +57,16 @@ interface EraseFormProps extends ApplicationEraseProps {
 function EraseForm({ details, onErased, title, email, effects, close }: EraseFormProps) {
   const { application, others } = details
   const { id } = application
-  const setUnsent = useSetUnsentText()
+  const { account } = useDesk()
   const [typed, setTyped] = useState('')
   const [otherIds, setOtherIds] = useState<readonly string[]>([])
   const erase = useDeskAct('desk_erase', {
     success: ({ erased }) => `${nameOf(application)}: ${wordsOf(erased)}`,
+    onSaved(_erased, { applications }) {
+      for (const each of applications) forgetUnsentTextAbout(account, each)
+    },
     onSuccess() {
       close()
-      for (const each of [id, ...otherIds])
-        for (const name of [noteTextName(each), letterTextName(each)]) setUnsent(name, null)
       onErased()
     },
   })

@@ -156,6 +156,6 @@ export function NoteCreate({ application, field }: NoteCreateProps) {
 }
 
 /** The key of an application's note in `useUnsentText`. */
-export function noteTextName(application: string): string {
+function noteTextName(application: string): string {
   return `note ${application}`
 }

@@ -1,4 +1,4 @@
-import { afterFrame } from '../kit/after-frame.ts'
+import { afterFrame } from './after-frame.ts'
 import { createLate } from '../kit/lazy-screen.tsx'
 
 /** The parts that load after the list. */

@@ -4,7 +4,7 @@
  */
 import type { ListedApplication } from '../../../client/desk/applications.ts'
 import { Pill } from '../decisions/Pill.tsx'
-import { afterFrame } from '../kit/after-frame.ts'
+import { afterFrame } from './after-frame.ts'
 import { shortMomentOf } from '../kit/format.ts'
 import { pressEnds } from '../kit/listen.ts'
 import { ApplicationRow } from './ApplicationRow.tsx'

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 
-import { afterFrame } from '../kit/after-frame.ts'
+import { afterFrame } from './after-frame.ts'
 import { filterOf, type Filters } from '../data/filters.ts'
 import { useApplicationQueries } from './application-queries.ts'
 

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 
-import { afterFrame } from '../kit/after-frame.ts'
+import { afterFrame } from './after-frame.ts'
 import { focusById } from '../kit/focus.ts'
 import { afterPress } from '../kit/listen.ts'
 import { useDecisionQueue } from '../data/useDesk.tsx'

@@ -29,7 +29,6 @@ export function createDecisionQueue(callDesk: CallDesk, onFinished: (act: Decisi
   let state = emptyQueue
   let signal = AbortSignal.abort()
   let isSending = false
-  let offeredAt: number | null = null
 
   const dispatch = (event: QueueEvent) => {
     const { finished } = state
@@ -90,24 +89,14 @@ export function createDecisionQueue(callDesk: CallDesk, onFinished: (act: Decisi
       return () => ending.abort()
     },
     /** Sets the status of the given applications, as one act. Undo is then offered. */
-    decide(applications: readonly SeenApplication[], wanted: Status) {
-      offeredAt = performance.now()
-      dispatch({ type: 'decide', applications, wanted })
-    },
-    /** When the current offer to undo began, in milliseconds of `performance.now()`; null if it is over. */
-    offeredAt: () => offeredAt,
+    decide: (applications: readonly SeenApplication[], wanted: Status) =>
+      dispatch({ type: 'decide', applications, wanted, at: performance.now() }),
     /** Ends the offer to undo. The last act can still be undone. */
-    endOffer() {
-      offeredAt = null
-      notify()
-    },
+    endOffer: () => dispatch({ type: 'end offer' }),
     /** Undoes the last act that can be undone. */
     undo: () => dispatch({ type: 'undo' }),
     /** Repeats refused decisions, as one act, after the organiser has seen why they were refused. */
-    repeat(refusals: readonly Refusal[]) {
-      offeredAt = performance.now()
-      dispatch({ type: 'repeat', refusals })
-    },
+    repeat: (refusals: readonly Refusal[]) => dispatch({ type: 'repeat', refusals, at: performance.now() }),
     /** Drops refusals and leaves their applications as they are. */
     dismiss: (refusals: readonly Refusal[]) => dispatch({ type: 'dismiss', refusals }),
     /** Stops an act that takes several calls: its unsent decisions are dropped. */

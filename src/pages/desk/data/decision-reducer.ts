@@ -20,10 +20,15 @@ export type QueueEvent =
   | { type: 'read'; application: Omit<SeenApplication, 'name'> }
   /** Forgets the decisions on some applications; without ids, on all. */
   | { type: 'forget'; ids: readonly string[] | undefined }
-  | { type: 'decide'; applications: readonly SeenApplication[]; wanted: Status }
+  /** `at`: when, in milliseconds of `performance.now()`. Undo is offered from then on. */
+  | { type: 'decide'; applications: readonly SeenApplication[]; wanted: Status; at: number }
+  /** Ends the offer to undo. The last act can still be undone. */
+  | { type: 'end offer' }
   | { type: 'undo' }
-  /** The organiser repeats refused decisions, or drops the refusals. */
-  | { type: 'repeat' | 'dismiss'; refusals: readonly Refusal[] }
+  /** The organiser repeats refused decisions, which is an act like `decide`. */
+  | { type: 'repeat'; refusals: readonly Refusal[]; at: number }
+  /** The organiser drops refusals. */
+  | { type: 'dismiss'; refusals: readonly Refusal[] }
   /** Marks the first decisions of the current act as sent, up to the limit of one call. */
   | { type: 'send' }
   | { type: 'reply'; outcomes: ReadonlyMap<string, DecisionOutcome> }
@@ -43,11 +48,14 @@ export function reduce(state: QueueState, event: QueueEvent): QueueState {
       return withAct(
         state,
         event.applications.map((application) => ({ application, wanted: event.wanted })),
+        event.at,
       )
+    case 'end offer':
+      return { ...state, offeredAt: null }
     case 'undo':
-      return withAct(state, undoableDecisions(state).map(undoOf))
+      return withAct(state, undoableDecisions(state).map(undoOf), state.offeredAt)
     case 'repeat':
-      return withAct(withoutRefusals(state, event.refusals), event.refusals.map(repeatOf))
+      return withAct(withoutRefusals(state, event.refusals), event.refusals.map(repeatOf), event.at)
     case 'dismiss':
       return withoutRefusals(state, event.refusals)
     case 'send':
@@ -87,7 +95,11 @@ function repeatOf({ application, wanted, isUndo, reason }: Refusal): NewDecision
   }
 }
 
-function withAct(state: QueueState, newDecisions: readonly NewDecision[]): QueueState {
+function withAct(
+  state: QueueState,
+  newDecisions: readonly NewDecision[],
+  offeredAt: number | null,
+): QueueState {
   const act = new Map<string, Decision>()
   const refusals = new Map(state.refusals)
   for (const { application, wanted, baseVersion, isUndo = false, isUncertain } of newDecisions) {
@@ -107,7 +119,7 @@ function withAct(state: QueueState, newDecisions: readonly NewDecision[]): Queue
     })
   }
   if (act.size === 0) return refusals.size === state.refusals.size ? state : { ...state, refusals }
-  return { ...state, acts: [...state.acts, act], refusals }
+  return { ...state, acts: [...state.acts, act], refusals, offeredAt }
 }
 
 /** Drops the refusal of an application that has the status that the organiser wants now, if its status is known. */
@@ -182,7 +194,8 @@ function withChanges(state: QueueState, change: (queue: MutableQueue) => void): 
   change({ act, later, known, refusals })
   const acts = [...state.acts.slice(0, state.finished), act, ...later]
   const firstPending = acts.findIndex((each) => [...each.values()].some(isPending))
-  return { acts, finished: firstPending === -1 ? acts.length : firstPending, known, refusals }
+  const finished = firstPending === -1 ? acts.length : firstPending
+  return { ...state, acts, finished, known, refusals }
 }
 
 function send({ act }: MutableQueue) {

@@ -72,10 +72,18 @@ export interface QueueState {
   known: ReadonlyMap<string, KnownStatus>
   /** Refusals that the organiser has not handled yet, by application id, the newest last. */
   refusals: ReadonlyMap<string, Refusal>
+  /** When the offer to undo the last act began, in milliseconds of `performance.now()`; null if it is over. */
+  offeredAt: number | null
 }
 
 /** The queue before the first decision. */
-export const emptyQueue: QueueState = { acts: [], finished: 0, known: new Map(), refusals: new Map() }
+export const emptyQueue: QueueState = {
+  acts: [],
+  finished: 0,
+  known: new Map(),
+  refusals: new Map(),
+  offeredAt: null,
+}
 
 /** Whether any decision is queued or sent. */
 export function isWaiting({ acts, finished }: QueueState): boolean {

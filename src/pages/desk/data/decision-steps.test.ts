@@ -21,7 +21,12 @@ const many = Array.from({ length: 250 }, (_, index): SeenApplication => ({
   status: 'new',
   version: 0,
 }))
-const decide = (wanted: Status, applications = many): QueueEvent => ({ type: 'decide', applications, wanted })
+const decide = (wanted: Status, applications = many): QueueEvent => ({
+  type: 'decide',
+  applications,
+  wanted,
+  at: 0,
+})
 const play = (state: QueueState, ...events: QueueEvent[]) => events.reduce(reduce, state)
 const send: QueueEvent = { type: 'send' }
 const stop: QueueEvent = { type: 'stop' }
@@ -160,7 +165,7 @@ test('a failed step keeps the earlier steps saved, and the rest can be repeated'
   expect(state.refusals.size).toBe(150)
   // A later decision on a saved application stays queued.
   expect(shown(play(sent, decide('accepted', many.slice(0, 1)), failure))).toMatchObject({ accepted: 1 })
-  const again = reduce(state, { type: 'repeat', refusals: [...state.refusals.values()] })
+  const again = reduce(state, { type: 'repeat', refusals: [...state.refusals.values()], at: 0 })
   expect(shown(ended(again))).toEqual({ declined: 250 })
 })
 

@@ -19,6 +19,7 @@ import {
   undoableIds,
 } from '../../../../test/support/decisions.ts'
 import { reduce, type QueueEvent } from './decision-reducer.ts'
+import type { Status } from '../../../application/statuses.ts'
 import { decisionsInCall, currentStatusIn } from './decision-state.ts'
 
 test('Undo undoes the saved decisions of the last act, once, based on their saved version', () => {
@@ -58,6 +59,23 @@ test.each(['1', '2'])('after a failed decision on application %s, Undo undoes th
   ])
   expect(undoableIds(finished(undone))).toEqual([])
   expect(undoableIds(play(undone, send, fail))).toEqual([])
+})
+
+test('the offer to undo begins anew with each act that changes something, and ends', () => {
+  const decideAt = (at: number, wanted: Status, id = '1'): QueueEvent => ({
+    type: 'decide',
+    applications: [application(id)],
+    wanted,
+    at,
+  })
+  const offers = (...events: QueueEvent[]) => after(...events).offeredAt
+  expect(offers(decideAt(5, 'accepted'))).toBe(5)
+  expect(offers(decideAt(5, 'accepted'), decideAt(9, 'declined'))).toBe(9)
+  expect(offers(decideAt(5, 'accepted'), decideAt(9, 'accepted'))).toBe(5)
+  expect(offers(decideAt(5, 'accepted'), send, undo)).toBe(5)
+  const failed = after(decideAt(5, 'accepted'), { type: 'end offer' }, send, fail)
+  expect(failed.offeredAt).toBeNull()
+  expect(reduce(failed, { ...repeat(failed), at: 7 } as QueueEvent).offeredAt).toBe(7)
 })
 
 test('decisions on an erased application are forgotten', () => {

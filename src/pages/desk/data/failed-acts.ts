@@ -2,7 +2,7 @@ import { createListeners } from '../kit/listen.ts'
 import { screenTitle } from '../kit/site-title.tsx'
 
 /** An act that failed after its screen was left. */
-export interface FailedAct {
+interface FailedAct {
   /** What it was about. A later act about the same replaces it. */
   subject: string
   screen: ReturnType<typeof currentScreen>

@@ -9,7 +9,7 @@ import { outcomeOf } from './decision-sentences.ts'
 import type { DecisionAct, QueueState } from './decision-state.ts'
 import { listenTo } from '../kit/listen.ts'
 import { queriesOf, refetchedByDecisions, type KeyPrefix } from './queries.ts'
-import { pendingActs } from '../kit/pending-acts.ts'
+import { pendingActs } from '../kit/useAct.ts'
 
 /** The organiser who is signed in. */
 export interface Me {

@@ -33,14 +33,7 @@ addEventListener('storage', ({ key }) => key === storageKey && store(empty))
 export function useUnsentText<Text>(name: string) {
   const { account } = useDesk()
   const text = useSyncExternalStore(subscribe, () => unsentTextOf<Text>(account, name))
-  const setUnsent = useSetUnsentText()
-  return [text, (change: Change<Text>) => setUnsent(name, change), name] as const
-}
-
-/** Returns a function that changes the text of any field, also after its screen was closed. */
-export function useSetUnsentText() {
-  const { account } = useDesk()
-  return <Text>(name: string, change: Change<Text>): void => setUnsentText(account, name, change)
+  return [text, (change: Change<Text>) => setUnsentText(account, name, change), name] as const
 }
 
 /** The current text of a field; null if there is none. */
@@ -62,6 +55,11 @@ export function forgetUnsentText(): void {
   store(empty)
   shared.setItem(storageKey, '')
   shared.removeItem(storageKey)
+}
+
+/** Forgets what is unsent about something, by its id: the names of its fields and acts contain that. */
+export function forgetUnsentTextAbout(account: string, id: string): void {
+  for (const name of Object.keys(textsOf(account))) if (name.includes(id)) setUnsentText(account, name, null)
 }
 
 /** Forgets the text of another account, whose session ended without signing out. */

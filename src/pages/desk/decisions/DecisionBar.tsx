@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react'
 import { statuses, type Status } from '../../../application/statuses.ts'
 import type { Acceptances } from '../../../client/desk/applications.ts'
 import { Button } from '../kit/Button.tsx'
-import { progressIn, type Decision, type SeenApplication } from '../data/decision-state.ts'
+import { progressIn, undoableDecisions, type Decision, type SeenApplication } from '../data/decision-state.ts'
 import { formatNumber, outOf } from '../kit/format.ts'
 import { decidesFirst } from '../data/switches.ts'
 import { singleKeys, useSwitch } from '../kit/switches.ts'
@@ -17,7 +17,6 @@ import {
   withdrawnWords,
   type DecisionListeners,
 } from './decide.ts'
-import { useUndo } from './useUndo.ts'
 
 interface DecisionBarProps extends DecisionListeners {
   /** The applications to decide on. */
@@ -36,7 +35,8 @@ interface DecisionBarProps extends DecisionListeners {
 export function DecisionBar(props: DecisionBarProps) {
   const { applications, about, acceptances, marking, children, ...listeners } = props
   const { queue, state } = useDecisionQueue()
-  const { undoable, offeredAt } = useUndo()
+  const { offeredAt } = state
+  const undoable = undoableDecisions(state)
   const isUndoOffered = undoable.length > 0 && offeredAt !== null
   const progress = progressIn(state)
   const isEmpty = applications.length === 0

@@ -4,7 +4,7 @@ import { Alert, isOutdated, isUncertain, reload, sentenceOf } from './Problem.ts
 export function ActProblems({ acts }: { acts: readonly { error: Error | null; failure: string }[] }) {
   return acts.map(({ error, failure }) =>
     error === null ? null : (
-      <Alert key={failure} {...(isOutdated(error) ? reload : { button: '', onPress: undefined })}>
+      <Alert key={failure} {...(isOutdated(error) && reload)}>
         {failureOf(failure, error)}
       </Alert>
     ),

@@ -1,7 +1,7 @@
 import type { ComponentProps, MouseEvent } from 'react'
 
 /** The properties of a button. */
-export interface ButtonProps extends Omit<ComponentProps<'button'>, 'type' | 'onClick'> {
+interface ButtonProps extends Omit<ComponentProps<'button'>, 'type' | 'onClick'> {
   /** The person or thing that it is about. Screen readers read it after the words, if several buttons share the words. */
   about?: string | undefined
   /** Whether it is inactive. It keeps the focus, which `disabled` would remove. */

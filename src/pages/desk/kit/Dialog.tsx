@@ -28,7 +28,7 @@ interface DialogProps {
 
 /** A button and the dialog that it opens. Closing the dialog discards its input. */
 export function Dialog(props: DialogProps) {
-  const { button, openKey = '', buttonClass = 'control-quiet', about, isOff, isPending, className } = props
+  const { button, openKey, buttonClass = 'control-quiet', about, isOff, isPending, className } = props
   const { onOpen, onClosed, children } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const [isOpen, setIsOpen] = useState(false)
@@ -38,7 +38,7 @@ export function Dialog(props: DialogProps) {
     flushSync(() => setIsOpen(true))
     dialog.current?.showModal()
   }
-  useKeys({ [openKey]: open })
+  useKeys(openKey === undefined ? {} : { [openKey]: open })
   return (
     <>
       <Button className={buttonClass} {...{ about, isOff, isPending }} aria-haspopup="dialog" onPress={open}>

@@ -30,11 +30,11 @@ export function Problem({ error, message = 'Not loaded.', isStale = false, onTry
   )
 }
 
-/** The properties of an alert with a button. */
+/** The properties of an alert. */
 export interface AlertProps {
   /** The words of the button that may help. */
-  button: string
-  onPress: (() => void) | undefined
+  button?: string
+  onPress?: (() => void) | undefined
   children: ReactNode
 }
 

@@ -1,7 +1,5 @@
 import { useEffect, useEffectEvent, useRef } from 'react'
 
-import { afterFrame } from './after-frame.ts'
-
 /**
  * Moves the focus to an element, or to the heading of the screen if there is none. Call it before the focused element disappears.
  */
@@ -31,9 +29,33 @@ export function scrollToTop(heading: HTMLElement | null): void {
   if (heading !== null) scrollTo(0, 0)
 }
 
+/** The field that last received a character, and the event's time stamp in milliseconds. */
+let lastTyped: { field: Element; at: number } | undefined
+/** Milliseconds without a key after which somebody has stopped typing. */
+const typingPause = 2_000
+
+/** Whether a key is meant for a field that has just disappeared, because of another organiser's change. */
+export function isStillTyping({ timeStamp }: KeyboardEvent): boolean {
+  if (lastTyped === undefined || lastTyped.field.isConnected || timeStamp - lastTyped.at > typingPause)
+    return false
+  lastTyped.at = timeStamp
+  return true
+}
+
+/** Whether keys pressed in an element are text. In an open dialog they always are. */
+export function isTypingTarget(target: EventTarget | null): boolean {
+  if (document.querySelector('dialog[open]')) return true
+  if (!(target instanceof HTMLElement)) return false
+  return (
+    target.isContentEditable ||
+    target.matches('textarea, select, input:not([type="checkbox"], [type="radio"])')
+  )
+}
+
 /**
  * Gives the focus to the heading of the screen whenever the element that has it disappears, unless something else gets the focus
- * until the next frame. The page does not scroll if the element was pressed with a pointer.
+ * until the next frame. The page does not scroll if the element was pressed with a pointer. Keys for a field that has disappeared
+ * are remembered as such (`isStillTyping`).
  *
  * @returns A function that ends this.
  */
@@ -51,17 +73,31 @@ export function keepFocus(): () => void {
     if (last === undefined || last.element.isConnected) return
     const { isByKeyboard } = last
     last = undefined
-    afterFrame(() => {
+    const focusHeadingIfNothing = () => {
       if (document.activeElement === document.body)
         document.querySelector('h1')?.focus({ preventScroll: !isByKeyboard })
-    })
+    }
+    requestAnimationFrame(() => setTimeout(focusHeadingIfNothing))
   })
+  const rememberTyping = (event: Event) => {
+    // Autofill in browsers dispatches a `keydown` that is not a keyboard event.
+    if (!(event instanceof KeyboardEvent)) return
+    const { target, key, timeStamp, ctrlKey, metaKey, altKey } = event
+    if (key.length > 1 || ctrlKey || metaKey || altKey) lastTyped = undefined
+    else if (target instanceof Element && isTypingTarget(target)) lastTyped = { field: target, at: timeStamp }
+  }
+  const forgetTyping = () => (lastTyped = undefined)
   addEventListener('focusin', remember)
   addEventListener('focusout', forget)
+  // Before the shortcuts of screens.
+  addEventListener('keydown', rememberTyping, true)
+  addEventListener('click', forgetTyping)
   observer.observe(document.body, { childList: true, subtree: true })
   return () => {
     removeEventListener('focusin', remember)
     removeEventListener('focusout', forget)
+    removeEventListener('keydown', rememberTyping, true)
+    removeEventListener('click', forgetTyping)
     observer.disconnect()
   }
 }

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 
-import { pendingActs } from './pending-acts.ts'
+/** The pending acts that change something. Closing the page would lose them. */
+export const pendingActs = new Set<AbortController>()
 
 interface ActState<Args, Response> {
   isPending: boolean
@@ -23,7 +24,7 @@ interface ActOptions<Args, Response> {
   onOutcome?: ((outcome: Outcome<Response>, args: Args) => unknown) | undefined
   /** If pressed again while pending, runs once more afterwards with the latest values. */
   queuesLatest?: boolean | undefined
-  /** Whether it continues after its screen is closed. */
+  /** Whether it continues after its screen is closed, as what changes something does. */
   outlivesScreen?: boolean | undefined
 }
 
@@ -52,7 +53,7 @@ export function useAct<Args, Response>(
   const nextCall = useRef<{ args: Args }>(null)
 
   const perform = async (args: Args, controller: AbortController) => {
-    pendingActs.add(controller)
+    if (outlivesScreen) pendingActs.add(controller)
     const outcome = await run(args, controller.signal).then(
       (response) => ({ error: null, response }),
       (error: unknown) => ({

@@ -48,7 +48,7 @@ export function LetterCreate({ application, letters, mayAnswer, isBlind, failedA
 }
 
 /** The key of a letter to one person in `useUnsentText`. */
-export function letterTextName(application: string): string {
+function letterTextName(application: string): string {
   return `letter ${application}`
 }
 

@@ -21,11 +21,7 @@ export function SignOutButton({ session, confirmLoss = () => true }: SignOutButt
       <Button isOff={isPending} onPress={() => confirmLoss() && startTransition(signOut)}>
         Sign out
       </Button>
-      {failure !== undefined && (
-        <Alert button="" onPress={undefined}>
-          {failure}
-        </Alert>
-      )}
+      {failure !== undefined && <Alert>{failure}</Alert>}
     </>
   )
 }
