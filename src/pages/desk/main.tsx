@@ -8,7 +8,7 @@ import { createDeskPage } from './desk-page.tsx'
 import { SignIn } from './Desk.tsx'
 import { routeOf } from './data/route.ts'
 import { loadScreens } from './kit/lazy-screen.tsx'
-import { followTranslation } from './kit/translation.ts'
+import { followTranslation } from './follow-translation.ts'
 
 /** Milliseconds before the other scripts are preloaded, so that they do not delay the list. */
 const preloadAfter = 3_000
