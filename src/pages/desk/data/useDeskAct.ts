@@ -1,13 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useRef } from 'react'
 
-import { newActId } from '../../../client/act.ts'
 import type { ActWithId, Arguments, Result } from '../../../client/desk/calls.ts'
 import { actRetryDelays, SignedOutError } from '../../../client/session.ts'
 import { failureOf } from '../kit/ActProblems.tsx'
 import { announce } from '../kit/announce.tsx'
 import { isTemporary } from '../kit/Problem.tsx'
 import { useAct, type Act } from '../kit/useAct.ts'
+import { actIdsOf } from './act-id.ts'
 import { acts, responseHandlerOf, type DeskActName } from './acts.ts'
 import { currentScreen } from './failed-acts.ts'
 import { useDesk } from './useDesk.tsx'
@@ -46,8 +45,13 @@ export interface DeskAct<Name extends DeskActName> extends Act<Args<Name>, Resul
 /** Milliseconds without a response before the wait is announced. */
 export const waitingNoticeDelay = 700
 
-/** The last press of each act that has `queuesLatest`, by account and what it is about. `cancel` ends its act. */
-const latestPresses = new Map<string, { args: object; cancel: () => void }>()
+/** A press of an act: its arguments, those of its call, and the screen and the unsent text of that moment. */
+interface Press<Name extends DeskActName> {
+  args: Args<Name>
+  sent: Arguments<Name>
+  screen: ReturnType<typeof currentScreen>
+  text: unknown
+}
 
 /**
  * An act that makes one call of the desk. It continues after its screen is closed. A success is announced. The screen shows a
@@ -73,90 +77,71 @@ export function useDeskAct<Name extends DeskActName>(
   const { account, call, failedActs, refetch } = desk
   const { once, stale, failure = 'Not saved.' } = acts[name]
   const handleResponse = responseHandlerOf(useQueryClient(), desk)
-  /** The screen of the last press. */
-  const screen = useRef(currentScreen())
-  /** The unsent text at each press. Trying again sends what was pressed, and not what was typed since. */
-  const sentTexts = useRef(new WeakMap<object, unknown>())
-  /** What each press sent. An act that was pressed later may have another id by the outcome. */
-  const sentArguments = useRef(new WeakMap<object, Arguments<Name>>())
-  /** The arguments of the call, with the id of the act that has not had a response yet. */
-  const withId = (args: Args<Name>) => {
-    if (!once) return args as Arguments<Name>
-    const [subject, says] = [nameOfId(name, args), JSON.stringify(args)]
-    const kept = unsentTextOf<KeptId>(account, subject)
-    const act = kept?.says === says ? kept.act : newActId()
-    setUnsentText<KeptId>(account, subject, { act, says })
-    return { act, ...args } as unknown as Arguments<Name>
-  }
-  const failureSubject = (args: object) => (about === undefined ? subjectOf(name, args) : `${name} ${about}`)
-  const keyOf = (args: object) => `${account} ${failureSubject(args)}`
+  const idsOf = (args: Args<Name>) => actIdsOf(account, subjectOf(name, args))
+  const failureSubject = (args: Args<Name>) =>
+    about === undefined ? subjectOf(name, args) : `${name} ${about}`
   const failureFor = (args: Args<Name>) =>
     typeof failure === 'string' ? failure : failure(args as Arguments<Name>)
-  const act = useAct<Args<Name>, Result<Name>>(
-    async (args, signal) => {
+  const act = useAct<Press<Name>, Result<Name>>(
+    async (pressed, signal) => {
+      const { args } = pressed
       const timer = setTimeout(() => announce('Waiting for the server…'), waitingNoticeDelay)
-      const sent = withId(args)
-      sentArguments.current.set(args, sent)
-      return call(name, sent, signal, actRetryDelays).finally(() => clearTimeout(timer))
+      let unwatch = () => {}
+      if (once) {
+        const ids = idsOf(args)
+        const id = ids.idFor(args)
+        pressed.sent = { ...pressed.sent, act: id }
+        if (queuesLatest) unwatch = ids.watch(id, act.cancel)
+      }
+      return call(name, pressed.sent, signal, actRetryDelays).finally(() => {
+        clearTimeout(timer)
+        unwatch()
+      })
     },
     {
-      onSuccess,
+      onSuccess: onSuccess && ((response, { args }) => onSuccess(response, args)),
       queuesLatest,
       outlivesScreen: true,
-      onOutcome({ error, response, isOpen, isCancelled }, args) {
-        const isOutdated = queuesLatest && latestPresses.get(keyOf(args))?.args !== args
+      onOutcome({ error, response, isOpen, isOutdated }, pressed) {
+        const { args, sent, screen } = pressed
+        const isReplaced = queuesLatest && isOutdated
         if (error === null) {
-          const sent = sentArguments.current.get(args)
-          if (!isOutdated && sent !== undefined) handleResponse(name, response, sent)
+          if (!isReplaced) handleResponse(name, response, sent)
           onSaved?.(response, args)
           if (text !== undefined)
-            setUnsentText(account, text, (latest) => (latest === sentTexts.current.get(args) ? null : latest))
+            setUnsentText(account, text, (latest) => (latest === pressed.text ? null : latest))
         }
-        if (once && !isTemporary(error))
-          setUnsentText<KeptId>(account, nameOfId(name, args), (kept) =>
-            kept?.says === JSON.stringify(args) ? null : kept,
-          )
-        if (!isCancelled && !isOutdated && !(error instanceof SignedOutError)) {
+        if ('act' in sent && !isTemporary(error)) idsOf(args).forget(String(sent.act))
+        if (!isOutdated && !(error instanceof SignedOutError)) {
           announce(error === null ? (success?.(response, args) ?? '') : '', !(isSuccessOnScreen && isOpen))
           if (error !== null && !isOpen)
             failedActs.add({
               subject: failureSubject(args),
-              screen: screen.current,
+              screen,
               failure: failureOf(failureFor(args), error),
-              repeat: isTemporary(error) ? () => act.press(args) : undefined,
+              repeat: isTemporary(error) ? () => act.press(pressed) : undefined,
             })
         }
-        void refetch(isOutdated ? [...stale, 'application'] : stale)
+        void refetch(isReplaced ? [...stale, 'application'] : stale)
       },
     },
   )
   const press = (args: Args<Name>) => {
-    screen.current = currentScreen()
-    if (text !== undefined) sentTexts.current.set(args, unsentTextOf(account, text))
-    if (queuesLatest) {
-      const latest = latestPresses.get(keyOf(args))
-      // An act that is tried again would replace this one.
-      if (latest?.cancel !== act.cancel) latest?.cancel()
-      latestPresses.set(keyOf(args), { args, cancel: act.cancel })
-    }
     failedActs.forgetOne(failureSubject(args))
-    act.press(args)
+    act.press({
+      args,
+      sent: args as Arguments<Name>,
+      screen: currentScreen(),
+      // Trying again sends what was pressed, and not what was typed since.
+      text: text === undefined ? null : unsentTextOf(account, text),
+    })
   }
-  return { ...act, press, failure: act.args === undefined ? '' : failureFor(act.args) }
+  const { args, ...state } = act
+  return args === undefined
+    ? { ...state, press, failure: '' }
+    : { ...state, args: args.args, press, failure: failureFor(args.args) }
 }
 
 /** What an act is about: an application, or else all that it says. */
 const subjectOf = (name: DeskActName, args: object) =>
   `${name} ${'application' in args ? String(args.application) : JSON.stringify(args)}`
-
-/**
- * The id of an act that had no response yet. A later act about the same that says something else replaces it: after “Yes”, “No” and
- * “Yes”, the last one is no repeat.
- */
-interface KeptId {
-  act: string
-  says: string
-}
-
-/** Its name among the unsent text. */
-const nameOfId = (name: DeskActName, args: object) => `act ${subjectOf(name, args)}`

@@ -17,6 +17,8 @@ type Update<Text> = (latest: Text | null) => Text | null
 const storageKey = 'unplugged-desk-drafts'
 const storage = storageOf('sessionStorage')
 const { subscribe, notify } = createListeners()
+/** Calls a function whenever any text changes. Returns a function that ends this. */
+export const subscribeToUnsentText = subscribe
 const empty: UnsentTexts = { account: '', texts: {} }
 let unsent = read()
 

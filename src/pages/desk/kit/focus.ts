@@ -29,16 +29,15 @@ export function scrollToTop(heading: HTMLElement | null): void {
   if (heading !== null) scrollTo(0, 0)
 }
 
-/** The field that last received a character, and the event's time stamp in milliseconds. */
-let lastTyped: { field: Element; at: number } | undefined
 /** Milliseconds without a key after which somebody has stopped typing. */
 const typingPause = 2_000
+/** Until when keys are meant for a field that has disappeared, as the time stamp of an event. */
+let typingUntil = 0
 
 /** Whether a key is meant for a field that has just disappeared, because of another organiser's change. */
 export function isStillTyping({ timeStamp }: KeyboardEvent): boolean {
-  if (lastTyped === undefined || lastTyped.field.isConnected || timeStamp - lastTyped.at > typingPause)
-    return false
-  lastTyped.at = timeStamp
+  if (timeStamp > typingUntil) return false
+  typingUntil = timeStamp + typingPause
   return true
 }
 
@@ -60,44 +59,43 @@ export function isTypingTarget(target: EventTarget | null): boolean {
  * @returns A function that ends this.
  */
 export function keepFocus(): () => void {
-  let last: { element: Element; isByKeyboard: boolean } | undefined
+  /** The element with the focus, and when a character was typed into it last. */
+  let last: { element: Element; isByKeyboard: boolean; typedAt: number } | undefined
   const remember = ({ target }: Event) => {
-    if (target instanceof Element) last = { element: target, isByKeyboard: target.matches(':focus-visible') }
+    if (!(target instanceof Element)) return
+    last = { element: target, isByKeyboard: target.matches(':focus-visible'), typedAt: -Infinity }
+    if (!last.isByKeyboard) typingUntil = 0
   }
   // Somebody who leaves an element wants nothing focused when it disappears later.
   const forget = ({ target }: Event) =>
     queueMicrotask(() => {
       if (last?.element === target && last?.element.isConnected) last = undefined
     })
+  const rememberTyping = (event: Event) => {
+    // Autofill in browsers dispatches a `keydown` that is not a keyboard event.
+    if (!(event instanceof KeyboardEvent)) return
+    const { key, timeStamp, ctrlKey, metaKey, altKey } = event
+    const isText = key.length === 1 && !ctrlKey && !metaKey && !altKey
+    if (!isText) typingUntil = 0
+    if (last) last.typedAt = isText && isTypingTarget(last.element) ? timeStamp : -Infinity
+  }
   const observer = new MutationObserver(() => {
     if (last === undefined || last.element.isConnected) return
-    const { isByKeyboard } = last
+    const { isByKeyboard, typedAt } = last
     last = undefined
+    typingUntil = typedAt + typingPause
     const focusHeadingIfNothing = () => {
       if (document.activeElement === document.body)
         document.querySelector('h1')?.focus({ preventScroll: !isByKeyboard })
     }
     requestAnimationFrame(() => setTimeout(focusHeadingIfNothing))
   })
-  const rememberTyping = (event: Event) => {
-    // Autofill in browsers dispatches a `keydown` that is not a keyboard event.
-    if (!(event instanceof KeyboardEvent)) return
-    const { target, key, timeStamp, ctrlKey, metaKey, altKey } = event
-    if (key.length > 1 || ctrlKey || metaKey || altKey) lastTyped = undefined
-    else if (target instanceof Element && isTypingTarget(target)) lastTyped = { field: target, at: timeStamp }
-  }
-  const forgetTyping = () => (lastTyped = undefined)
-  addEventListener('focusin', remember)
-  addEventListener('focusout', forget)
+  const listeners = { focusin: remember, focusout: forget, keydown: rememberTyping }
   // Before the shortcuts of screens.
-  addEventListener('keydown', rememberTyping, true)
-  addEventListener('click', forgetTyping)
+  for (const [name, listener] of Object.entries(listeners)) addEventListener(name, listener, true)
   observer.observe(document.body, { childList: true, subtree: true })
   return () => {
-    removeEventListener('focusin', remember)
-    removeEventListener('focusout', forget)
-    removeEventListener('keydown', rememberTyping, true)
-    removeEventListener('click', forgetTyping)
+    for (const [name, listener] of Object.entries(listeners)) removeEventListener(name, listener, true)
     observer.disconnect()
   }
 }

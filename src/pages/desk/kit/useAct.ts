@@ -11,8 +11,8 @@ interface ActState<Args, Response> {
   args?: Args
 }
 
-/** The outcome of an act. `isOpen`: its screen is still open. `isCancelled`: it was cancelled, and is not announced. */
-type Outcome<Response> = { isOpen: boolean; isCancelled: boolean } & (
+/** The outcome of an act. `isOpen`: its screen is still open. `isOutdated`: it was cancelled, or a later press waits for its end. */
+type Outcome<Response> = { isOpen: boolean; isOutdated: boolean } & (
   | { error: Error; response?: undefined }
   | { error: null; response: Response }
 )
@@ -67,10 +67,11 @@ export function useAct<Args, Response>(
       setState({ isPending: false, args, ...outcome })
     }
     if (outcome.error === null && isOpen.current && !isCancelled) onSuccess?.(outcome.response, args)
-    onOutcome?.({ ...outcome, isOpen: isOpen.current, isCancelled }, args)
-    const next = nextCall.current
+    const next = isCancelled ? null : nextCall.current
+    onOutcome?.({ ...outcome, isOpen: isOpen.current, isOutdated: isCancelled || next !== null }, args)
+    if (next === null) return
     nextCall.current = null
-    if (next !== null && !isCancelled) press(next.args)
+    press(next.args)
   }
   const cancel = useCallback(() => {
     currentRun.current?.abort()
