@@ -3,7 +3,7 @@ import { anApplication } from './form.ts'
 
 /** Functions that run in loops. */
 export interface RepeatedWork {
-  /** Resolves when the condition is true. The condition is checked after each run of a function. */
+  /** Resolves when the condition is true. The condition is checked after each run of a function. Rejects if one fails. */
   waitUntil(condition: () => boolean): Promise<void>
   /** Ends the loops. Resolves when their current runs are done. */
   end(): Promise<void>
@@ -23,14 +23,18 @@ export function startRepeating(tasks: readonly (() => Promise<unknown>)[]): Repe
   )
   return {
     waitUntil: (condition) =>
-      new Promise<void>((resolve) => {
-        const check = () => {
-          if (!condition()) return
-          waiting.delete(check)
-          resolve()
-        }
-        waiting.add(check)
-      }),
+      // A function that fails ends the wait, too.
+      Promise.race([
+        loops.then(() => {}),
+        new Promise<void>((resolve) => {
+          const check = () => {
+            if (!condition()) return
+            waiting.delete(check)
+            resolve()
+          }
+          waiting.add(check)
+        }),
+      ]),
     async end() {
       ended = true
       await loops

@@ -20,6 +20,13 @@ const olderColumns: Record<string, string> = {
   'private.former_templates': 'occasion text, version integer, subject text, body text',
 }
 
+/** Columns that tables of today had in older versions. Backups have them, and some say where rows go. */
+const droppedColumns: Record<string, Record<string, string>> = {
+  'private.editions': { since: 'timestamptz', before: 'timestamptz' },
+  'private.door': { edition_since: 'timestamptz' },
+  'private.templates': { kind: 'text' },
+}
+
 /**
  * The table into which the rows of a backup's table are restored. In older versions, the tables `letters` and `templates` had
  * other columns than today's tables of these names.
@@ -32,15 +39,24 @@ export function tableFor(name: string, row: object): string {
     : name
 }
 
-/** Creates the tables of older versions for the duration of a restore. */
+/** Changes each table that had further columns. */
+async function alterColumns(transaction: Sql, change: (name: string, type: string) => string) {
+  for (const [table, columns] of Object.entries(droppedColumns)) {
+    const changes = Object.entries(columns).map(([name, type]) => change(name, type))
+    await transaction.unsafe(`alter table ${table} ${changes.join(', ')}`)
+  }
+}
+
+/** Creates the tables and columns of older versions for the duration of a restore. */
 export async function createOlderTables(transaction: Sql): Promise<void> {
+  await alterColumns(transaction, (name, type) => `add column ${name} ${type}`)
   for (const [name, columns] of Object.entries(olderColumns)) {
     await transaction.unsafe(`create table ${name} (${columns})`)
   }
 }
 
 /**
- * Moves the rows of these tables to the current tables, and drops the older tables. Migrations have the statements for this,
+ * Moves the rows of these tables to the current tables, and drops the older tables and columns. Migrations have the statements for this,
  * between two comments that mark them.
  */
 export async function moveOlderRows(transaction: Sql): Promise<void> {
@@ -50,6 +66,7 @@ export async function moveOlderRows(transaction: Sql): Promise<void> {
     if (statements !== undefined) await transaction.unsafe(statements)
   }
   await transaction.unsafe(`drop table ${Object.keys(olderColumns).join(', ')}`)
+  await alterColumns(transaction, (name) => `drop column ${name}`)
 }
 
 /** Shows no days, venue or closing time on the page before an organiser wants that, as the migration that added the page's words. */

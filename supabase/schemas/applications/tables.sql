@@ -18,9 +18,6 @@ create table private.editions (
   questions_until date,
   -- How many days after the retreat private answers are erased; null without private questions.
   private_days integer constraint editions_private_days check (private_days between 1 and 365),
-  -- Nothing uses these two any more. The next release drops them.
-  since timestamptz not null default '-infinity',
-  before timestamptz not null default 'infinity',
   -- For an earlier edition: its number of places. `private.places` has the number of the newest.
   places integer
 );

@@ -4,8 +4,6 @@
 -- without an RSVP have one each. So have the confirmation and the reminder of questions, which guests get. Organisers add others.
 create table private.templates (
   name text primary key check (name <> ''),
-  -- Nothing reads it, since `name` says it. Backups have it.
-  kind text not null default 'other' check (kind in ('receipt', 'decision', 'reminder', 'confirmation', 'other')),
   version integer not null default 0,
   subject text not null,
   body text not null

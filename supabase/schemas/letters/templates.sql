@@ -1,11 +1,11 @@
 -- Templates: the texts of letters.
 
 -- The templates of the product, with the texts that a new database has.
-create function private.first_templates() returns table (name text, kind text, subject text, body text)
+create function private.first_templates() returns table (name text, subject text, body text)
   language sql immutable set search_path = ''
 as $$
   values
-  ('accepted', 'decision', 'Your place at {{retreat}}', 'Hello {{first_name}},
+  ('accepted', 'Your place at {{retreat}}', 'Hello {{first_name}},
 
 We would love to have you with us: your application to {{retreat}} is accepted.
 
@@ -19,7 +19,7 @@ You can say so here: {{answer_link}}
 Or just reply to this email.
 
 The organisers of {{retreat}}'),
-  ('reminder', 'reminder', 'Are you coming to {{retreat}}?', 'Hello {{first_name}},
+  ('reminder', 'Are you coming to {{retreat}}?', 'Hello {{first_name}},
 
 We have not heard from you yet: are you coming to {{retreat}}? We keep your place until {{reply_by}}.
 
@@ -31,7 +31,7 @@ You can say so here: {{answer_link}}
 Or just reply to this email.
 
 The organisers of {{retreat}}'),
-  ('confirmed', 'confirmation', 'See you at {{retreat}}', 'Hello {{first_name}},
+  ('confirmed', 'See you at {{retreat}}', 'Hello {{first_name}},
 
 Thank you for telling us that you are coming to {{retreat}}. Your place is confirmed, and we look forward to meeting you.
 
@@ -43,7 +43,7 @@ If your plans change, please tell us here: {{answer_link}}
 Or just reply to this email.
 
 The organisers of {{retreat}}'),
-  ('questions', 'reminder', 'A few questions before {{retreat}}', 'Hello {{first_name}},
+  ('questions', 'A few questions before {{retreat}}', 'Hello {{first_name}},
 
 We look forward to meeting you at {{retreat}}. So that we can prepare it, please answer a few questions.
 
@@ -52,21 +52,21 @@ You can do so here: {{answer_link}}
 Or just reply to this email.
 
 The organisers of {{retreat}}'),
-  ('waitlisted', 'decision', 'You are on the waitlist of {{retreat}}', 'Hello {{first_name}},
+  ('waitlisted', 'You are on the waitlist of {{retreat}}', 'Hello {{first_name}},
 
 Thank you for your application to {{retreat}}. All places are taken for now, and you are on our waitlist.
 
 If one becomes free, we will write to you at once.
 
 The organisers of {{retreat}}'),
-  ('declined', 'decision', 'Your application to {{retreat}}', 'Hello {{first_name}},
+  ('declined', 'Your application to {{retreat}}', 'Hello {{first_name}},
 
 Thank you for your application to {{retreat}}. We are sorry that we cannot offer you a place this time.
 
 We wish you and {{company}} all the best.
 
 The organisers of {{retreat}}'),
-  ('received', 'receipt', 'We have your application', 'Hello {{first_name}},
+  ('received', 'We have your application', 'Hello {{first_name}},
 
 Thank you for your application to {{retreat}}. We have it, and we will get back to you soon.
 
@@ -75,7 +75,7 @@ If you change your mind, you can withdraw it here: {{withdraw_link}}
 The organisers of {{retreat}}')
 $$;
 
-insert into private.templates (name, kind, subject, body) select * from private.first_templates();
+insert into private.templates (name, subject, body) select * from private.first_templates();
 
 -- Refuses an invalid letter.
 create function private.check_text(subject text, body text) returns void

@@ -67,7 +67,7 @@ create trigger count_aside after update of status on private.statuses
 create function private.door_state() returns jsonb
   language sql stable set search_path = ''
 as $$
-  select to_jsonb(door) - '{is_only,repeats_until,edition_since}'::text[] || jsonb_build_object(
+  select to_jsonb(door) - '{is_only,repeats_until}'::text[] || jsonb_build_object(
     'closes_at', case when closes_at between '0001-01-01 00:00+00' and '9999-12-31 23:59:59+00' then closes_at end,
     'opened_at', nullif(opened_at, '-infinity'), 'is_open', is_open, 'version', version + (not is_open and not closed)::integer
   )

@@ -15,9 +15,7 @@ create table private.door (
   received integer not null default 0,
   -- Until this time, an application that an edition which ended within the last hour has is not stored again. It counts as a retry
   -- after a lost response.
-  repeats_until timestamptz,
-  -- Nothing uses this any more. The next release drops it.
-  edition_since timestamptz not null default '-infinity'
+  repeats_until timestamptz
 );
 insert into private.door default values;
 alter table private.door enable row level security;

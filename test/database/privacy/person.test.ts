@@ -149,8 +149,6 @@ const leftOutColumns: Record<string, readonly string[]> = {
       'questions_version',
       'questions_until',
       'private_days',
-      'since',
-      'before',
       'places',
     ].map((column) => `private.editions.${column}`),
     ...['edition', 'position', 'kind', 'choices', 'is_required'].map(

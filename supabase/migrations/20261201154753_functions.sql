@@ -293,6 +293,85 @@ begin
 end
 $$;
 
+drop function if exists private.first_templates();
+
+-- The templates of the product, with the texts that a new database has.
+create or replace function private.first_templates() returns table (name text, subject text, body text)
+  language sql immutable set search_path = ''
+as $$
+  values
+  ('accepted', 'Your place at {{retreat}}', 'Hello {{first_name}},
+
+We would love to have you with us: your application to {{retreat}} is accepted.
+
+When: {{days}}
+Where: {{venue}}
+
+We keep your place until {{reply_by}}. Please tell us by then whether you are coming.
+
+You can say so here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of {{retreat}}'),
+  ('reminder', 'Are you coming to {{retreat}}?', 'Hello {{first_name}},
+
+We have not heard from you yet: are you coming to {{retreat}}? We keep your place until {{reply_by}}.
+
+When: {{days}}
+Where: {{venue}}
+
+You can say so here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of {{retreat}}'),
+  ('confirmed', 'See you at {{retreat}}', 'Hello {{first_name}},
+
+Thank you for telling us that you are coming to {{retreat}}. Your place is confirmed, and we look forward to meeting you.
+
+When: {{days}}
+Where: {{venue}}
+
+If your plans change, please tell us here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of {{retreat}}'),
+  ('questions', 'A few questions before {{retreat}}', 'Hello {{first_name}},
+
+We look forward to meeting you at {{retreat}}. So that we can prepare it, please answer a few questions.
+
+You can do so here: {{answer_link}}
+
+Or just reply to this email.
+
+The organisers of {{retreat}}'),
+  ('waitlisted', 'You are on the waitlist of {{retreat}}', 'Hello {{first_name}},
+
+Thank you for your application to {{retreat}}. All places are taken for now, and you are on our waitlist.
+
+If one becomes free, we will write to you at once.
+
+The organisers of {{retreat}}'),
+  ('declined', 'Your application to {{retreat}}', 'Hello {{first_name}},
+
+Thank you for your application to {{retreat}}. We are sorry that we cannot offer you a place this time.
+
+We wish you and {{company}} all the best.
+
+The organisers of {{retreat}}'),
+  ('received', 'We have your application', 'Hello {{first_name}},
+
+Thank you for your application to {{retreat}}. We have it, and we will get back to you soon.
+
+If you change your mind, you can withdraw it here: {{withdraw_link}}
+
+The organisers of {{retreat}}')
+$$;
+
+revoke all on function private.first_templates() from public, anon, authenticated;
+
 -- Refuses an application while the door is closed, with the organisers' sentence, and counts it while a limit is set. It runs
 -- after the insert, so that the index refuses a repeat first: a repeat is a success even when the door is closed. A person whom an
 -- organiser adds is counted, and never refused.
@@ -331,6 +410,21 @@ begin
   end if;
   return null;
 end
+$$;
+
+-- The state of the door at this moment. An automatic closing counts as a change. Otherwise an organiser who still sees an
+-- open door could reopen it by mistake. An infinite time, which earlier versions could store, is not shown: that door never
+-- closes, or is closed.
+create or replace function private.door_state() returns jsonb
+  language sql stable set search_path = ''
+as $$
+  select to_jsonb(door) - '{is_only,repeats_until}'::text[] || jsonb_build_object(
+    'closes_at', case when closes_at between '0001-01-01 00:00+00' and '9999-12-31 23:59:59+00' then closes_at end,
+    'opened_at', nullif(opened_at, '-infinity'), 'is_open', is_open, 'version', version + (not is_open and not closed)::integer
+  )
+  from private.door, lateral (
+    select not (closed or coalesce(clock_timestamp() >= closes_at, false) or coalesce(received >= closes_after, false)) as is_open
+  ) as state
 $$;
 
 -- One application with everything that is known about it, its letters, and the state of all letters. Readers get no private
