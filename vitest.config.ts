@@ -18,7 +18,7 @@ const sourceTests = 'src/**/*.test.{ts,tsx}'
  * The others are about what the server does in the background, and about GoTrue's calls.
  */
 const slowServerTests = [
-  'test/database/page.test.ts',
+  'test/database/page-documents.test.ts',
   'src/server/database/{connection/{pool,pools},postgres/{cluster,minor-version},schema/dry-run}.test.ts',
   'src/server/{auth/calls,backups,doctor,health}/*.test.ts',
   'src/server/deliveries/{dispatcher,webhook}.test.ts',
@@ -34,7 +34,7 @@ const runSetup = 'test/support/setup/run.ts'
 const databasesSetup = 'test/support/setup/databases.ts'
 /** The setup of tests of whole programs. Databases are prepared while the sources are built. */
 const wholeSetup = [runSetup, 'test/support/setup/build.ts', databasesSetup, 'test/support/setup/browser.ts']
-const whole = { setupFiles: ['test/support/setup/built.ts'] }
+const whole = { setupFiles: ['test/support/setup/wait-for-build.ts'] }
 
 /** Milliseconds for tests that wait for failovers, packages or many rounds (`npm run test:long`). */
 const longTimeout = 600_000
@@ -72,7 +72,7 @@ function tier(
       include,
       exclude: [...configDefaults.exclude, ...exclude],
       globalSetup,
-      setupFiles: ['test/support/setup/scopes.ts', ...setupFiles],
+      setupFiles: ['test/support/setup/cleanup.ts', ...setupFiles],
       // Messages name commands as npm runs them, also if Vitest was started without npm.
       env: { npm_lifecycle_event: 'test' },
       // CI shuffles the tests. Those of deployment are stories of one installed program.

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 
-import { send } from '../test/support/client.ts'
+import { send } from '../test/support/send-application.ts'
 import { anApplication } from '../test/support/form.ts'
 import { startReceiver } from '../test/support/receiver.ts'
 import { startServer, temporaryDirectory } from '../test/support/server.ts'

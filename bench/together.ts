@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { send } from '../test/support/client.ts'
+import { send } from '../test/support/send-application.ts'
 import { anApplication } from '../test/support/form.ts'
 import { startServer, temporaryDirectory } from '../test/support/server.ts'
 import { fill } from './growth.ts'

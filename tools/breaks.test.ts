@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 
 import { breaks } from '../test/support/breaks.ts'
-import { filesWithMarks, withOnlyMarked } from '../test/support/breaks/marks.ts'
-import { placesOf, readProduct } from '../test/support/breaks/place.ts'
+import { filesWithMarks, withOnlyMarked } from '../test/support/breaks/break-comments.ts'
+import { placesOf, readProduct } from '../test/support/breaks/source-places.ts'
 
 const security = 'docs/security.md'
 

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 
 import { breaks } from '../test/support/breaks.ts'
 import type { Break } from '../test/support/breaks/break.ts'
-import { filesWithMarks, withOnlyMarked } from '../test/support/breaks/marks.ts'
-import { placesOf, readProduct } from '../test/support/breaks/place.ts'
+import { filesWithMarks, withOnlyMarked } from '../test/support/breaks/break-comments.ts'
+import { placesOf, readProduct } from '../test/support/breaks/source-places.ts'
 
 /** The number of copies in which breaks are made in parallel. */
 const copies = 2

@@ -6,7 +6,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { ensureChromium, launchChromium } from '../test/support/browser.ts'
 import { startDesk } from '../test/support/desk.ts'
 import { countRequests } from '../test/support/refresh.ts'
-import { screens } from '../test/support/screens.ts'
+import { screens } from '../test/support/all-screens.ts'
 
 const folder = 'screenshots'
 const windows: Record<string, [width: number, height: number]> = {

@@ -5,7 +5,7 @@ import ICAL from 'ical.js'
 import { afterEach, expect, test, vi } from 'vitest'
 
 import { aRetreat, hostileTexts, readable } from '../../test/support/calendars.ts'
-import { extent, seed } from '../../test/support/extent.ts'
+import { extent, seed } from '../../test/support/quick-or-long.ts'
 import { calendarFileOf, daysOf, webCalendarsOf, type Retreat } from './calendar.ts'
 
 afterEach(() => vi.unstubAllEnvs())

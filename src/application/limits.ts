@@ -1,6 +1,6 @@
 import { maxAnswerLength } from './questions.ts'
 
-// Limits that the database enforces and the pages show: `test/database/desk/limits.test.ts` compares the two.
+// Limits that the database enforces and the pages show: `test/database/desk/shared-constants.test.ts` compares the two.
 
 /** The most characters of texts that organisers write. */
 export const maxCharacters = {

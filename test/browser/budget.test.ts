@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 
 import { serverForTestFile } from '../support/server-for-test-file.ts'
 import { anApplication, getForm } from '../support/form.ts'
-import { test, type Visitor } from '../support/visitor.ts'
+import { test, type Visitor } from '../support/browser-test.ts'
 
 const kilobyte = 1_000
 

@@ -6,7 +6,7 @@ import { readLinkPreview } from '../support/link-preview.ts'
 import { startReceiver, type Receiver } from '../support/receiver.ts'
 import { startServer, dataDirectory, type RunningServer } from '../support/server.ts'
 import { connectToEmbedded } from '../support/sql.ts'
-import { waitForTakeOver, test } from '../support/visitor.ts'
+import { waitForTakeOver, test } from '../support/browser-test.ts'
 
 // Without a slash at the end of its path.
 const siteUrl = 'https://unplugged.example/retreat'

@@ -19,13 +19,13 @@ import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
 
 import { packRelease, sizeOf, unpackRelease } from '../support/archive.ts'
-import { send } from '../support/client.ts'
+import { send } from '../support/send-application.ts'
 import { atTestEnd } from '../support/cleanup.ts'
 import { anApplication } from '../support/form.ts'
 import { freePort } from '../support/ports.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { endDatabase } from '../support/programs.ts'
-import { readCommands } from '../support/recipe.ts'
+import { endDatabase } from '../support/end-with-test.ts'
+import { readCommands } from '../support/deploy-recipes.ts'
 import { startServer, temporaryDirectory, type RunningServer } from '../support/server.ts'
 
 const run = promisify(execFile)

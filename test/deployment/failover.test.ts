@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 
-import { send } from '../support/client.ts'
+import { send } from '../support/send-application.ts'
 import { anApplication } from '../support/form.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { cannotRun } from '../support/requirements.ts'

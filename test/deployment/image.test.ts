@@ -5,11 +5,11 @@ import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
 
 import { packRelease, unpackRelease } from '../support/archive.ts'
-import { send } from '../support/client.ts'
+import { send } from '../support/send-application.ts'
 import { buildImage, startContainer, type Image } from '../support/container.ts'
 import { anApplication } from '../support/form.ts'
 import { freePort } from '../support/ports.ts'
-import { readCommands } from '../support/recipe.ts'
+import { readCommands } from '../support/deploy-recipes.ts'
 import { temporaryDirectory } from '../support/server.ts'
 
 const run = promisify(execFile)

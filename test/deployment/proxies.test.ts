@@ -12,11 +12,11 @@ import { beforeAll, describe, expect } from 'vitest'
 import { isDuplicate, type Application } from '../../src/application/application.ts'
 import { startCaddy } from '../support/caddy.ts'
 import { anApplication, getForm } from '../support/form.ts'
-import { verifyLink } from '../support/links.ts'
+import { verifyLink } from '../support/sign-in-links.ts'
 import { startNginx } from '../support/nginx.ts'
 import { freePort } from '../support/ports.ts'
 import type { RunningProxy } from '../support/proxy.ts'
-import { readRecipe } from '../support/recipe.ts'
+import { readRecipe } from '../support/deploy-recipes.ts'
 import {
   dataDirectory,
   runCommand,
@@ -24,7 +24,7 @@ import {
   temporaryDirectory,
   type RunningServer,
 } from '../support/server.ts'
-import { waitForTakeOver, test } from '../support/visitor.ts'
+import { waitForTakeOver, test } from '../support/browser-test.ts'
 
 type Settings = Record<string, string>
 

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 
-import { send } from '../support/client.ts'
+import { send } from '../support/send-application.ts'
 import { anApplication } from '../support/form.ts'
 import { startNginx } from '../support/nginx.ts'
 import { freePort } from '../support/ports.ts'

@@ -5,12 +5,12 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
 import { packRelease, unpackRelease } from '../support/archive.ts'
-import { send } from '../support/client.ts'
+import { send } from '../support/send-application.ts'
 import { anApplication } from '../support/form.ts'
 import { cannotRun, findProgram } from '../support/requirements.ts'
 import { outputOf } from '../support/output.ts'
 import { freePort } from '../support/ports.ts'
-import { endWithTest } from '../support/programs.ts'
+import { endWithTest } from '../support/end-with-test.ts'
 import { temporaryDirectory } from '../support/server.ts'
 
 const run = promisify(execFile)

@@ -14,8 +14,8 @@ import {
   settingSwitch,
   timeline,
 } from '../support/desk-parts.ts'
-import { deskScreensForTestFile, type OpenedDesk } from '../support/desk-screens.ts'
-import { codeOf, otherCodeThan } from '../support/sign-in.ts'
+import { deskScreensForTestFile, type OpenedDesk } from '../support/opened-desk.ts'
+import { codeOf, otherCodeThan } from '../support/sign-in-server.ts'
 
 const desk = deskScreensForTestFile()
 

@@ -5,10 +5,10 @@ import { deferred } from '../support/deferred.ts'
 import { waitingNoticeDelay } from '../../src/pages/desk/data/useDeskAct.ts'
 import { actCases, controlOf, prepareAct, type ActCase, type Step } from '../support/act-cases.ts'
 import { atTestEnd } from '../support/cleanup.ts'
-import { deskScreensForTestFile, skipDelays, type OpenedDesk } from '../support/desk-screens.ts'
-import { extent, seed } from '../support/extent.ts'
+import { deskScreensForTestFile, skipDelays, type OpenedDesk } from '../support/opened-desk.ts'
+import { extent, seed } from '../support/quick-or-long.ts'
 import { releaseDrafts } from '../support/letters.ts'
-import { disconnect, refusal } from '../support/network.ts'
+import { disconnect, refusal } from '../support/intercepted-fetch.ts'
 import { randomFrom } from '../support/random.ts'
 
 /** How the call of an act ends. */

@@ -5,8 +5,8 @@ import { deferred } from '../support/deferred.ts'
 import { sessionKey } from '../../src/client/stored-session.ts'
 import { people } from '../support/applicants.ts'
 import { heading, link, problems } from '../support/desk-parts.ts'
-import { deskScreensForTestFile } from '../support/desk-screens.ts'
-import { disconnect, refusal } from '../support/network.ts'
+import { deskScreensForTestFile } from '../support/opened-desk.ts'
+import { disconnect, refusal } from '../support/intercepted-fetch.ts'
 
 const desk = deskScreensForTestFile()
 

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { deferred } from '../support/deferred.ts'
 import { people } from '../support/applicants.ts'
 import { box, button, heading, pill, problems, rowStatus, tabs } from '../support/desk-parts.ts'
-import { deskScreensForTestFile } from '../support/desk-screens.ts'
-import { disconnect, refusal } from '../support/network.ts'
+import { deskScreensForTestFile } from '../support/opened-desk.ts'
+import { disconnect, refusal } from '../support/intercepted-fetch.ts'
 
 const desk = deskScreensForTestFile()
 

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 
 import { table } from '../../src/application/application.ts'
 import { focusedWords, heading } from '../support/desk-parts.ts'
-import { deskScreensForTestFile, type OpenedDesk } from '../support/desk-screens.ts'
+import { deskScreensForTestFile, type OpenedDesk } from '../support/opened-desk.ts'
 import { anApplication } from '../support/form.ts'
-import { disconnect } from '../support/network.ts'
+import { disconnect } from '../support/intercepted-fetch.ts'
 
 const desk = deskScreensForTestFile()
 

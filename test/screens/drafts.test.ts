@@ -2,7 +2,7 @@ import { screen, waitFor, within } from '@testing-library/dom'
 import { beforeEach, expect, test } from 'vitest'
 
 import { people } from '../support/applicants.ts'
-import { deskScreensForTestFile } from '../support/desk-screens.ts'
+import { deskScreensForTestFile } from '../support/opened-desk.ts'
 import { letterStates, setMailSender, storeLetter } from '../support/letters.ts'
 
 const desk = deskScreensForTestFile()

@@ -2,9 +2,9 @@ import { screen, waitFor, within } from '@testing-library/dom'
 import { beforeEach, expect, test } from 'vitest'
 
 import { focusedWords, heading, link, names, pill, row, sentence, tab, tabs } from '../support/desk-parts.ts'
-import { deskScreensForTestFile } from '../support/desk-screens.ts'
+import { deskScreensForTestFile } from '../support/opened-desk.ts'
 import { beginEdition } from '../support/editions.ts'
-import { refusal } from '../support/network.ts'
+import { refusal } from '../support/intercepted-fetch.ts'
 
 const desk = deskScreensForTestFile()
 

@@ -5,7 +5,7 @@ import { people } from '../support/applicants.ts'
 import { setMailSender } from '../support/letters.ts'
 import { storeQuestions } from '../support/questions.ts'
 import { focusedWords } from '../support/desk-parts.ts'
-import { deskScreensForTestFile } from '../support/desk-screens.ts'
+import { deskScreensForTestFile } from '../support/opened-desk.ts'
 import { welcome } from '../../src/pages/desk/data/switches.ts'
 
 const desk = deskScreensForTestFile()

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { people } from '../support/applicants.ts'
 import { heading, names, pill, tab, tabs } from '../support/desk-parts.ts'
-import { deskScreensForTestFile } from '../support/desk-screens.ts'
+import { deskScreensForTestFile } from '../support/opened-desk.ts'
 
 const desk = deskScreensForTestFile()
 

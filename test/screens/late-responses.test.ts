@@ -5,9 +5,9 @@ import { deferred } from '../support/deferred.ts'
 import { people } from '../support/applicants.ts'
 import { atTestEnd } from '../support/cleanup.ts'
 import { button, focusedWords, heading, pill, problems, timeline } from '../support/desk-parts.ts'
-import { deskScreensForTestFile } from '../support/desk-screens.ts'
+import { deskScreensForTestFile } from '../support/opened-desk.ts'
 import { beginEdition } from '../support/editions.ts'
-import { disconnect, refusal } from '../support/network.ts'
+import { disconnect, refusal } from '../support/intercepted-fetch.ts'
 
 const desk = deskScreensForTestFile()
 

@@ -3,11 +3,11 @@ import { beforeEach, expect, test } from 'vitest'
 
 import { startMailChecks } from '../../src/server/mail/requested-checks.ts'
 import { atTestEnd } from '../support/cleanup.ts'
-import { deskScreensForTestFile } from '../support/desk-screens.ts'
+import { deskScreensForTestFile } from '../support/opened-desk.ts'
 import { letterStates, releaseDrafts, setMailSender, storeLetter } from '../support/letters.ts'
 import { startNameServer } from '../support/name-server.ts'
-import { refusal } from '../support/network.ts'
-import { mailServerAt } from '../support/sign-in.ts'
+import { refusal } from '../support/intercepted-fetch.ts'
+import { mailServerAt } from '../support/sign-in-server.ts'
 
 const desk = deskScreensForTestFile()
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { people } from '../support/applicants.ts'
 import { atTestEnd } from '../support/cleanup.ts'
 import { button, heading, link, names, problems, row, settingSwitch, tab } from '../support/desk-parts.ts'
-import { deskScreensForTestFile } from '../support/desk-screens.ts'
+import { deskScreensForTestFile } from '../support/opened-desk.ts'
 
 const desk = deskScreensForTestFile()
 

@@ -3,8 +3,8 @@ import { expect, test, vi } from 'vitest'
 
 import { people } from '../support/applicants.ts'
 import { button, heading } from '../support/desk-parts.ts'
-import { deskScreensForTestFile } from '../support/desk-screens.ts'
-import { refusal } from '../support/network.ts'
+import { deskScreensForTestFile } from '../support/opened-desk.ts'
+import { refusal } from '../support/intercepted-fetch.ts'
 
 const desk = deskScreensForTestFile()
 

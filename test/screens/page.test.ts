@@ -7,7 +7,7 @@ import { renderApply } from '../../src/pages/apply/render.tsx'
 import { lookOf } from '../../src/pages/look.ts'
 import { atTestEnd } from '../support/cleanup.ts'
 import { dom } from '../support/dom.ts'
-import { deskScreensForTestFile, type OpenedDesk } from '../support/desk-screens.ts'
+import { deskScreensForTestFile, type OpenedDesk } from '../support/opened-desk.ts'
 
 const desk = deskScreensForTestFile()
 

@@ -2,8 +2,8 @@ import { screen, waitFor, within } from '@testing-library/dom'
 import { expect, test } from 'vitest'
 
 import { questions } from '../../src/application/fields.ts'
-import { deskScreensForTestFile } from '../support/desk-screens.ts'
-import { storeGuest } from '../support/person.ts'
+import { deskScreensForTestFile } from '../support/opened-desk.ts'
+import { storeGuest } from '../support/stored-guest.ts'
 
 const desk = deskScreensForTestFile()
 const linkText = 'Everything about this person'

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest'
 
 import { hiddenName } from '../support/applicants.ts'
 import { button, focusedWords, heading, sentence, timeline } from '../support/desk-parts.ts'
-import { deskScreensForTestFile } from '../support/desk-screens.ts'
+import { deskScreensForTestFile } from '../support/opened-desk.ts'
 import { storeAnswers, storeGuests, storeQuestions } from '../support/questions.ts'
 
 const desk = deskScreensForTestFile()

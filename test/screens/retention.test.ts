@@ -1,7 +1,7 @@
 import { screen, waitFor } from '@testing-library/dom'
 import { beforeEach, expect, test } from 'vitest'
 
-import { deskScreensForTestFile } from '../support/desk-screens.ts'
+import { deskScreensForTestFile } from '../support/opened-desk.ts'
 
 const desk = deskScreensForTestFile()
 

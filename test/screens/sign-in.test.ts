@@ -5,9 +5,9 @@ import { sessionKey } from '../../src/client/stored-session.ts'
 import { operatorSecret, removeOrganiser } from '../../src/server/auth/organisers.ts'
 import { people } from '../support/applicants.ts'
 import { findAlert, button, focusedWords, heading, link, setClockBehind } from '../support/desk-parts.ts'
-import { deskScreensForTestFile, type OpenedDesk } from '../support/desk-screens.ts'
-import { disconnect, refusal } from '../support/network.ts'
-import { otherCodeThan } from '../support/sign-in.ts'
+import { deskScreensForTestFile, type OpenedDesk } from '../support/opened-desk.ts'
+import { disconnect, refusal } from '../support/intercepted-fetch.ts'
+import { otherCodeThan } from '../support/sign-in-server.ts'
 
 const desk = deskScreensForTestFile()
 

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest'
 
 import { dayOf } from '../../src/pages/desk/kit/format.ts'
 import { focusedWords } from '../support/desk-parts.ts'
-import { deskScreensForTestFile } from '../support/desk-screens.ts'
+import { deskScreensForTestFile } from '../support/opened-desk.ts'
 import { setMailSender } from '../support/letters.ts'
 
 const desk = deskScreensForTestFile()

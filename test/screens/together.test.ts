@@ -15,7 +15,7 @@ import {
   tab,
   timeline,
 } from '../support/desk-parts.ts'
-import { deskScreensForTestFile } from '../support/desk-screens.ts'
+import { deskScreensForTestFile } from '../support/opened-desk.ts'
 
 const desk = deskScreensForTestFile()
 

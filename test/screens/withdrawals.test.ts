@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { people } from '../support/applicants.ts'
 import { button, heading, names, problems, row, tab, tabs, timeline } from '../support/desk-parts.ts'
-import { deskScreensForTestFile } from '../support/desk-screens.ts'
+import { deskScreensForTestFile } from '../support/opened-desk.ts'
 
 const desk = deskScreensForTestFile()
 

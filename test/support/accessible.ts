@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { unreadableDisabled } from './disabled.ts'
-import { extent } from './extent.ts'
+import { unreadableDisabled } from './disabled-contrast.ts'
+import { extent } from './quick-or-long.ts'
 import { overflow } from './overflow.ts'
-import { smallTargets } from './targets.ts'
-import { accessibilityProblems } from './visitor.ts'
+import { smallTargets } from './small-targets.ts'
+import { accessibilityProblems } from './browser-test.ts'
 import { resize } from './resize.ts'
 
 /** The window widths at which axe runs, in CSS pixels. */

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { sizeOf } from './archive.ts'
 import { findProgram } from './requirements.ts'
 import { outputOf, type Output } from './output.ts'
-import { endWithTest } from './programs.ts'
+import { endWithTest } from './end-with-test.ts'
 
 const run = promisify(execFile)
 

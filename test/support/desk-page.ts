@@ -4,7 +4,7 @@ import { beforeAll, beforeEach } from 'vitest'
 import { applicantsOf, type Applicants, type Organiser } from './applicants.ts'
 import { signPageIn, startDesk, type DeskServer } from './desk.ts'
 import { resetDatabase } from './reset.ts'
-import type { OpenOptions as VisitorOptions, Visitor } from './visitor.ts'
+import type { OpenOptions as VisitorOptions, Visitor } from './browser-test.ts'
 
 /** The server of a test file, with organisers and applications. */
 interface TestFileDesk

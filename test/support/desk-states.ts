@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import type { LetterPage, LettersOverview } from '../../src/client/desk/letters.ts'
 import type { Sql } from '../../src/server/database/connection/sql.ts'
 import { beginEdition, removeEditions } from './editions.ts'
-import { storeExamplesAboutGuest } from './person.ts'
+import { storeExamplesAboutGuest } from './stored-guest.ts'
 import { storeExampleAnswers } from './questions.ts'
 import { resetRetention } from './retention.ts'
 

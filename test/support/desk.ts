@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 
 import { addOrganiser, operatorSecret } from '../../src/server/auth/organisers.ts'
 import { atTestEnd, currentScope } from './cleanup.ts'
-import { clientOf } from './organiser.ts'
+import { clientOf } from './sign-in-by-link.ts'
 import { dataDirectory, startServer } from './server.ts'
 import { connectToEmbedded } from './sql.ts'
 import type { Sql } from '../../src/server/database/connection/sql.ts'

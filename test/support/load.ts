@@ -1,4 +1,4 @@
-import { send } from './client.ts'
+import { send } from './send-application.ts'
 import { anApplication } from './form.ts'
 
 /** Functions that run in loops. */

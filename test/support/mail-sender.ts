@@ -5,7 +5,7 @@ import { openTestDatabase } from './database.ts'
 import { atTestEnd } from './cleanup.ts'
 import type { MailServer } from './mail-server.ts'
 import { resetDatabase } from './reset.ts'
-import { mailServerAt } from './sign-in.ts'
+import { mailServerAt } from './sign-in-server.ts'
 
 interface LogLine {
   message: string

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { findProgram } from './requirements.ts'
 import { outputOf } from './output.ts'
 import { freePort } from './ports.ts'
-import { endWithTest } from './programs.ts'
+import { endWithTest } from './end-with-test.ts'
 import { temporaryDirectory } from './server.ts'
 
 /** A transaction pooler in front of a PostgreSQL. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 import { outputOf } from './output.ts'
-import { endWithTest } from './programs.ts'
+import { endWithTest } from './end-with-test.ts'
 
 /** A running nginx or Caddy. */
 export interface RunningProxy {

@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** The groups of files in the order in which they begin, as patterns of the tier and the path. */
 const order = [
   // These wait long for timeouts, restarts or packages, and use little processor time. Other files run meanwhile.
-  /\/(?:failures\/(?:backups-unresponsive|frozen)|deployment\/(?:failover|image))\.test\.ts$/,
+  /\/(?:failures\/(?:backups-unresponsive|database-frozen)|deployment\/(?:failover|image))\.test\.ts$/,
   // These need no build, so that the sources are built meanwhile. The file with the most tests begins.
   /\/test\/screens\/acts\.test\.ts$/,
   // Screens come before other files with modules of the desk, which would load these without a window.

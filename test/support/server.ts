@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 
 import { atTestEnd } from './cleanup.ts'
 import { outputOf, type Output } from './output.ts'
-import { endDatabase, endWithTest } from './programs.ts'
+import { endDatabase, endWithTest } from './end-with-test.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 type Environment = Record<string, string>

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 
 import { getDesk } from './desk-page.ts'
 import { signedInClient, type DeskServer } from './desk.ts'
-import { disableBackOff } from './back-off.ts'
+import { disableBackOff } from './without-back-off.ts'
 
 /** A screen of the sign-in, and how a person reaches it. */
 interface SignInState {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
-import { endWithTest } from '../support/programs.ts'
+import { endWithTest } from '../support/end-with-test.ts'
 import { temporaryDirectory } from '../support/server.ts'
 
 test('all processes of a test run end with the run, even frozen ones, and other processes do not', async () => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { seed } from '../../../test/support/extent.ts'
+import { seed } from '../../../test/support/quick-or-long.ts'
 import { defaultLook } from '../../design/look.ts'
 import { compose, isAddress, type Message } from './compose.ts'
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { defaultLook } from '../../design/look.ts'
 import { startMailServer, startTrickle, type MailServer } from '../../../test/support/mail-server.ts'
-import { mailServerAt } from '../../../test/support/sign-in.ts'
+import { mailServerAt } from '../../../test/support/sign-in-server.ts'
 import type { Message } from './compose.ts'
 import { send as sendWith } from './send.ts'
 

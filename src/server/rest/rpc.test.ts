@@ -3,7 +3,7 @@ import { beforeAll, expect, test, vi } from 'vitest'
 
 import { deferred } from '../../../test/support/deferred.ts'
 import { defaultLook } from '../../design/look.ts'
-import { anonKey, bearerOf, startSignIn, type SignInServer } from '../../../test/support/sign-in.ts'
+import { anonKey, bearerOf, startSignIn, type SignInServer } from '../../../test/support/sign-in-server.ts'
 import { wrapStatements } from '../../../test/support/sql.ts'
 import { createApp } from '../app.ts'
 

@@ -6,7 +6,7 @@ import { anApplication, getForm } from '../../support/form.ts'
 import { brokenWords, overflow } from '../../support/overflow.ts'
 import { startServer, dataDirectory, type RunningServer } from '../../support/server.ts'
 import { formStates } from '../../support/form-states.ts'
-import { waitForTakeOver, test } from '../../support/visitor.ts'
+import { waitForTakeOver, test } from '../../support/browser-test.ts'
 
 const failedRequest = /Failed to load resource/
 

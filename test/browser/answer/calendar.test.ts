@@ -6,7 +6,7 @@ import { storeAcceptedApplicant } from '../../support/accepted.ts'
 import { calendarIn, contentOf, setRetreat } from '../../support/calendars.ts'
 import { deskForTestFile, getDesk } from '../../support/desk-page.ts'
 import { startMailServer, type MailServer } from '../../support/mail-server.ts'
-import { test } from '../../support/visitor.ts'
+import { test } from '../../support/browser-test.ts'
 import { activateWindow } from '../../support/refresh.ts'
 
 let mailServer: MailServer

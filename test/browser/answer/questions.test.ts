@@ -5,7 +5,7 @@ import { storeAcceptedApplicant, type AcceptedApplicant } from '../../support/ac
 import { storeQuestions } from '../../support/questions.ts'
 import { dataDirectory, startServer, type RunningServer } from '../../support/server.ts'
 import { connectToEmbedded } from '../../support/sql.ts'
-import { test, type Visitor } from '../../support/visitor.ts'
+import { test, type Visitor } from '../../support/browser-test.ts'
 import type { Pool } from '../../../src/server/database/connection/pool.ts'
 import { settle } from '../../support/refresh.ts'
 

@@ -5,7 +5,7 @@ import { deferred } from '../../support/deferred.ts'
 import { people } from '../../support/applicants.ts'
 import { recordCalls, deskForTestFile, getDesk } from '../../support/desk-page.ts'
 import { settle } from '../../support/refresh.ts'
-import { test } from '../../support/visitor.ts'
+import { test } from '../../support/browser-test.ts'
 
 const desk = deskForTestFile()
 /** The largest number of bytes of compressed script for the first list. */

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 
 import { deskForTestFile, getDesk } from '../../support/desk-page.ts'
 import { anApplication, getForm } from '../../support/form.ts'
-import { test, waitForTakeOver } from '../../support/visitor.ts'
+import { test, waitForTakeOver } from '../../support/browser-test.ts'
 
 const desk = deskForTestFile()
 

@@ -9,8 +9,8 @@ import { readCsv } from '../../support/csv.ts'
 import { beginEdition, removeEditions } from '../../support/editions.ts'
 import { signPageIn, startDesk, type DeskServer } from '../../support/desk.ts'
 import { anApplication } from '../../support/form.ts'
-import { disableBackOff } from '../../support/back-off.ts'
-import { test } from '../../support/visitor.ts'
+import { disableBackOff } from '../../support/without-back-off.ts'
+import { test } from '../../support/browser-test.ts'
 import { valuesOf } from '../../support/sql.ts'
 
 let server: DeskServer

@@ -1,12 +1,12 @@
 import { releaseDrafts } from '../../support/letters.ts'
 import { expect } from 'vitest'
 
-import { send } from '../../support/client.ts'
-import { unreadableDisabled } from '../../support/disabled.ts'
+import { send } from '../../support/send-application.ts'
+import { unreadableDisabled } from '../../support/disabled-contrast.ts'
 import { people } from '../../support/applicants.ts'
 import { deskForTestFile, focused, getDesk } from '../../support/desk-page.ts'
 import { anApplication } from '../../support/form.ts'
-import { test } from '../../support/visitor.ts'
+import { test } from '../../support/browser-test.ts'
 import { refresh, settle } from '../../support/refresh.ts'
 import { resize } from '../../support/resize.ts'
 

@@ -7,7 +7,7 @@ import { letterStates, setMailSender, storeLetter } from '../../support/letters.
 import { overflow } from '../../support/overflow.ts'
 import { activateWindow, settle } from '../../support/refresh.ts'
 import { resize } from '../../support/resize.ts'
-import { accessibilityProblems, test } from '../../support/visitor.ts'
+import { accessibilityProblems, test } from '../../support/browser-test.ts'
 
 const desk = deskForTestFile()
 

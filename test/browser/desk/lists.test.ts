@@ -7,7 +7,7 @@ import { beginEdition } from '../../support/editions.ts'
 import { storeLetter } from '../../support/letters.ts'
 import { activateWindow, settle } from '../../support/refresh.ts'
 import { resize } from '../../support/resize.ts'
-import { test } from '../../support/visitor.ts'
+import { test } from '../../support/browser-test.ts'
 
 const desk = deskForTestFile()
 

@@ -6,10 +6,10 @@ import type { AllAbout } from '../../../src/client/desk/person.ts'
 import { deskForTestFile, focused, getDesk } from '../../support/desk-page.ts'
 import { anApplication } from '../../support/form.ts'
 import { overflow } from '../../support/overflow.ts'
-import { storeGuest } from '../../support/person.ts'
+import { storeGuest } from '../../support/stored-guest.ts'
 import { resize } from '../../support/resize.ts'
 import { valuesOf } from '../../support/sql.ts'
-import { test } from '../../support/visitor.ts'
+import { test } from '../../support/browser-test.ts'
 
 const desk = deskForTestFile()
 const title = 'Everything about a person'

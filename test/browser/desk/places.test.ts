@@ -3,7 +3,7 @@ import { beforeEach, expect } from 'vitest'
 import { people } from '../../support/applicants.ts'
 import { deskForTestFile, focused, getDesk } from '../../support/desk-page.ts'
 import { resize } from '../../support/resize.ts'
-import { test } from '../../support/visitor.ts'
+import { test } from '../../support/browser-test.ts'
 
 const desk = deskForTestFile()
 

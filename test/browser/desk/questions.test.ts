@@ -6,7 +6,7 @@ import { readCsv } from '../../support/csv.ts'
 import { deskForTestFile, focused, getDesk } from '../../support/desk-page.ts'
 import { storeAnswers, storeGuests, storeQuestions } from '../../support/questions.ts'
 import { resize } from '../../support/resize.ts'
-import { test } from '../../support/visitor.ts'
+import { test } from '../../support/browser-test.ts'
 
 const desk = deskForTestFile()
 

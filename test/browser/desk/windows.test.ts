@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { addOrganiser, operatorSecret } from '../../../src/server/auth/organisers.ts'
 import { people } from '../../support/applicants.ts'
 import { deskForTestFile, getDesk } from '../../support/desk-page.ts'
-import { test } from '../../support/visitor.ts'
+import { test } from '../../support/browser-test.ts'
 
 const desk = deskForTestFile()
 // The first steps below the list have the same link.

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { serverForTestFile } from '../../support/server-for-test-file.ts'
 import { getForm, style } from '../../support/form.ts'
 import { formStates } from '../../support/form-states.ts'
-import { waitForTakeOver, test } from '../../support/visitor.ts'
+import { waitForTakeOver, test } from '../../support/browser-test.ts'
 import { dark, light } from '../../../src/design/palette.ts'
 
 const server = serverForTestFile()

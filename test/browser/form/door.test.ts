@@ -6,7 +6,7 @@ import type { Sql } from '../../../src/server/database/connection/sql.ts'
 import { anApplication, getForm } from '../../support/form.ts'
 import { startServer, dataDirectory, type RunningServer } from '../../support/server.ts'
 import { connectToEmbedded } from '../../support/sql.ts'
-import { accessibilityProblems, test } from '../../support/visitor.ts'
+import { accessibilityProblems, test } from '../../support/browser-test.ts'
 
 let server: RunningServer
 let sql: Sql

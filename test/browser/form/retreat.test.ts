@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import { deskForTestFile } from '../../support/desk-page.ts'
 import { getForm } from '../../support/form.ts'
 import { overflow } from '../../support/overflow.ts'
-import { accessibilityProblems, test, type Visitor } from '../../support/visitor.ts'
+import { accessibilityProblems, test, type Visitor } from '../../support/browser-test.ts'
 
 const desk = deskForTestFile()
 

@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { serverForTestFile } from '../../support/server-for-test-file.ts'
 import { getForm } from '../../support/form.ts'
 import { formStates } from '../../support/form-states.ts'
-import { test } from '../../support/visitor.ts'
+import { test } from '../../support/browser-test.ts'
 import { resize } from '../../support/resize.ts'
 
 const server = serverForTestFile()

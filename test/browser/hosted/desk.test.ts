@@ -8,21 +8,21 @@ import { storeAcceptedApplicant, rsvpsOf } from '../../support/accepted.ts'
 import { signPageIn } from '../../support/desk.ts'
 import { publishableKey, startHostedGateway, type HostedGateway } from '../../support/hosted-gateway.ts'
 import { startMailServer, type MailServer } from '../../support/mail-server.ts'
-import { clientOf } from '../../support/organiser.ts'
+import { clientOf } from '../../support/sign-in-by-link.ts'
 import { startPostgres, type TestPostgres } from '../../support/postgres.ts'
-import { send } from '../../support/client.ts'
+import { send } from '../../support/send-application.ts'
 import { anApplication, getForm } from '../../support/form.ts'
 import { startServer, temporaryDirectory, type RunningServer } from '../../support/server.ts'
-import { anonKey } from '../../support/sign-in.ts'
+import { anonKey } from '../../support/sign-in-server.ts'
 import { writeSite, staticHost } from '../../support/static-site.ts'
-import { disableBackOff } from '../../support/back-off.ts'
-import { waitForTakeOver, test, type Visitor } from '../../support/visitor.ts'
+import { disableBackOff } from '../../support/without-back-off.ts'
+import { waitForTakeOver, test, type Visitor } from '../../support/browser-test.ts'
 
 const kilobyte = 1_000
 
 // The static build on one origin, at the root and in a folder, and its backend on another. The backend is our server with a
 // project's roles and default privileges, behind a stand-in for the project's gateway. A hosted project's own sign-in is
-// tested in test/deployment/desk-hosted.test.ts, as far as it is available.
+// tested in test/deployment/supabase-lite.test.ts, as far as it is available.
 /** The folder of the static build. */
 let site: string
 let origin: string

@@ -7,7 +7,7 @@ import { readLinkPreview } from '../../support/link-preview.ts'
 import { startReceiver, type Receiver } from '../../support/receiver.ts'
 import { temporaryDirectory } from '../../support/server.ts'
 import { writeSite, staticHost } from '../../support/static-site.ts'
-import { accessibilityProblems, waitForTakeOver, test } from '../../support/visitor.ts'
+import { accessibilityProblems, waitForTakeOver, test } from '../../support/browser-test.ts'
 
 // A stand-in for the hosted backend, which cannot run here. It records requests and returns the responses that a test sets.
 let backend: Receiver

@@ -4,7 +4,7 @@ import { beforeAll, expect } from 'vitest'
 import { anApplication } from '../../support/form.ts'
 import { dataDirectory, startServer, type RunningServer } from '../../support/server.ts'
 import { connectToEmbedded, valuesOf } from '../../support/sql.ts'
-import { test } from '../../support/visitor.ts'
+import { test } from '../../support/browser-test.ts'
 import type { Pool } from '../../../src/server/database/connection/pool.ts'
 
 let server: RunningServer

@@ -1,10 +1,10 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { askDesk, idsOf } from '../../support/desk-replies.ts'
+import { askDesk, idsOf } from '../../support/ask-desk.ts'
 import { anApplication } from '../../support/form.ts'
 import { resetDatabase } from '../../support/reset.ts'
-import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
+import { startSignIn, type SignInServer } from '../../support/sign-in-server.ts'
 import { valuesOf } from '../../support/sql.ts'
 import type { Application } from '../../../src/application/application.ts'
 import type { JunkGroup, ListPage, Overview } from '../../../src/client/desk/applications.ts'

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 
-import { claimReceipt } from '../../support/claims.ts'
-import { idsOf, type Overview, type Page } from '../../support/desk-replies.ts'
+import { claimReceipt } from '../../support/claimed-emails.ts'
+import { idsOf, type Overview, type Page } from '../../support/ask-desk.ts'
 import { beginEdition } from '../../support/editions.ts'
 import { anApplication } from '../../support/form.ts'
-import { retreatDesk, site } from '../../support/retreat-desk.ts'
+import { retreatDesk, site } from '../../support/invitation-server-for-test-file.ts'
 import { valuesOf } from '../../support/sql.ts'
 import type { Application } from '../../../src/application/application.ts'
 import type { DecisionOutcome, ListChanges } from '../../../src/client/desk/applications.ts'

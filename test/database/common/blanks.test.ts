@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { blanks } from '../../../src/application/blank.ts'
 import type { FullApplication, SelectedApplication } from '../../../src/client/desk/applications.ts'
-import { letterDesk, outcomesOf } from '../../support/letter-desk.ts'
+import { letterDesk, outcomesOf } from '../../support/letter-server-for-test-file.ts'
 
 const { sql, ask, store, decide, drafts, release, blindReader, correctTemplate } = letterDesk()
 

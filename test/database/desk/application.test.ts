@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { anApplication } from '../../support/form.ts'
-import { askDesk, type HistoryEntry, type DeskHistory } from '../../support/desk-replies.ts'
-import { applicationDesk, aWord, noInvitation } from '../../support/application-desk.ts'
+import { askDesk, type HistoryEntry, type DeskHistory } from '../../support/ask-desk.ts'
+import { applicationDesk, aWord, noInvitation } from '../../support/application-server-for-test-file.ts'
 
 const desk = applicationDesk()
 const { store, list, openDetails, decide } = desk

@@ -2,16 +2,10 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { expect, test } from 'vitest'
 import { removeEditions } from '../../support/editions.ts'
 import { anApplication } from '../../support/form.ts'
-import {
-  askDesk,
-  type Page,
-  type Details,
-  type DeskHistory,
-  type Overview,
-} from '../../support/desk-replies.ts'
+import { askDesk, type Page, type Details, type DeskHistory, type Overview } from '../../support/ask-desk.ts'
 import type { DeskFunction } from '../../../src/client/desk/calls.ts'
 import { valuesOf } from '../../support/sql.ts'
-import { applicationDesk, aWord, noInvitation } from '../../support/application-desk.ts'
+import { applicationDesk, aWord, noInvitation } from '../../support/application-server-for-test-file.ts'
 
 const desk = applicationDesk()
 const { store, list, openDetails } = desk

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { askDesk, type Outcome } from '../../support/desk-replies.ts'
-import { applicationDesk, aWord } from '../../support/application-desk.ts'
+import { askDesk, type Outcome } from '../../support/ask-desk.ts'
+import { applicationDesk, aWord } from '../../support/application-server-for-test-file.ts'
 
 const desk = applicationDesk()
 const { store, openDetails, decide } = desk

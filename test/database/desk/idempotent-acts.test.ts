@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { askDesk } from '../../support/desk-replies.ts'
-import { applicationDesk } from '../../support/application-desk.ts'
+import { askDesk } from '../../support/ask-desk.ts'
+import { applicationDesk } from '../../support/application-server-for-test-file.ts'
 import { countRowsRead } from '../../support/sql.ts'
 
 const desk = applicationDesk()

@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest'
 import { anApplication } from '../../support/form.ts'
-import { askDesk, idsOf, type Page, type Overview } from '../../support/desk-replies.ts'
+import { askDesk, idsOf, type Page, type Overview } from '../../support/ask-desk.ts'
 import { valuesOf, withoutTriggers } from '../../support/sql.ts'
-import { applicationDesk, aWord, withoutLimit, noInvitation } from '../../support/application-desk.ts'
+import {
+  applicationDesk,
+  aWord,
+  withoutLimit,
+  noInvitation,
+} from '../../support/application-server-for-test-file.ts'
 
 const desk = applicationDesk()
 const { store, list, decide, readPages } = desk

@@ -1,13 +1,13 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { askDesk } from '../../support/desk-replies.ts'
+import { askDesk } from '../../support/ask-desk.ts'
 import { beginEdition } from '../../support/editions.ts'
-import { seedsOf } from '../../support/extent.ts'
+import { seedsOf } from '../../support/quick-or-long.ts'
 import { anApplication } from '../../support/form.ts'
 import { resetDatabase } from '../../support/reset.ts'
 import { randomFrom } from '../../support/random.ts'
-import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
+import { startSignIn, type SignInServer } from '../../support/sign-in-server.ts'
 import { valuesOf } from '../../support/sql.ts'
 import type {
   Filter,

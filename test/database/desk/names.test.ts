@@ -1,11 +1,11 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { askDesk } from '../../support/desk-replies.ts'
+import { askDesk } from '../../support/ask-desk.ts'
 import { anApplication } from '../../support/form.ts'
 import { releaseDrafts } from '../../support/letters.ts'
 import { resetDatabase } from '../../support/reset.ts'
-import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
+import { startSignIn, type SignInServer } from '../../support/sign-in-server.ts'
 import { valuesOf } from '../../support/sql.ts'
 import type { OpenedApplication } from '../../../src/client/desk/applications.ts'
 import { removeOrganiser } from '../../../src/server/auth/organisers.ts'

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 
-import { applicationDesk } from '../../support/application-desk.ts'
-import { askDesk, type DeskHistory } from '../../support/desk-replies.ts'
+import { applicationDesk } from '../../support/application-server-for-test-file.ts'
+import { askDesk, type DeskHistory } from '../../support/ask-desk.ts'
 import type { Organisers } from '../../../src/client/desk/marks.ts'
 import { addOrganiser } from '../../../src/server/auth/organisers.ts'
 

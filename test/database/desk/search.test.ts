@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { isUnspaced } from '../../../src/pages/desk/applications/unspaced.ts'
 import { anApplication } from '../../support/form.ts'
-import { askDesk, idsOf, type Page, type Overview } from '../../support/desk-replies.ts'
+import { askDesk, idsOf, type Page, type Overview } from '../../support/ask-desk.ts'
 import type { Application } from '../../../src/application/application.ts'
 import { valuesOf } from '../../support/sql.ts'
-import { applicationDesk, aWord, withoutLimit } from '../../support/application-desk.ts'
+import { applicationDesk, aWord, withoutLimit } from '../../support/application-server-for-test-file.ts'
 
 const desk = applicationDesk()
 const { store, list, openDetails, readPages } = desk

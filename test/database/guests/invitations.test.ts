@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 
-import { claimLetter } from '../../support/claims.ts'
+import { claimLetter } from '../../support/claimed-emails.ts'
 import type { ApplicationDetails } from '../../../src/client/desk/applications.ts'
 import type { LettersOverview } from '../../../src/client/desk/letters.ts'
 import { record } from '../../../src/server/letters/outcomes.ts'
-import { retreatDesk, site, tokenIn } from '../../support/retreat-desk.ts'
+import { retreatDesk, site, tokenIn } from '../../support/invitation-server-for-test-file.ts'
 
 const {
   me,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { HistoryPage, Places } from '../../../src/client/desk/retreat.ts'
-import { retreatDesk } from '../../support/retreat-desk.ts'
+import { retreatDesk } from '../../support/invitation-server-for-test-file.ts'
 
 const { sql, ask, store, decide, lettersOf, invite, sendRsvp, details, places, dayIn } = retreatDesk()
 

@@ -1,12 +1,12 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { askDesk } from '../../support/desk-replies.ts'
+import { askDesk } from '../../support/ask-desk.ts'
 import { storeAcceptedApplicant, type AcceptedApplicant } from '../../support/accepted.ts'
 import { setRetreat } from '../../support/calendars.ts'
-import { claimLetter } from '../../support/claims.ts'
+import { claimLetter } from '../../support/claimed-emails.ts'
 import { resetDatabase } from '../../support/reset.ts'
-import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
+import { startSignIn, type SignInServer } from '../../support/sign-in-server.ts'
 
 let server: SignInServer
 let client: SupabaseClient

@@ -2,7 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { expect, test } from 'vitest'
 
 import type { Letter } from '../../../src/client/desk/letters.ts'
-import { letterDesk, outcomesOf, statesOf, type Page } from '../../support/letter-desk.ts'
+import { letterDesk, outcomesOf, statesOf, type Page } from '../../support/letter-server-for-test-file.ts'
 
 const { client, me, sql, ask, store, decide, drafts, lettersOf, release, markSent, refuse, blindReader } =
   letterDesk()

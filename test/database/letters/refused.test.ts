@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
-import { claimLetter } from '../../support/claims.ts'
+import { claimLetter } from '../../support/claimed-emails.ts'
 import type { ApplicationDetails } from '../../../src/client/desk/applications.ts'
 import { retryGivenUpApplications } from '../../../src/server/deliveries/overview.ts'
-import { letterDesk, statesOf } from '../../support/letter-desk.ts'
+import { letterDesk, statesOf } from '../../support/letter-server-for-test-file.ts'
 
 const { me, sql, ask, store, decide, drafts, lettersOf, release, refuse, blindReader } = letterDesk()
 

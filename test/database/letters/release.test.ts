@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Letter, LettersOverview } from '../../../src/client/desk/letters.ts'
-import { letterDesk, outcomesOf, statesOf, type Page } from '../../support/letter-desk.ts'
+import { letterDesk, outcomesOf, statesOf, type Page } from '../../support/letter-server-for-test-file.ts'
 
 const {
   client,

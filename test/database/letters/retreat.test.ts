@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { letterDesk, outcomesOf } from '../../support/letter-desk.ts'
+import { letterDesk, outcomesOf } from '../../support/letter-server-for-test-file.ts'
 import { factsOf } from '../../../src/application/page-words.ts'
 import type { Letter, Template } from '../../../src/client/desk/letters.ts'
 

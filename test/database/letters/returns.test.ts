@@ -4,8 +4,8 @@ import type { ApplicationDetails } from '../../../src/client/desk/applications.t
 import type { Letter } from '../../../src/client/desk/letters.ts'
 import type { Places } from '../../../src/client/desk/retreat.ts'
 import { record, type RecordedResult } from '../../../src/server/letters/outcomes.ts'
-import { claimLetter } from '../../support/claims.ts'
-import { letterDesk, statesOf } from '../../support/letter-desk.ts'
+import { claimLetter } from '../../support/claimed-emails.ts'
+import { letterDesk, statesOf } from '../../support/letter-server-for-test-file.ts'
 
 const { me, sql, ask, store, decide, drafts, lettersOf, release, blindReader } = letterDesk()
 

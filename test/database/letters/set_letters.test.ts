@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { LettersOverview } from '../../../src/client/desk/letters.ts'
-import { letterDesk, statesOf } from '../../support/letter-desk.ts'
+import { letterDesk, statesOf } from '../../support/letter-server-for-test-file.ts'
 
 const { me, sql, ask, store, decide, drafts, lettersOf, release, another } = letterDesk()
 

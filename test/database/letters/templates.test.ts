@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { anApplication } from '../../support/form.ts'
 import { columns, paidSolutions, teamSizes } from '../../../src/application/application.ts'
 import type { Letter, Template } from '../../../src/client/desk/letters.ts'
-import { letterDesk, outcomesOf } from '../../support/letter-desk.ts'
+import { letterDesk, outcomesOf } from '../../support/letter-server-for-test-file.ts'
 
 const { me, sql, ask, store, drafts, release, another } = letterDesk()
 

@@ -7,8 +7,8 @@ import { atTestEnd } from '../../support/cleanup.ts'
 import { recordLog } from '../../support/mail-sender.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { startReceiver } from '../../support/receiver.ts'
-import { retreatDesk, site } from '../../support/retreat-desk.ts'
-import { mailServerAt } from '../../support/sign-in.ts'
+import { retreatDesk, site } from '../../support/invitation-server-for-test-file.ts'
+import { mailServerAt } from '../../support/sign-in-server.ts'
 
 const { sql, ask, visit, store, decide, lettersOf, release } = retreatDesk()
 /** No more than the notices that an organiser gets within an hour. */

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
-import { claimLetter } from '../../support/claims.ts'
+import { claimLetter } from '../../support/claimed-emails.ts'
 import type { Letter, LettersOverview } from '../../../src/client/desk/letters.ts'
 import { recordHeartbeat } from '../../../src/server/deliveries/record.ts'
 import type { LetterClaim } from '../../../src/server/letters/claims.ts'
 import { record } from '../../../src/server/letters/outcomes.ts'
-import { letterDesk, outcomesOf, statesOf } from '../../support/letter-desk.ts'
+import { letterDesk, outcomesOf, statesOf } from '../../support/letter-server-for-test-file.ts'
 
 const { client, sql, ask, store, decide, drafts, lettersOf, release, markSent, blindReader } = letterDesk()
 

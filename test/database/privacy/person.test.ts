@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { anApplication } from '../../support/form.ts'
 import { resetDatabase } from '../../support/reset.ts'
-import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
+import { startSignIn, type SignInServer } from '../../support/sign-in-server.ts'
 import { valuesOf } from '../../support/sql.ts'
 import { questions } from '../../../src/application/fields.ts'
 import type { AllAbout } from '../../../src/client/desk/person.ts'

@@ -2,7 +2,7 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { resetDatabase } from '../../support/reset.ts'
-import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
+import { startSignIn, type SignInServer } from '../../support/sign-in-server.ts'
 import { maxLengths, type PageWords } from '../../../src/application/page-words.ts'
 import type { PageSettings } from '../../../src/client/desk/page.ts'
 

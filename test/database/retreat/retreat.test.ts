@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { storeAcceptedApplicant } from '../../support/accepted.ts'
 import { resetDatabase } from '../../support/reset.ts'
-import { startSignIn, type SignInServer } from '../../support/sign-in.ts'
+import { startSignIn, type SignInServer } from '../../support/sign-in-server.ts'
 import type { Retreat } from '../../../src/application/calendar.ts'
 import type { Invitation } from '../../../src/client/invitation.ts'
 import type { HistoryPage, Places, RetreatDays } from '../../../src/client/desk/retreat.ts'

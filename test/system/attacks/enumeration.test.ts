@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { hashPassword } from '../../../src/server/auth/accounts/passwords.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { recordStatements } from '../../support/sql.ts'
-import { mailServerAt, startSignIn, type SignInServer } from '../../support/sign-in.ts'
+import { mailServerAt, startSignIn, type SignInServer } from '../../support/sign-in-server.ts'
 
 let server: SignInServer
 

@@ -2,10 +2,10 @@ import { connect } from 'node:net'
 import * as fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 
-import { send } from '../../support/client.ts'
+import { send } from '../../support/send-application.ts'
 import { anApplication } from '../../support/form.ts'
 import { startServer, dataDirectory, type RunningServer } from '../../support/server.ts'
-import { extent, seed } from '../../support/extent.ts'
+import { extent, seed } from '../../support/quick-or-long.ts'
 
 /** The number of connections, each with up to four requests. */
 const pipelines = extent({ quick: 150, long: 4_000 })

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 
 import { operatorSecret } from '../../../src/server/auth/organisers.ts'
-import { extent, seed } from '../../support/extent.ts'
+import { extent, seed } from '../../support/quick-or-long.ts'
 import {
   unusedIpAddress,
   bearerOf,
@@ -12,7 +12,7 @@ import {
   readResponse,
   startSignIn,
   type SignInServer,
-} from '../../support/sign-in.ts'
+} from '../../support/sign-in-server.ts'
 
 /** The number of requests. The same seed gives the same requests, except for tokens and ids. */
 const requests = extent({ quick: 200, long: 3_000 })

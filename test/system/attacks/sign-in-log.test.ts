@@ -6,8 +6,8 @@ import { beforeAll, expect, test } from 'vitest'
 
 import { startMailServer, type MailServer } from '../../support/mail-server.ts'
 import { dataDirectory, runCommand, startServer } from '../../support/server.ts'
-import { secretOf, verifyLink } from '../../support/links.ts'
-import { callTo, codeOf, readResponse } from '../../support/sign-in.ts'
+import { secretOf, verifyLink } from '../../support/sign-in-links.ts'
+import { callTo, codeOf, readResponse } from '../../support/sign-in-server.ts'
 
 const user = { name: 'MARK-user', password: 'MARK-mail-password' }
 

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 
 import { removeOrganiser } from '../../../src/server/auth/organisers.ts'
-import { secretOf, verifyLink } from '../../support/links.ts'
+import { secretOf, verifyLink } from '../../support/sign-in-links.ts'
 import {
   unusedIpAddress,
   bearerOf,
@@ -10,7 +10,7 @@ import {
   readResponse,
   startSignIn,
   type SignInServer,
-} from '../../support/sign-in.ts'
+} from '../../support/sign-in-server.ts'
 
 let server: SignInServer
 

@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 
 import { csvHeader, operatorColumns } from '../../../src/application/csv.ts'
 import { openDatabase } from '../../../src/server/database/database.ts'
-import { send } from '../../support/client.ts'
+import { send } from '../../support/send-application.ts'
 import { anApplication } from '../../support/form.ts'
 import { cannotRun, noMount } from '../../support/requirements.ts'
 import { outputOf } from '../../support/output.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { send } from '../../support/client.ts'
+import { send } from '../../support/send-application.ts'
 import { anApplication } from '../../support/form.ts'
 import { newProject } from '../../support/hosted-project.ts'
 import { startPostgres } from '../../support/postgres.ts'

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { newestVersion } from '../../../src/server/database/schema/migrations.ts'
 import type { Sql } from '../../../src/server/database/connection/sql.ts'
-import { loadDump, rowsOf } from '../../support/fixtures.ts'
+import { loadDump, rowsOf } from '../../support/data-of-1.0.0.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { dataDirectory, runCommand, startServer } from '../../support/server.ts'
 

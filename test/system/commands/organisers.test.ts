@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from 'vitest'
 
 import { newProject } from '../../support/hosted-project.ts'
 import { startMailServer } from '../../support/mail-server.ts'
-import { clientOf, signInByLink } from '../../support/organiser.ts'
+import { clientOf, signInByLink } from '../../support/sign-in-by-link.ts'
 import { freePort } from '../../support/ports.ts'
 import { startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { startReceiver } from '../../support/receiver.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { send } from '../../support/client.ts'
+import { send } from '../../support/send-application.ts'
 import { anApplication } from '../../support/form.ts'
 import { readMetrics } from '../../support/metrics.ts'
 import { freePort } from '../../support/ports.ts'

@@ -2,7 +2,7 @@ import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-import { send } from '../../support/client.ts'
+import { send } from '../../support/send-application.ts'
 import { atTestEnd } from '../../support/cleanup.ts'
 import { anApplication } from '../../support/form.ts'
 import { cannotRun, noMount } from '../../support/requirements.ts'

@@ -2,11 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { hashPassword } from '../../../src/server/auth/accounts/passwords.ts'
 import type { Sql } from '../../../src/server/database/connection/sql.ts'
-import { send } from '../../support/client.ts'
+import { send } from '../../support/send-application.ts'
 import { signInOrganiser } from '../../support/desk.ts'
 import { anApplication } from '../../support/form.ts'
 import { startRepeating, type RepeatedWork } from '../../support/load.ts'
-import { unusedIpAddress } from '../../support/sign-in.ts'
+import { unusedIpAddress } from '../../support/sign-in-server.ts'
 import { outcomeOf, type Call, type Outcome } from './verdicts.ts'
 
 /** A signed-in organiser. */

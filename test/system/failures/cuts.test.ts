@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 
 import type { Sql } from '../../../src/server/database/connection/sql.ts'
-import { extent, seed as firstSeed } from '../../support/extent.ts'
+import { extent, seed as firstSeed } from '../../support/quick-or-long.ts'
 import { freePort } from '../../support/ports.ts'
 import { postmasterOf } from '../../support/postmaster.ts'
 import { startPostgres } from '../../support/postgres.ts'

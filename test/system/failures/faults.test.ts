@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeEach, expect, test } from 'vitest'
 
-import { send, storedEmails } from '../../support/client.ts'
+import { send, storedEmails } from '../../support/send-application.ts'
 import { anApplication } from '../../support/form.ts'
 import { startLoad } from '../../support/load.ts'
 import { waitForExit, postmasterOf } from '../../support/postmaster.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { extent, seed } from '../../support/extent.ts'
+import { extent, seed } from '../../support/quick-or-long.ts'
 import { storeDueLetters } from '../../support/letters.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { startPostgres } from '../../support/postgres.ts'

@@ -9,7 +9,7 @@ import { anApplication } from '../../support/form.ts'
 import { runCommand, startServer, temporaryDirectory } from '../../support/server.ts'
 import { mountSmallDisk } from '../../support/small-disk.ts'
 import { connectToEmbedded } from '../../support/sql.ts'
-import { migrationsOf } from '../../support/releases.ts'
+import { migrationsOf } from '../../support/released-migrations.ts'
 
 const megabyte = 2 ** 20
 const letterCount = 100_000

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import type { AddedPerson } from '../../../src/client/desk/applications.ts'
 import { startDesk } from '../../support/desk.ts'
-import { extent, seed } from '../../support/extent.ts'
+import { extent, seed } from '../../support/quick-or-long.ts'
 import { anApplication } from '../../support/form.ts'
 import { randomFrom } from '../../support/random.ts'
 import { startReceiver } from '../../support/receiver.ts'

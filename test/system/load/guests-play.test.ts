@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { actOf, playRandomActs } from '../../support/acts.ts'
-import { claimLetter } from '../../support/claims.ts'
-import { extent } from '../../support/extent.ts'
+import { actOf, playRandomActs } from '../../support/random-acts.ts'
+import { claimLetter } from '../../support/claimed-emails.ts'
+import { extent } from '../../support/quick-or-long.ts'
 import { record } from '../../../src/server/letters/outcomes.ts'
-import { retreatDesk, tokenIn } from '../../support/retreat-desk.ts'
+import { retreatDesk, tokenIn } from '../../support/invitation-server-for-test-file.ts'
 
 const {
   sql,

@@ -11,7 +11,7 @@ import {
 } from '../../../src/server/database/schema/migrations.ts'
 import { migrate } from '../../../src/server/database/schema/schema.ts'
 import { declareSchema, readCatalogue, type Catalogue } from '../../support/catalogue.ts'
-import { extent } from '../../support/extent.ts'
+import { extent } from '../../support/quick-or-long.ts'
 import { anApplication } from '../../support/form.ts'
 import { startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { connectTo, valuesOf } from '../../support/sql.ts'

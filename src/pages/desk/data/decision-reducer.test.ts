@@ -17,7 +17,7 @@ import {
   statesOf,
   undo,
   undoableIds,
-} from '../../../../test/support/decisions.ts'
+} from '../../../../test/support/decision-events.ts'
 import { reduce } from './decision-reducer.ts'
 import { emptyQueue, isWaiting, decisionsInCall, currentStatusIn } from './decision-state.ts'
 

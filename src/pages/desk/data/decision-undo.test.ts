@@ -17,7 +17,7 @@ import {
   statesOf,
   undo,
   undoableIds,
-} from '../../../../test/support/decisions.ts'
+} from '../../../../test/support/decision-events.ts'
 import { reduce, type QueueEvent } from './decision-reducer.ts'
 import type { Status } from '../../../application/statuses.ts'
 import { decisionsInCall, currentStatusIn } from './decision-state.ts'

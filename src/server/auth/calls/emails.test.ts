@@ -11,7 +11,7 @@ import {
   readResponse,
   startSignIn,
   type SignInServer,
-} from '../../../../test/support/sign-in.ts'
+} from '../../../../test/support/sign-in-server.ts'
 import { writeDomainsInAscii } from '../../backups/older-versions.ts'
 import { emailOf } from '../fields.ts'
 import { addOrganiser } from '../organisers.ts'

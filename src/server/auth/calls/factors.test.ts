@@ -8,7 +8,7 @@ import {
   readResponse,
   startSignIn,
   type SignInServer,
-} from '../../../../test/support/sign-in.ts'
+} from '../../../../test/support/sign-in-server.ts'
 import { resetFactors } from '../organisers.ts'
 
 // A session has the first level (AAL1) until it has used a second factor, and then the second level (AAL2).

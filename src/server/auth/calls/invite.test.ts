@@ -7,7 +7,7 @@ import {
   readResponse,
   startSignIn,
   type SignInServer,
-} from '../../../../test/support/sign-in.ts'
+} from '../../../../test/support/sign-in-server.ts'
 import { addOrganiser, removeOrganiser } from '../organisers.ts'
 
 let server: SignInServer

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 
-import { secretOf, verifyLink } from '../../../../test/support/links.ts'
-import { startSignIn, type SignInServer } from '../../../../test/support/sign-in.ts'
+import { secretOf, verifyLink } from '../../../../test/support/sign-in-links.ts'
+import { startSignIn, type SignInServer } from '../../../../test/support/sign-in-server.ts'
 
 let server: SignInServer
 

@@ -2,7 +2,12 @@ import type { SupabaseClient } from '@supabase/supabase-js'
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose'
 import { beforeAll, expect, test } from 'vitest'
 
-import { bearerOf, readResponse, startSignIn, type SignInServer } from '../../../../test/support/sign-in.ts'
+import {
+  bearerOf,
+  readResponse,
+  startSignIn,
+  type SignInServer,
+} from '../../../../test/support/sign-in-server.ts'
 import { createSigningKeys, replaceKey } from '../sessions/keys.ts'
 import { hashPassword } from '../accounts/passwords.ts'
 

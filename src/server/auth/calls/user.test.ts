@@ -1,7 +1,7 @@
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWTPayload } from 'jose'
 import { beforeAll, expect, test } from 'vitest'
 
-import { secretOf, verifyLink } from '../../../../test/support/links.ts'
+import { secretOf, verifyLink } from '../../../../test/support/sign-in-links.ts'
 import type { ReceivedMail } from '../../../../test/support/mail-server.ts'
 import {
   bearerOf,
@@ -9,7 +9,7 @@ import {
   readResponse,
   startSignIn,
   type SignInServer,
-} from '../../../../test/support/sign-in.ts'
+} from '../../../../test/support/sign-in-server.ts'
 import { createSigningKeys } from '../sessions/keys.ts'
 import { operatorSecret, removeOrganiser } from '../organisers.ts'
 

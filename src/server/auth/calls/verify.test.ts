@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { beforeAll, expect, test } from 'vitest'
 
-import { secretOf, verifyLink } from '../../../../test/support/links.ts'
+import { secretOf, verifyLink } from '../../../../test/support/sign-in-links.ts'
 import type { ReceivedMail } from '../../../../test/support/mail-server.ts'
-import { readResponse, startSignIn, type SignInServer } from '../../../../test/support/sign-in.ts'
+import { readResponse, startSignIn, type SignInServer } from '../../../../test/support/sign-in-server.ts'
 import { operatorSecret } from '../organisers.ts'
 
 let server: SignInServer

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { startMailServer } from '../../../../test/support/mail-server.ts'
-import { mailServerAt } from '../../../../test/support/sign-in.ts'
+import { mailServerAt } from '../../../../test/support/sign-in-server.ts'
 import { defaultLook } from '../../../design/look.ts'
 import { compose } from '../../mail/compose.ts'
 import { send } from '../../mail/send.ts'

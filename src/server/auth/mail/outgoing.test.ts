@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 
 import { startMailServer } from '../../../../test/support/mail-server.ts'
 import { freePort } from '../../../../test/support/ports.ts'
-import { mailServerAt } from '../../../../test/support/sign-in.ts'
+import { mailServerAt } from '../../../../test/support/sign-in-server.ts'
 import { defaultLook } from '../../../design/look.ts'
 import { message } from './messages.ts'
 import { createOutgoing } from './outgoing.ts'

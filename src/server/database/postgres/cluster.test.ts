@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
 
-import { readCommands } from '../../../../test/support/recipe.ts'
+import { readCommands } from '../../../../test/support/deploy-recipes.ts'
 import { dataDirectory, temporaryDirectory } from '../../../../test/support/server.ts'
 import { mountSmallDisk } from '../../../../test/support/small-disk.ts'
 import { OperatorError } from '../../../settings/operator-error.ts'
