@@ -145,15 +145,8 @@ async function erase(sql: Sql, ids: string[], yes: boolean) {
   const names = found.map(({ name, email }) => onOneLine(`${name} <${email}>`))
   const question = `Erase ${names.length === 1 ? 'the application' : 'the applications'} of ${names.join(', ')} for good?`
   if (!yes && !(await confirm(question))) throw new OperatorError('Nothing was erased.')
-  // The same history entry as at the desk: the number of erased applications, and the author.
   const [{ count }] = await sql<[{ count: number }]>`
-    with erased as (delete from public.retreat_applications where id = any(${ids}) returning id),
-    counted as (select count(*)::int as count from erased),
-    noted as (
-      insert into private.history (author, kind, detail)
-      select 'operator', 'erased', jsonb_build_object('applications', count) from counted where count > 0
-    )
-    select count from counted`
+    select private.erase_applications(${ids}, 'operator') as count`
   console.log(`Erased ${countOf(count, 'application')}.`)
   // Adds to the list of erasures in BACKUP_DIR. A running server does that, too, but perhaps no server ever runs here again.
   const { backupDir } = readSettings()

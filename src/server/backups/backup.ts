@@ -4,18 +4,8 @@ import { basename, dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { OperatorError } from '../../settings/operator-error.ts'
-import {
-  accounts,
-  accountTables,
-  applications,
-  fileOf,
-  backupColumns,
-  backupRows,
-  manifestName,
-  backupTables,
-  backupFailure,
-  type Manifest,
-} from './manifest.ts'
+import { fileOf, manifestName, backupFailure, type Manifest } from './manifest.ts'
+import { accounts, applications, backupTables, tableOf } from './tables.ts'
 import { syncDirectory } from '../database/postgres/disk.ts'
 import { runDirectly, type FileWork } from './file-work.ts'
 import { ownerOfAuth } from '../database/schema/owner-of-auth.ts'
@@ -118,7 +108,7 @@ async function writeTables(transaction: Sql, folder: string, options: BackupOpti
   await transaction`set local time zone 'UTC'`
   const files: Manifest['files'] = {}
   const isOurs = (await ownerOfAuth(transaction)) === 'us'
-  for (const name of backupTables.filter((each) => isOurs || !accountTables.includes(each))) {
+  for (const name of backupTables.filter((each) => isOurs || tableOf(each).part !== 'accounts')) {
     const [row] = await transaction<
       { is_present: boolean }[]
     >`select to_regclass(${name}) is not null as is_present`
@@ -141,7 +131,8 @@ async function writeTable(
   let unflushed = 0
   try {
     let began = performance.now()
-    const query = `select ${backupColumns[name] ?? '*'} from ${name} where ${backupRows[name] ?? true}`
+    const { columns = '*', rows: condition = true } = tableOf(name)
+    const query = `select ${columns} from ${name} where ${condition}`
     for await (const lines of readLines(transaction, query, batchSize)) {
       signal?.throwIfAborted()
       const text = Buffer.from(lines.map((line) => `${line}\n`).join(''))

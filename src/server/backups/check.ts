@@ -3,8 +3,9 @@ import { join } from 'node:path'
 
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readLines, type BackupCounts } from './backup.ts'
-import { fileOf, seededTables } from './manifest.ts'
+import { fileOf } from './manifest.ts'
 import { linesOf, restore, type Backup } from './restore.ts'
+import { tableOf } from './tables.ts'
 import type { Sql } from '../database/connection/sql.ts'
 
 /** The result of restoring a backup for a check. */
@@ -46,7 +47,7 @@ export async function checkRestore(sql: Sql, backup: Backup): Promise<CheckResul
 
 /** Returns the digests of a backup's file and of the restored table, in this order. Only the file's columns are read. */
 async function summarise(transaction: Sql, name: string, file: string) {
-  const key = seededTables[name]
+  const { key } = tableOf(name)
   const keys: unknown[] = []
   const written = new Summary()
   let columns: string | undefined

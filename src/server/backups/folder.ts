@@ -3,7 +3,8 @@ import { lstat, readdir, readFile, rename, rmdir, unlink } from 'node:fs/promise
 import { join } from 'node:path'
 
 import { OperatorError } from '../../settings/operator-error.ts'
-import { applications, fileOf, backupTables, manifestName, type Manifest } from './manifest.ts'
+import { fileOf, manifestName, type Manifest } from './manifest.ts'
+import { applications, backupTables } from './tables.ts'
 import { unfinishedName } from './backup.ts'
 import { refuseWritableByOthers } from '../database/postgres/disk.ts'
 

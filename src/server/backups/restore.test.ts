@@ -16,7 +16,8 @@ import { startDispatcher } from '../deliveries/dispatcher.ts'
 import type { Database } from '../database/database.ts'
 import { backUp } from './backup.ts'
 import { checkRestore } from './check.ts'
-import { deliveries, fileOf, manifestName, type Manifest } from './manifest.ts'
+import { fileOf, manifestName, type Manifest } from './manifest.ts'
+import { deliveries } from './tables.ts'
 import { checkBackup, restore } from './restore.ts'
 import { triggers } from './triggers.ts'
 
@@ -184,12 +185,10 @@ test('a restored retreat is the same event in calendars, and a template named li
 
   // A backup from before confirmations existed, whose organisers had a template of this name.
   const older = await openTestDatabase()
-  const template = { name: 'confirmed', kind: 'other', version: 3, subject: 'Travel', body: 'By train.' }
+  const template = { name: 'confirmed', version: 3, subject: 'Travel', body: 'By train.' }
   await replaceRows(folder, 'private.templates', [template])
   await restore(older.owner, await checkBackup(folder))
-  expect(await older.owner`select * from private.templates where name = 'confirmed'`).toEqual([
-    { ...template, kind: 'confirmation' },
-  ])
+  expect(await older.owner`select * from private.templates where name = 'confirmed'`).toEqual([template])
 })
 
 test('a restore brings questions and answers back, and erases private answers that were due to be erased', async () => {

@@ -3,20 +3,7 @@ import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 
 import { OperatorError } from '../../settings/operator-error.ts'
-import {
-  accounts,
-  accountTables,
-  applications,
-  checkRegular,
-  deskTables,
-  fileOf,
-  seededTables,
-  history,
-  olderTables,
-  readManifest,
-  backupFailure,
-  type Manifest,
-} from './manifest.ts'
+import { checkRegular, fileOf, readManifest, backupFailure, type Manifest } from './manifest.ts'
 import type { BackupCounts } from './backup.ts'
 import { listBackups } from './folder.ts'
 import {
@@ -26,11 +13,15 @@ import {
   tableFor,
   writeDomainsInAscii,
 } from './older-versions.ts'
+import { accounts, applications, backupTables, history, tableOf } from './tables.ts'
 import { triggers } from './triggers.ts'
 import { defaultToNewestEdition } from '../database/schema/default-edition.ts'
 import { newestVersion } from '../database/schema/migrations.ts'
 import { ownerOfAuth } from '../database/schema/owner-of-auth.ts'
 import { maxBatchLength, type Sql } from '../database/connection/sql.ts'
+
+/** The tables that each database of today has and nobody else owns. */
+const ownTables = backupTables.filter((name) => tableOf(name).part === undefined)
 
 /** Rows that are restored at a time. Long rows are fewer. */
 const batchSize = 500
@@ -69,7 +60,7 @@ export async function restore(
   try {
     const hasAccounts = tables.includes(accounts) && (await ownerOfAuth(sql)) === 'us'
     return await sql.begin(async (transaction) => {
-      await transaction.unsafe(`lock table ${[applications, ...deskTables].join(', ')} in exclusive mode`)
+      await transaction.unsafe(`lock table ${ownTables.join(', ')} in exclusive mode`)
       await refuseRows(transaction, applications, 'applications')
       if (tables.includes(history)) await refuseRows(transaction, history, 'a history of the desk')
       if (hasAccounts) await refuseRows(transaction, accounts, 'accounts of organisers')
@@ -77,7 +68,7 @@ export async function restore(
       for (const { table, name } of disabledTriggers)
         await transaction.unsafe(`alter table ${table} disable trigger ${name}`)
       await createOlderTables(transaction)
-      const restored = tables.filter((name) => hasAccounts || !accountTables.includes(name))
+      const restored = tables.filter((name) => hasAccounts || tableOf(name).part !== 'accounts')
       for (const name of restored) {
         await insertLines(transaction, name, join(folder, fileOf(name)))
       }
@@ -121,8 +112,9 @@ export async function checkBackup(folder: string): Promise<Backup> {
       )
     }
     // Older backups lack tables of today. Backups of hosted projects have no accounts.
-    const optional = [...olderTables, ...deskTables, ...accountTables]
-    const tables = [applications, ...optional.filter((name) => manifest.files[fileOf(name)] !== undefined)]
+    const tables = backupTables.filter(
+      (name) => name === applications || manifest.files[fileOf(name)] !== undefined,
+    )
     for (const name of tables.map(fileOf)) {
       const hash = createHash('sha256')
       await checkRegular(join(folder, name))
@@ -147,21 +139,16 @@ async function refuseFolderOfBackups(folder: string) {
   )
 }
 
-/** Erases applications again, and adds an entry to the history, as every erasure does. Returns the number of applications. */
+/** Erases applications again. Returns their number. */
 async function eraseAgain(transaction: Sql, erased: ReadonlySet<string> = new Set()) {
   if (erased.size === 0) return 0
-  const { count } = await transaction.unsafe(
-    `delete from ${applications} where encode(sha256(convert_to(id::text, 'UTF8')), 'hex') = any($1::text[])`,
+  const [row] = await transaction.unsafe<[{ count: number }]>(
+    `select private.erase_applications(array(
+       select id from ${applications} where encode(sha256(convert_to(id::text, 'UTF8')), 'hex') = any($1::text[])
+     ), 'operator') as count`,
     [[...erased]],
   )
-  if (count > 0) {
-    await transaction.unsafe(
-      `insert into ${history} (author, kind, detail)
-       values ('operator', 'erased', jsonb_build_object('applications', $1::integer))`,
-      [count],
-    )
-  }
-  return count
+  return row.count
 }
 
 /**
@@ -196,7 +183,7 @@ async function insertLines(transaction: Sql, table: string, file: string) {
     const name = tableFor(table, row)
     const names = Object.keys(row).map((column) => `"${column.replaceAll('"', '""')}"`)
     const columns = names.join(', ')
-    const key = seededTables[name]
+    const { key } = tableOf(name)
     const newValues = names.map((column) => `excluded.${column}`).join(', ')
     const conflict =
       key === undefined ? '' : `on conflict (${key}) do update set (${columns}) = row(${newValues})`

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { trimmed } from '../../application/blank.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { asciiDomain } from '../ascii-domain.ts'
-import { addresses, applications, backupFailure, checkRegular, fileOf, readManifest } from './manifest.ts'
+import { backupFailure, checkRegular, fileOf, readManifest } from './manifest.ts'
+import { addresses, applications } from './tables.ts'
 import { linesOf } from './restore.ts'
 
 /** A backup that has applications of a person. */

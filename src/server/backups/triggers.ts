@@ -1,4 +1,4 @@
-import { applications, deliveries, history, statuses } from './manifest.ts'
+import { applications, deliveries, history, statuses } from './tables.ts'
 
 /** The rule of a restore for one trigger. */
 export interface Trigger {

@@ -39,3 +39,22 @@ begin
     order by id for key share;
 end
 $$;
+
+-- Permanently erases applications, with everything that is known about them. The history records only who erased how many. Returns
+-- the number.
+create function private.erase_applications(applications uuid[], author text, act uuid default gen_random_uuid()) returns integer
+  language plpgsql set search_path = ''
+as $$
+declare
+  erased integer;
+begin
+  perform private.lock_for_erasing(applications);
+  delete from public.retreat_applications where id = any (applications);
+  get diagnostics erased = row_count;
+  if erased > 0 then
+    insert into private.history (act, author, kind, detail)
+      values (erase_applications.act, erase_applications.author, 'erased', jsonb_build_object('applications', erased));
+  end if;
+  return erased;
+end
+$$;

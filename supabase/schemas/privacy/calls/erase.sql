@@ -1,11 +1,9 @@
--- Permanently erases applications of one email, with everything that is known about them. The history records only who
--- erased how many.
+-- Permanently erases applications of one email.
 create function public.desk_erase(applications uuid[], email text, act uuid default null) returns jsonb
   language plpgsql security definer set search_path = ''
 as $$
 declare
   me record := private.caller();
-  erased integer;
 begin
   act := coalesce(act, gen_random_uuid());
   if not private.begin_act(act, 'desk_erase', applications::text, email) then
@@ -21,13 +19,7 @@ begin
   ) then
     raise exception 'This is not the email of this application.' using errcode = '22023';
   end if;
-  delete from public.retreat_applications as application
-    where id = any (applications) and private.person(application.email) = private.person(desk_erase.email);
-  get diagnostics erased = row_count;
-  if erased > 0 then
-    insert into private.history (act, author, kind, detail)
-      values (desk_erase.act, me.email, 'erased', jsonb_build_object('applications', erased));
-  end if;
-  return private.end_act(act, jsonb_build_object('erased', erased));
+  return private.end_act(act,
+    jsonb_build_object('erased', private.erase_applications(applications, me.email, act)));
 end
 $$;

@@ -372,6 +372,27 @@ $$;
 
 revoke all on function private.first_templates() from public, anon, authenticated;
 
+-- Permanently erases applications, with everything that is known about them. The history records only who erased how many. Returns
+-- the number.
+create or replace function private.erase_applications(applications uuid[], author text, act uuid default gen_random_uuid()) returns integer
+  language plpgsql set search_path = ''
+as $$
+declare
+  erased integer;
+begin
+  perform private.lock_for_erasing(applications);
+  delete from public.retreat_applications where id = any (applications);
+  get diagnostics erased = row_count;
+  if erased > 0 then
+    insert into private.history (act, author, kind, detail)
+      values (erase_applications.act, erase_applications.author, 'erased', jsonb_build_object('applications', erased));
+  end if;
+  return erased;
+end
+$$;
+
+revoke all on function private.erase_applications(uuid[], text, uuid) from public, anon, authenticated;
+
 -- Refuses an application while the door is closed, with the organisers' sentence, and counts it while a limit is set. It runs
 -- after the insert, so that the index refuses a repeat first: a repeat is a success even when the door is closed. A person whom an
 -- organiser adds is counted, and never refused.
@@ -784,6 +805,32 @@ begin
     outcomes := outcomes || jsonb_build_object('id', sent.id, 'application', sent.application_id, 'outcome', outcome);
   end loop;
   return private.end_act(act, outcomes);
+end
+$$;
+
+-- Permanently erases applications of one email.
+create or replace function public.desk_erase(applications uuid[], email text, act uuid default null) returns jsonb
+  language plpgsql security definer set search_path = ''
+as $$
+declare
+  me record := private.caller();
+begin
+  act := coalesce(act, gen_random_uuid());
+  if not private.begin_act(act, 'desk_erase', applications::text, email) then
+    return coalesce((select result from private.acts where acts.act = desk_erase.act), (
+      select jsonb_build_object('erased', detail -> 'applications') from private.history where history.act = desk_erase.act
+    ));
+  end if;
+  perform private.lock_for_erasing(applications);
+  if exists (
+    select from public.retreat_applications as application
+    where id = any (applications)
+      and private.person(application.email) is distinct from private.person(desk_erase.email)
+  ) then
+    raise exception 'This is not the email of this application.' using errcode = '22023';
+  end if;
+  return private.end_act(act,
+    jsonb_build_object('erased', private.erase_applications(applications, me.email, act)));
 end
 $$;
 
