@@ -1,6 +1,13 @@
 -- Marks: each organiser's opinion of an application. Organisers see the marks of others once they have marked the application
 -- themselves, or once it is decided.
 
+-- Whether there are several organisers. A single one needs no marks.
+create function private.is_shared() returns boolean
+  language sql stable set search_path = ''
+as $$
+  select count(*) > 1 from (select from private.organisers limit 2) as organisers
+$$;
+
 -- The marks that an organiser may see. Everything that shows, counts or sorts marks reads them here. The function sets no search
 -- path, so that PostgreSQL can inline it. With subqueries in place of joins, PostgreSQL takes twice as long to read 100,000
 -- marks.

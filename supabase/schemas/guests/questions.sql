@@ -1,12 +1,5 @@
 -- Questions: what people who are coming are asked on their page, and their answers.
 
--- The digest by which a restore knows an erased answer. It has two random ids, so it reveals nothing.
-create function private.answer_digest(given private.question_answers) returns text
-  language sql stable set search_path = ''
-as $$
-  select encode(sha256(convert_to(given.application_id || ' ' || given.question_id, 'UTF8')), 'hex')
-$$;
-
 -- Whether guests of an edition may still change their answers.
 create function private.are_questions_open(edition integer) returns boolean
   language sql stable set search_path = ''

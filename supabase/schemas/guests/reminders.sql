@@ -83,3 +83,23 @@ begin
   );
 end
 $$;
+
+-- Drafts a reminder for each of these people who still needs one. Returns the applications of the drafts.
+create function private.draft_reminders(template text, applications uuid[], today date) returns uuid[]
+  language plpgsql set search_path = ''
+as $$
+declare
+  drafted uuid[] := array[]::uuid[];
+  application uuid;
+begin
+  for application in
+    select application_id from private.invitations
+    where application_id = any (applications)
+      and private.is_to_be_reminded(invitations, draft_reminders.template, today)
+    order by application_id
+  loop
+    if private.draft_from_template(application, template, true) is not null then drafted := drafted || application; end if;
+  end loop;
+  return drafted;
+end
+$$;

@@ -61,14 +61,3 @@ begin
   end if;
 end
 $$;
-
--- Refuses an invalid address of a site.
-create function private.check_site(site text) returns void
-  language plpgsql immutable set search_path = ''
-as $$
-begin
-  if coalesce(site, '') !~ '^(https?://[^\s<>"\\{}#?]+[^\s<>"\\{}#?/])?$' then
-    raise exception 'This is not a site''s address.' using errcode = '22023';
-  end if;
-end
-$$;

@@ -1,6 +1,17 @@
 -- Everything about a person, for a subject access request to an organiser or an operator: what every table has about them.
 -- `person.test.ts` fails if a column of the database is missing here, except those that it names.
 
+-- The emails of an application: the one that it gave, and all with which organisers replaced it.
+create function private.emails_of(application uuid) returns text[]
+  language sql stable set search_path = ''
+as $$
+  select array(
+    select email from public.retreat_applications where id = application
+    union select address from private.addresses where application_id = application
+    union select detail ->> 'address' from private.history where application_id = application and kind = 'address'
+  )
+$$;
+
 -- The applications that gave an email, the newest first.
 create function private.applications_of(email text) returns uuid[]
   language sql stable set search_path = ''

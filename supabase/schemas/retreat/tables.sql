@@ -1,4 +1,4 @@
--- Tables of the door, and of visits to the page.
+-- Tables of the door, of visits to the page, of the page's words, and of the first steps.
 
 -- One row: the state of the door.
 create table private.door (

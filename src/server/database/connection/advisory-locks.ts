@@ -21,6 +21,6 @@ export const advisoryLocks = {
   guess: 5_610_749,
   /** Receipts to one mailbox or one domain, whose hash is the second key. */
   receipt: 5_610_750,
-  /** Changes of what organisers may do (supabase/schemas/desk/account.sql). */
+  /** Changes of what organisers may do (supabase/schemas/desk/organisers.sql). */
   organisers: 5_610_751,
 } as const

@@ -1,5 +1,4 @@
--- Decisions: what organisers decide about applications. They are stored apart from the form answers and never change them.
--- Organisers have no rights on tables: they call the desk's functions.
+-- The history: what organisers, applicants and servers did.
 
 create function private.remember_given() returns trigger
   language plpgsql security definer set search_path = ''
@@ -14,23 +13,6 @@ $$;
 
 create trigger remember_given before insert on private.history
   for each row execute function private.remember_given();
-
--- Copies what lists sort and filter by from an application to its status.
-create function private.copy_application() returns trigger
-  language plpgsql set search_path = ''
-as $$
-begin
-  select created_at, edition into new.created_at, new.edition from public.retreat_applications where id = new.application_id;
-  return new;
-end
-$$;
-
-create trigger copy_application before insert on private.statuses for each row execute function private.copy_application();
-
--- Whether a status is a decision, about which applicants get a letter. Its template has the same name.
-create function private.is_decision(status text) returns boolean
-  language sql immutable parallel safe
-  return status in ('accepted', 'waitlisted', 'declined');
 
 -- Adds to an application's history.
 create function private.write_down(application uuid, act uuid, author text, kind text, detail jsonb) returns void

@@ -1,4 +1,4 @@
--- Failures: the addresses at which emails to applicants failed.
+-- The addresses at which emails to applicants failed.
 
 -- When a letter to an address last failed or came back; null if none did.
 create function private.last_failure(address text) returns timestamptz

@@ -1,4 +1,4 @@
--- Applications: what applicants send, and its validation.
+-- Identity: by which names applicants are shown, which applications have the same answers, and which are of one person.
 
 -- An applicant's full name; if it is blank the email, and without any the words that the desk has for a hidden name.
 create function private.full_name(application public.retreat_applications) returns text
@@ -44,30 +44,3 @@ create function private.person(email text) returns text
   language sql immutable parallel safe
   return md5(lower(private.ascii_email(private.trimmed(email))));
 create index retreat_applications_person on public.retreat_applications (private.person(email));
-
--- A limit against abuse, far longer than any real answer. A trigger instead of a constraint keeps older rows valid,
--- including restored ones, and gives applicants a readable message.
-create function private.refuse_too_long() returns trigger
-  language plpgsql set search_path = ''
-as $$
-declare
-  answer record;
-begin
-  for answer in
-    select key as name, value, case when key in ('custom_solution', 'reason') then 100000 else 10000 end as max_length
-    from jsonb_each_text(to_jsonb(new))
-  loop
-    if char_length(answer.value) > answer.max_length then
-      raise exception 'The answer "%" is too long: it may have up to % characters.',
-        answer.name, ltrim(to_char(answer.max_length, '999,999')) using errcode = '23514', column = answer.name;
-    end if;
-  end loop;
-  return new;
-end
-$$;
-
-create trigger refuse_too_long before insert or update on public.retreat_applications for each row
-  -- PostgreSQL prepares this condition for each statement, so it is short. No answer is longer than its whole row, which is
-  -- not compressed yet.
-  when (pg_column_size(new) > 10000)
-  execute function private.refuse_too_long();

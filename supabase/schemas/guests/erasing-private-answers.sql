@@ -1,4 +1,11 @@
--- Answers to questions: when private ones are erased.
+-- Private answers to questions: when they are erased, and what backups have to know about it.
+
+-- The digest by which a restore knows an erased answer. It has two random ids, so it reveals nothing.
+create function private.answer_digest(given private.question_answers) returns text
+  language sql stable set search_path = ''
+as $$
+  select encode(sha256(convert_to(given.application_id || ' ' || given.question_id, 'UTF8')), 'hex')
+$$;
 
 -- The day on which the private answers of an edition are erased; null while it is unknown.
 create function private.answers_erased_on(edition private.editions) returns date
@@ -66,4 +73,14 @@ begin
   end loop;
   return erased;
 end
+$$;
+
+-- The number of private answers that are due to be erased.
+create function private.count_due_answers() returns bigint
+  language sql stable set search_path = ''
+as $$
+  select count(*)
+  from private.question_answers join private.questions on questions.id = question_id
+    join private.editions on editions.id = questions.edition
+  where is_private and private.answers_erased_on(editions) <= private.today()
 $$;
