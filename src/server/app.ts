@@ -25,13 +25,12 @@ import { limitUnreadData } from './http/unread-data.ts'
 import { recordOtherMail } from './letters/mail-sender-state.ts'
 import { mostConnections } from './open-files.ts'
 import { deskPage } from './pages/desk.ts'
-import { createDoor } from './pages/door.ts'
 import { linkedPages } from './pages/linked.ts'
 import { sendMissing, sendUnreadable } from './pages/missing.ts'
 import { formPage } from './pages/page.ts'
 import { createVisits } from './pages/visits.ts'
 import { wellKnown } from './pages/well-known.ts'
-import { startWords, type Words } from './pages/words.ts'
+import { startPageState, type PageState } from './pages/page-state.ts'
 import { dataInterface } from './rest/data-interface.ts'
 
 /** The settings and dependencies of the HTTP server. */
@@ -41,8 +40,8 @@ export interface AppOptions {
     'anonKey' | 'rateLimitPerMinute' | 'siteUrl' | 'look' | 'trustProxy' | 'mailServer'
   > &
     Partial<Pick<Settings, 'securityContact'>>
-  /** The words of the pages, if others use them, too. By default, the app reads them itself. */
-  words?: Words
+  /** What the pages show, if others use it, too. By default, the app reads it itself. */
+  pageState?: PageState
   database: Pick<Database, 'as' | 'server' | 'signIn' | 'ownerOfAuth' | 'databaseId' | 'areFilesGone'>
   /** The server's health, if others use it, too. By default, that of a server without a webhook and backups. */
   health?: Health
@@ -65,7 +64,7 @@ function refuseSchema(): never {
 /** Creates the HTTP server: the pages, the form without JavaScript, the data interface, sign-in and health checks. */
 export async function createApp({
   settings,
-  words: sharedWords,
+  pageState: sharedState,
   database,
   health = createHealth({ sql: database.server, areFilesGone: database.areFilesGone }),
   openFiles,
@@ -125,21 +124,20 @@ export async function createApp({
 
   await app.register(healthRoutes, { health, openFiles })
   await app.register(instance, { databaseId: database.databaseId, byRange: Array.isArray(trustProxy) })
-  const door = createDoor(database.server, app.log)
   const visits = createVisits(database.server, app.log)
   // This hook runs after the last response, so that the last visits are saved too.
   app.addHook('onClose', () => visits.stop())
-  const words = sharedWords ?? (await startWords(database.server, look, app.log))
-  if (sharedWords === undefined) app.addHook('onClose', () => words.stop())
-  await app.register(formPage, { settings, words, door, allow, queueParsing, insert, visits })
+  const pageState = sharedState ?? (await startPageState(database.server, look, app.log))
+  if (sharedState === undefined) app.addHook('onClose', () => pageState.stop())
+  await app.register(formPage, { settings, pageState, allow, queueParsing, insert, visits })
   await app.register(deskPage, {
     anonKey,
     look,
-    words,
+    pageState,
     isSignInElsewhere: database.ownerOfAuth === 'supabase',
   })
   await app.register(wellKnown, { securityContact: settings.securityContact })
-  await app.register(linkedPages, { anonKey, words })
+  await app.register(linkedPages, { anonKey, pageState })
   const keys = database.ownerOfAuth === 'us' ? createSigningKeys(database.signIn) : undefined
   const readToken = keys && createReadToken(keys)
   await app.register(
@@ -163,7 +161,7 @@ export async function createApp({
       const recordMail = (isAccepted: boolean) => recordOtherMail(database.server, isAccepted)
       await signIn.register(auth, {
         settings,
-        look: words.look,
+        look: pageState.look,
         database,
         keys,
         allow,

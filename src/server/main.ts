@@ -8,7 +8,7 @@ import { openDatabase, type Database } from './database/database.ts'
 import { fileFailure, lossError, unreachableError } from './database/connection/operator-errors.ts'
 import { serverName } from './database/postgres/lock.ts'
 import { writeSite } from './letters/site-for-letters.ts'
-import { startWords } from './pages/words.ts'
+import { startPageState } from './pages/page-state.ts'
 import { siteOf } from './site.ts'
 import { startDispatcher } from './deliveries/dispatcher.ts'
 import { createPace } from './deliveries/pace.ts'
@@ -118,8 +118,8 @@ async function start(settings: Settings, log: Logger) {
   try {
     if (settings.databaseUrl === undefined) await backups?.beforeServing(database.server)
     await writeSite(database.server, settings)
-    const words = await startWords(database.server, settings.look, log)
-    parts.push({ name: 'The words of the pages', stop: () => words.stop() })
+    const pageState = await startPageState(database.server, settings.look, log)
+    parts.push({ name: 'The state of the pages', stop: () => pageState.stop() })
     const dispatcher =
       webhookUrl === undefined
         ? undefined
@@ -138,7 +138,7 @@ async function start(settings: Settings, log: Logger) {
     const health = createHealth({ sql, delivers, areFilesGone, backups: backups?.state })
     const app = await createApp({
       settings,
-      words,
+      pageState,
       database,
       health,
       openFiles,
@@ -167,7 +167,7 @@ async function start(settings: Settings, log: Logger) {
         sql: database.server,
         mailServer,
         site,
-        look: words.look,
+        look: pageState.look,
         perMinute: mailPerMinute,
         log,
       })

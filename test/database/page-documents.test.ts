@@ -6,7 +6,7 @@ import { deferred } from '../support/deferred.ts'
 import type { Database } from '../../src/server/database/database.ts'
 import type { Sql } from '../../src/server/database/connection/sql.ts'
 import { createApp } from '../../src/server/app.ts'
-import { startWords } from '../../src/server/pages/words.ts'
+import { startPageState } from '../../src/server/pages/page-state.ts'
 import { readSettings } from '../../src/settings/server-settings.ts'
 import { openTestDatabase } from '../support/database.ts'
 import { resetDatabase } from '../support/reset.ts'
@@ -87,10 +87,10 @@ test('a colour that is too light to read reaches no page, and the log says so on
   const read = await startServer()
   for (const path of ['/', '/answer/', '/desk']) expect((await read(path)).body).not.toContain('ffee99')
   const warn = vi.fn<(message: string) => void>()
-  const words = await startWords(sql(), {}, { warn } as unknown as FastifyBaseLogger)
-  onTestFinished(() => words.stop())
+  const pageState = await startPageState(sql(), {}, { warn } as unknown as FastifyBaseLogger)
+  onTestFinished(() => pageState.stop())
   await sql()`update private.page set title = 'Slow'`
-  await expect.poll(() => words.look().title).toBe('Slow')
+  await expect.poll(() => pageState.look().title).toBe('Slow')
   expect(warn.mock.calls).toEqual([['the accent colour of the page is not allowed, and is left out']])
 })
 

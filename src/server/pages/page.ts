@@ -16,14 +16,12 @@ import { headersOf, prepareDocument, sendDocument, type PreparedDocument } from 
 import type { Look } from '../../design/look.ts'
 import { acceptForms } from './form.ts'
 import type { Visits } from './visits.ts'
-import type { Words } from './words.ts'
+import type { PageState } from './page-state.ts'
 
 /** The dependencies of the page's routes. */
 export interface PageOptions {
   settings: Pick<Settings, 'anonKey' | 'siteUrl'>
-  words: Words
-  /** Reads the sentence of the closed form; undefined while applications are open. */
-  door: () => Promise<string | undefined>
+  pageState: PageState
   /** Throws if a network address inserts too many rows. */
   allow: Allowance
   /** Queues the parsing of large bodies. */
@@ -49,7 +47,7 @@ const maxInFlight = 32 * 1024 * 1024
  */
 export async function formPage(
   app: FastifyInstance,
-  { settings, words, door, allow, queueParsing, insert, visits }: PageOptions,
+  { settings, pageState, allow, queueParsing, insert, visits }: PageOptions,
 ) {
   const render = (look: Look, outcome: ApplyData['outcome'], closedSentence: string | undefined) => {
     const backend = { url: null, anonKey: settings.anonKey }
@@ -58,12 +56,12 @@ export async function formPage(
       { siteUrl: settings.siteUrl, look, policyInDocument: false },
     )
   }
-  const openDocument = await words.documentOf((look) => render(look, null, undefined))
+  const openDocument = await pageState.documentOf((look) => render(look, null, undefined))
   let closed: { sentence: string; look: Look; document: Promise<PreparedDocument> } | undefined
   app.get('/', async (request, reply) => {
-    const sentence = await door()
+    const sentence = pageState.closedSentence()
     if (sentence === undefined) return sendDocument(request, reply, openDocument())
-    const look = words.look()
+    const look = pageState.look()
     if (closed?.sentence !== sentence || closed.look !== look)
       closed = { sentence, look, document: prepareDocument(render(look, null, sentence)) }
     return sendDocument(request, reply, await closed.document)
@@ -98,7 +96,7 @@ export async function formPage(
     outcome: ApplyData['outcome'],
     closedSentence: string | undefined,
   ) => {
-    const { html, policy } = render(words.look(), outcome, closedSentence)
+    const { html, policy } = render(pageState.look(), outcome, closedSentence)
     const document = Buffer.from(html)
     if (inFlight + document.length > maxInFlight) {
       return reply.code(503).type('text/plain').send('The server is too busy right now. Please try again.\n')
@@ -150,7 +148,7 @@ export async function formPage(
         const refusal = httpError(error)
         if (!isDuplicate(refusal)) return refuse(request, reply, refusal, application)
       }
-      return respond(reply, 200, { status: 'success' }, await door())
+      return respond(reply, 200, { status: 'success' }, pageState.closedSentence())
     },
   })
 

@@ -7,13 +7,15 @@ import type { Sql } from '../database/connection/sql.ts'
 import { startPolling } from '../polling.ts'
 import { prepareDocument, type PreparedDocument, type Rendered } from './document.ts'
 
-/** How often the words are read, in milliseconds. A page may show a change this much later. */
+/** How often the words and the door are read, in milliseconds. A page may show a change this much later. */
 const interval = 1_000
 
-/** The words of the pages, which organisers change at the desk while the server runs. */
-export interface Words {
+/** The words of the pages, which organisers change at the desk while the server runs, and whether applications are open. */
+export interface PageState {
   /** The words as they were last read. */
   look: () => Look
+  /** The sentence of the closed form, as it was last read; undefined while applications are open. */
+  closedSentence: () => string | undefined
   /**
    * Prepares a document with the words, and again in the background when they have changed.
    *
@@ -29,19 +31,26 @@ export interface Words {
 }
 
 /**
- * Reads the words of the pages once, and then in the background, so that no visitor waits for the database. While the database
- * cannot be read, the last words stay.
+ * Reads the words of the pages, and whether applications are open. It does so once, and then in the background, so that no visitor
+ * waits for the database. While the database cannot be read, the last state stays.
  *
  * @param sql Queries the database, as the schema's owner.
  * @param operator The words that the operator's settings have. They win.
  */
-export async function startWords(sql: Sql, operator: OperatorLook, log: FastifyBaseLogger): Promise<Words> {
+export async function startPageState(
+  sql: Sql,
+  operator: OperatorLook,
+  log: FastifyBaseLogger,
+): Promise<PageState> {
   let text = ''
+  let closedSentence: string | undefined
   let look = lookOf(operator, {})
   let readAccent: string | undefined
   const renewals: (() => Promise<void>)[] = []
   const read = async () => {
-    const [row] = await sql<[{ words: PageWords }]>`select private.page_shown() as words`
+    const [row] = await sql<[{ words: PageWords; sentence: string | null }]>`
+      select private.page_shown() as words, public.door_is_open() ->> 'sentence' as sentence`
+    closedSentence = row.sentence ?? undefined
     const newText = JSON.stringify(row.words)
     if (newText === text) return
     look = lookOf(operator, row.words)
@@ -54,10 +63,11 @@ export async function startWords(sql: Sql, operator: OperatorLook, log: FastifyB
   }
   await read()
   const polling = startPolling(read, interval, (error) =>
-    log.warn({ err: error }, 'the words of the page could not be read'),
+    log.warn({ err: error }, 'the words of the page and the door could not be read'),
   )
   return {
     look: () => look,
+    closedSentence: () => closedSentence,
     async documentOf(render, headers) {
       // One after the other, so that the newest words win. They may change while the first document is prepared.
       let prepared = prepareDocument(render(look), headers)
