@@ -17,10 +17,10 @@ export const decisionButtons = [
 /** The reason why withdrawn applications have fewer buttons. */
 export const withdrawnWords = 'The applicant withdrew, so there is nothing to decide.'
 
-/** Whether these applications may get a status. The database refuses those of which applicants are told if they withdrew. */
+/** Whether these applications may get a status. Those whose applicants withdrew can only be put aside or become new again. */
 export function isPossible(applications: readonly SeenApplication[], status: Status): boolean {
-  const isTold = ['accepted', 'waitlisted', 'declined'].includes(status)
-  return !isTold || applications.length === 0 || applications.some((each) => !each.isWithdrawn)
+  const isAboutPlace = status !== 'new' && status !== 'aside'
+  return !isAboutPlace || applications.length === 0 || applications.some((each) => !each.isWithdrawn)
 }
 
 /** Callbacks after a decision. */
