@@ -668,3 +668,19 @@ test.each(['supabase_migrations.schema_migrations', 'private.server_migrations']
     await expect(check).rejects.toThrow(sentence)
   },
 )
+
+test('a migration is not kept waiting by an autovacuum', async () => {
+  const { admin } = await startPostgres()
+  for (const setting of ["autovacuum_naptime = '1s'", "autovacuum_vacuum_cost_delay = '50ms'"])
+    await admin.unsafe(`alter system set ${setting}`)
+  await admin`select pg_reload_conf()`
+  await admin`create table public.applicants as select id, repeat('x', 300) as text from generate_series(1, 100000) as id`
+  await admin`update public.applicants set text = text || 'y'`
+  await expect
+    .poll(() => admin`select from pg_stat_activity where query like 'autovacuum: VACUUM % public.applicants'`)
+    .toHaveLength(1)
+  await admin.begin(async (transaction) => {
+    await transaction`set local lock_timeout = '1s'`
+    await transaction`lock table public.applicants in share row exclusive mode`
+  })
+})

@@ -173,6 +173,8 @@ export async function startPostgresOn(files: Files, signal?: AbortSignal): Promi
     ['unix_socket_permissions', '0700'],
     ['max_connections', '60'],
     ['shared_buffers', `${sharedBuffers()}MB`],
+    // After this time, PostgreSQL ends an autovacuum that somebody waits for. A migration waits for a lock for one second.
+    ['deadlock_timeout', '500ms'],
     // Messages can quote an applicant's text, so only messages about the server itself are logged.
     ['log_min_messages', 'log'],
     ['log_min_error_statement', 'panic'],
