@@ -5,7 +5,7 @@ import react from '@vitejs/plugin-react'
 import { defineConfig, type BuildEnvironment, type ViteBuilder } from 'vite'
 
 import { OperatorError } from './src/settings/operator-error.ts'
-import { readPageSettings } from './src/settings/page-settings.ts'
+import { readPageSettings } from './src/settings/build-settings.ts'
 import { readEnvironment } from './tools/env-files.ts'
 import { installedBeside, packageListOf } from './tools/packages.ts'
 import { entryOf, environmentOf, pages, rendererOf, scriptedPages } from './tools/pages.ts'

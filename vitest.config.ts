@@ -21,7 +21,7 @@ const slowServerTests = [
   'test/database/page-documents.test.ts',
   'src/server/database/{connection/{pool,pools},postgres/{cluster,minor-version},schema/dry-run}.test.ts',
   'src/server/{auth/calls,backups,doctor,health}/*.test.ts',
-  'src/server/deliveries/{dispatcher,webhook}.test.ts',
+  'src/server/deliveries/{webhook-worker,webhook}.test.ts',
   'src/server/letters/{mail-sender,refusals}.test.ts',
   'src/server/mail/check.test.ts',
 ]

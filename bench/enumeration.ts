@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 
-import { addOrganiser } from '../src/server/auth/organisers.ts'
+import { addOrganiser } from '../src/server/auth/manage-organisers.ts'
 import { hashPassword } from '../src/server/auth/accounts/passwords.ts'
 import { startMailServer } from '../test/support/mail-server.ts'
 import { dataDirectory, startServer } from '../test/support/server.ts'

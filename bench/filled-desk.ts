@@ -1,4 +1,4 @@
-import { addOrganiser } from '../src/server/auth/organisers.ts'
+import { addOrganiser } from '../src/server/auth/manage-organisers.ts'
 import { startDesk } from '../test/support/desk.ts'
 import type { Sql } from '../src/server/database/connection/sql.ts'
 import { importFrom } from './version.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { ensureCluster } from '../src/server/database/postgres/cluster.ts'
-import { migrate } from '../src/server/database/schema/schema.ts'
+import { migrate } from '../src/server/database/schema/migrate.ts'
 import type { Sql } from '../src/server/database/connection/sql.ts'
 import { migrationsOf } from '../test/support/released-migrations.ts'
 import { temporaryDirectory } from '../test/support/server.ts'

@@ -1,5 +1,5 @@
 import { createDesk, type CallDesk } from '../src/client/desk.ts'
-import { addOrganiser } from '../src/server/auth/organisers.ts'
+import { addOrganiser } from '../src/server/auth/manage-organisers.ts'
 import { openSession } from '../src/server/auth/sessions/sessions.ts'
 import { callFunction, readDeskFunctions } from '../src/server/rest/functions.ts'
 import { sqlOf, type Sql } from '../src/server/database/connection/sql.ts'

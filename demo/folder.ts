@@ -11,7 +11,7 @@ import {
   port,
   socketOf,
   stopPostgresOn,
-} from '../src/server/database/postgres/files.ts'
+} from '../src/server/database/postgres/start-stop.ts'
 
 const prefix = 'unplugged-demo-'
 /** A socket that listens while the folder is in use. A plain file would still mark the folder after a kill. */

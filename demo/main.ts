@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 
 import { deskLink } from '../src/server/auth/mail/links.ts'
-import { operatorSecret } from '../src/server/auth/organisers.ts'
+import { operatorSecret } from '../src/server/auth/manage-organisers.ts'
 import { openDatabase } from '../src/server/database/database.ts'
 import { OperatorError } from '../src/settings/operator-error.ts'
 import { startMailServer } from '../test/support/mail-server.ts'

@@ -10,7 +10,7 @@ import { once } from 'node:events'
 import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 
-import { addOrganiser, operatorSecret, removeOrganiser } from '../src/server/auth/organisers.ts'
+import { addOrganiser, operatorSecret, removeOrganiser } from '../src/server/auth/manage-organisers.ts'
 import { openDatabase } from '../src/server/database/database.ts'
 import { startMailServer } from '../test/support/mail-server.ts'
 import { startServer, temporaryDirectory } from '../test/support/server.ts'

@@ -15,9 +15,9 @@ import {
   nameOf as migrationNameOf,
   newestVersion,
   type Ledger,
-} from '../src/server/database/schema/migrations.ts'
+} from '../src/server/database/schema/migration-files.ts'
 import { giveToOwner } from '../src/server/database/schema/owner.ts'
-import { migrate } from '../src/server/database/schema/schema.ts'
+import { migrate } from '../src/server/database/schema/migrate.ts'
 import { compare, declareSchema, readCatalogue } from '../test/support/catalogue.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import type { Sql } from '../src/server/database/connection/sql.ts'

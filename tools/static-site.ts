@@ -13,7 +13,7 @@ import { robots } from '../src/pages/robots.ts'
 import { assetCaching, deskHeaders, documentHeaders, linkedHeaders } from '../src/pages/headers.ts'
 import { lookOf } from '../src/pages/look.ts'
 import type { WithdrawData } from '../src/pages/withdraw/withdraw-data.ts'
-import { readPageFile, type PageSettings } from '../src/settings/page-settings.ts'
+import { readPageFile, type PageSettings } from '../src/settings/build-settings.ts'
 
 /** The data of the static form page. */
 function staticApplyData({ backendUrl, anonKey, webhookUrl }: PageSettings): Omit<ApplyData, 'privacyLabel'> {

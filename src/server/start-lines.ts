@@ -2,7 +2,7 @@ import { writtenAddress } from '../settings/listen-address.ts'
 import { hostAndPort } from '../settings/mail-settings.ts'
 import { version } from '../settings/version.ts'
 import { openFilesProblem } from './open-files.ts'
-import { checkSupport } from './runtime.ts'
+import { checkSupport } from './node-security-releases.ts'
 import type { Settings } from '../settings/server-settings.ts'
 import { resolveTimeZone } from '../settings/time-zone.ts'
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { defaultLook } from '../design/look.ts'
 import { lookOf } from '../pages/look.ts'
 import { readLook } from './look-settings.ts'
-import { readPageSettings } from './page-settings.ts'
+import { readPageSettings } from './build-settings.ts'
 import { readSettings } from './server-settings.ts'
 
 const own = {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { resolve, sep } from 'node:path'
 
 import type { OperatorLook } from '../design/look.ts'
-import { withFiles } from './files.ts'
+import { withFiles } from './values-from-files.ts'
 import { readListenAddress, type ListenAddress } from './listen-address.ts'
 import { readLook } from './look-settings.ts'
 import { readMailServer, type MailServer } from './mail-settings.ts'

@@ -2,7 +2,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 
 import { deferred } from '../support/deferred.ts'
-import { addOrganiser, operatorSecret } from '../../src/server/auth/organisers.ts'
+import { addOrganiser, operatorSecret } from '../../src/server/auth/manage-organisers.ts'
 import { startMailServer, type MailServer } from '../support/mail-server.ts'
 import { clientOf } from '../support/sign-in-by-link.ts'
 import { dataDirectory, startServer, type RunningServer } from '../support/server.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 
-import { migrate } from '../../src/server/database/schema/schema.ts'
+import { migrate } from '../../src/server/database/schema/migrate.ts'
 import { differencesInProject, differencesOn, pushMigrations } from '../support/catalogue.ts'
 import { newProject } from '../support/hosted-project.ts'
 import { cannotRun } from '../support/requirements.ts'

@@ -2,7 +2,7 @@ import { screen, waitFor } from '@testing-library/dom'
 import { expect, test } from 'vitest'
 
 import { sessionKey } from '../../src/client/stored-session.ts'
-import { operatorSecret } from '../../src/server/auth/organisers.ts'
+import { operatorSecret } from '../../src/server/auth/manage-organisers.ts'
 import {
   findAlert,
   box,

@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { button, heading, link, names, settingSwitch } from '../support/desk-parts.ts'
 import { deskScreensForTestFile } from '../support/opened-desk.ts'
 import { storeAnswers, storeGuests, storeQuestions } from '../support/questions.ts'
-import { addOrganiser } from '../../src/server/auth/organisers.ts'
+import { addOrganiser } from '../../src/server/auth/manage-organisers.ts'
 
 const desk = deskScreensForTestFile()
 

@@ -2,7 +2,7 @@ import { screen, waitFor } from '@testing-library/dom'
 import { expect, test } from 'vitest'
 
 import { sessionKey } from '../../src/client/stored-session.ts'
-import { operatorSecret, removeOrganiser } from '../../src/server/auth/organisers.ts'
+import { operatorSecret, removeOrganiser } from '../../src/server/auth/manage-organisers.ts'
 import { people } from '../support/applicants.ts'
 import { findAlert, button, focusedWords, heading, link, setClockBehind } from '../support/desk-parts.ts'
 import { deskScreensForTestFile, type OpenedDesk } from '../support/opened-desk.ts'

@@ -1,5 +1,5 @@
 import type { ActName } from '../../src/client/desk/calls.ts'
-import { addOrganiser } from '../../src/server/auth/organisers.ts'
+import { addOrganiser } from '../../src/server/auth/manage-organisers.ts'
 import type { Sql } from '../../src/server/database/connection/sql.ts'
 import type { Applicants } from './applicants.ts'
 import { releaseDrafts } from './letters.ts'

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 
 import { declaredFiles, signInFile } from '../../src/server/database/schema/declared-files.ts'
 import { giveToOwner } from '../../src/server/database/schema/owner.ts'
-import { migrate } from '../../src/server/database/schema/schema.ts'
+import { migrate } from '../../src/server/database/schema/migrate.ts'
 import { newProject } from './hosted-project.ts'
 import type { TestPostgres } from './postgres.ts'
 import type { Sql } from '../../src/server/database/connection/sql.ts'

@@ -1,7 +1,7 @@
 import type { SupabaseClient } from '@supabase/supabase-js'
 import type { Page } from 'playwright-core'
 
-import { addOrganiser, operatorSecret } from '../../src/server/auth/organisers.ts'
+import { addOrganiser, operatorSecret } from '../../src/server/auth/manage-organisers.ts'
 import { atTestEnd, currentScope } from './cleanup.ts'
 import { clientOf } from './sign-in-by-link.ts'
 import { dataDirectory, startServer } from './server.ts'

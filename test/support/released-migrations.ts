@@ -1,4 +1,4 @@
-import { migrations, type Migration } from '../../src/server/database/schema/migrations.ts'
+import { migrations, type Migration } from '../../src/server/database/schema/migration-files.ts'
 
 /**
  * The last migration of each release whose databases are migrated by tests. Later migrations belong to no release yet, and may

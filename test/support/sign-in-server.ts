@@ -4,7 +4,7 @@ import { Secret, TOTP } from 'otpauth'
 import ws from 'ws'
 
 import { createApp } from '../../src/server/app.ts'
-import { addOrganiser, operatorSecret } from '../../src/server/auth/organisers.ts'
+import { addOrganiser, operatorSecret } from '../../src/server/auth/manage-organisers.ts'
 import type { Database } from '../../src/server/database/database.ts'
 import type { Settings } from '../../src/settings/server-settings.ts'
 import { openTestDatabase } from './database.ts'

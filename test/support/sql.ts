@@ -1,6 +1,6 @@
 import { parseAddress } from '../../src/server/database/connection/address.ts'
 import { createPool, type Pool } from '../../src/server/database/connection/pool.ts'
-import { embedded } from '../../src/server/database/postgres/files.ts'
+import { embedded } from '../../src/server/database/postgres/start-stop.ts'
 import {
   identifier,
   sqlOf,

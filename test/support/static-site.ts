@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import fastifyStatic from '@fastify/static'
 import fastify, { type FastifyInstance } from 'fastify'
 
-import { readPageSettings } from '../../src/settings/page-settings.ts'
+import { readPageSettings } from '../../src/settings/build-settings.ts'
 import { compressSite, writeStaticSite } from '../../tools/static-site.ts'
 import { atTestEnd } from './cleanup.ts'
 

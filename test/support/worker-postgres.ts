@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { ensureCluster } from '../../src/server/database/postgres/cluster.ts'
 import { createPool, type Pool } from '../../src/server/database/connection/pool.ts'
-import { embedded } from '../../src/server/database/postgres/files.ts'
+import { embedded } from '../../src/server/database/postgres/start-stop.ts'
 import { atTestEnd } from './cleanup.ts'
 import { postmasterOf } from './postmaster.ts'
 import { copyPrepared } from './server.ts'

@@ -10,10 +10,10 @@ import {
   withDeskColumns,
   type StoredApplication,
 } from '../queries/applications.ts'
-import { appendErasures } from '../../server/backups/erasures.ts'
+import { appendErasures } from '../../server/backups/erasure-list.ts'
 import { searchBackups } from '../../server/backups/search.ts'
 import { isUuid } from '../../application/uuid.ts'
-import { commandLine } from '../../settings/command-line.ts'
+import { commandLine } from '../../settings/command-to-copy.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
 import { onOneLine, toCsv, toJson, toJsonLines, toScreen, toText } from '../formats.ts'

@@ -2,7 +2,7 @@ import { isDatabaseError } from '../../server/database/connection/connection.ts'
 
 import { closedSentence } from '../../application/limits.ts'
 import { readDoor, setDoor, setSentence } from '../queries/door.ts'
-import { commandLine } from '../../settings/command-line.ts'
+import { commandLine } from '../../settings/command-to-copy.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { doorLines, parseNumber, parseTime } from '../door.ts'
 import { readOptions } from '../options.ts'

@@ -8,8 +8,8 @@ import {
   type MailSenderState,
   type UndeliveredLetter,
 } from '../../server/letters/overview.ts'
-import { setStopped } from '../../server/letters/mail-sender-state.ts'
-import { commandLine } from '../../settings/command-line.ts'
+import { setStopped } from '../../server/letters/pause-emails.ts'
+import { commandLine } from '../../settings/command-to-copy.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { localTime, onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'

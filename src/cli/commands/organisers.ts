@@ -12,10 +12,10 @@ import {
   resetFactors,
   typedEmail,
   type OrganiserSettings,
-} from '../../server/auth/organisers.ts'
+} from '../../server/auth/manage-organisers.ts'
 import { deskLink } from '../../server/auth/mail/links.ts'
-import { findListener, readServerAddress } from '../../server/doctor/running-server.ts'
-import { commandLine } from '../../settings/command-line.ts'
+import { findListener, readServerAddress } from '../../server/doctor/find-server.ts'
+import { commandLine } from '../../settings/command-to-copy.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings, type Settings } from '../../settings/server-settings.ts'
 import { onOneLine } from '../formats.ts'

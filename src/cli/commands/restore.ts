@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 
 import { countOf } from '../../application/count.ts'
-import { readErasures } from '../../server/backups/erasures.ts'
+import { readErasures } from '../../server/backups/erasure-list.ts'
 import { checkBackup, restore } from '../../server/backups/restore.ts'
-import { commandLine } from '../../settings/command-line.ts'
+import { commandLine } from '../../settings/command-to-copy.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
 import { accountsText } from '../formats.ts'

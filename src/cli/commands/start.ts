@@ -1,7 +1,7 @@
 import { dryRun, type DryRun } from '../../server/database/schema/dry-run.ts'
 import { freeDisk } from '../../server/database/postgres/disk.ts'
 import { megabytes } from '../../server/database/schema/disk-space.ts'
-import { commandLine } from '../../settings/command-line.ts'
+import { commandLine } from '../../settings/command-to-copy.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { readSettings } from '../../settings/server-settings.ts'
 import { version } from '../../settings/version.ts'

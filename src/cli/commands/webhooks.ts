@@ -6,7 +6,7 @@ import {
   retryGivenUpApplications,
   type UndeliveredApplication,
 } from '../../server/deliveries/overview.ts'
-import { commandLine } from '../../settings/command-line.ts'
+import { commandLine } from '../../settings/command-to-copy.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { localTime, onOneLine } from '../formats.ts'
 import { readOptions } from '../options.ts'

@@ -8,7 +8,7 @@ import { columns } from '../../application/application.ts'
 import { visitor } from '../database/connection/pools.ts'
 import type { Database } from '../database/database.ts'
 import { createBatchedInserts } from './insert-together.ts'
-import { insertApplications, sentRowsOf, type SentRows } from './insert.ts'
+import { insertApplications, sentRowsOf, type SentRows } from './insert-rows.ts'
 import { wrapStatements } from '../../../test/support/sql.ts'
 
 let database: Database

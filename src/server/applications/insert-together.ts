@@ -2,7 +2,7 @@ import { isDatabaseError } from '../database/connection/connection.ts'
 
 import { columns, isComplete } from '../../application/application.ts'
 import { deadline as usualDeadline } from '../database/connection/pools.ts'
-import { insertApplications, type SentRows } from './insert.ts'
+import { insertApplications, type SentRows } from './insert-rows.ts'
 import { DeadlineError } from '../database/connection/connection.ts'
 import type { Sql } from '../database/connection/sql.ts'
 

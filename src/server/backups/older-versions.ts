@@ -1,4 +1,4 @@
-import { migrations } from '../database/schema/migrations.ts'
+import { migrations } from '../database/schema/migration-files.ts'
 import type { Sql } from '../database/connection/sql.ts'
 
 /** Tables of older versions, with the columns that they had last. Migrations have moved their rows to other tables. */

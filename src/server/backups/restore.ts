@@ -15,8 +15,8 @@ import {
 } from './older-versions.ts'
 import { accounts, applications, backupTables, history, tableOf } from './tables.ts'
 import { triggers } from './triggers.ts'
-import { defaultToNewestEdition } from '../database/schema/default-edition.ts'
-import { newestVersion } from '../database/schema/migrations.ts'
+import { defaultToNewestEdition } from './newest-edition-default.ts'
+import { newestVersion } from '../database/schema/migration-files.ts'
 import { ownerOfAuth } from '../database/schema/owner-of-auth.ts'
 import { maxBatchLength, type Sql } from '../database/connection/sql.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { commandLine } from '../../settings/command-line.ts'
+import { commandLine } from '../../settings/command-to-copy.ts'
 import { OperatorError } from '../../settings/operator-error.ts'
 import { startPolling } from '../polling.ts'
 import {
@@ -13,8 +13,8 @@ import {
   type FolderOptions,
 } from './folder.ts'
 import { snapshotMode, writeBackup, type BackupOptions } from './backup.ts'
-import { appendErasures } from './erasures.ts'
-import { createFileWork, FileTimeoutError } from './file-work.ts'
+import { appendErasures } from './erasure-list.ts'
+import { createFileWork, FileTimeoutError } from './hanging-folder-queue.ts'
 import { advisoryLocks } from '../database/connection/advisory-locks.ts'
 import type { Pools } from '../database/connection/pools.ts'
 import { schemaVersion } from '../database/schema/schema-state.ts'

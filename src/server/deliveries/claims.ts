@@ -1,5 +1,5 @@
 import { webhookBody, type Application } from '../../application/application.ts'
-import { recordDelivery, type WebhookKind, type WebhookTry } from './record.ts'
+import { recordDelivery, type WebhookKind, type WebhookTry } from './record-result.ts'
 import type { Sql } from '../database/connection/sql.ts'
 
 /** A delivery that this server has claimed. Its id is the same on every try. */

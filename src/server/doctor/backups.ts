@@ -1,8 +1,8 @@
-import { commandLine } from '../../settings/command-line.ts'
+import { commandLine } from '../../settings/command-to-copy.ts'
 import { access, constants, stat } from 'node:fs/promises'
 
 import type { Settings } from '../../settings/server-settings.ts'
-import { createFileWork } from '../backups/file-work.ts'
+import { createFileWork } from '../backups/hanging-folder-queue.ts'
 import { newestBackup, refuseFolderWritableByOthers } from '../backups/folder.ts'
 import { overdueAfter, readInstallation } from '../backups/scheduled.ts'
 import type { ReadOnlyDatabase } from '../database/database.ts'

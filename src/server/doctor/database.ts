@@ -1,4 +1,4 @@
-import { commandLine } from '../../settings/command-line.ts'
+import { commandLine } from '../../settings/command-to-copy.ts'
 import { minVersion, tooOldPostgres, type ReadOnlyDatabase } from '../database/database.ts'
 import { remedyForNewer, remedyForEdited } from '../database/schema/ledgers.ts'
 import { schemaState } from '../database/schema/schema-state.ts'

@@ -1,4 +1,4 @@
-import { commandLine } from '../../settings/command-line.ts'
+import { commandLine } from '../../settings/command-to-copy.ts'
 import type { Settings } from '../../settings/server-settings.ts'
 import type { ReadOnlyDatabase } from '../database/database.ts'
 import { notSet, ok, oneLine, wrongIf } from '../finding.ts'

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { parseEnv } from 'node:util'
 
-import { withFiles } from '../../settings/files.ts'
+import { withFiles } from '../../settings/values-from-files.ts'
 import { secretNames, problemWithName } from '../../settings/names.ts'
 import { resolveTimeZone } from '../../settings/time-zone.ts'
 import type { Environment } from '../../settings/values.ts'

@@ -3,8 +3,8 @@ import { randomInt } from 'node:crypto'
 import type { Settings } from '../../settings/server-settings.ts'
 import { version } from '../../settings/version.ts'
 import { notKnown, notSet, ok, oneLine, wrong, wrongIf } from '../finding.ts'
-import { instancePath, type Forwarded } from '../health/instance.ts'
-import { ask, isSameDatabase, listenerFrom, problemOf, stringField, type Response } from './running-server.ts'
+import { instancePath, type Forwarded } from '../health/proxy-check.ts'
+import { ask, isSameDatabase, listenerFrom, problemOf, stringField, type Response } from './find-server.ts'
 
 /** The responses of this machine's server (`here`) and of the public address (`site`); undefined if the address is unknown. */
 export interface Responses {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 
 import { version } from '../../settings/version.ts'
-import type { Health } from './state.ts'
+import type { Health } from './readiness.ts'
 
 /** Routes that are called so often that their requests would fill the log. Their failures are logged. */
 export const probes: readonly (string | undefined)[] = ['/healthz', '/readyz']

@@ -1,6 +1,6 @@
 import { calendarFileOf, type Retreat } from '../../application/calendar.ts'
 import { deadlinePassed } from '../deliveries/claims.ts'
-import { recordDelivery } from '../deliveries/record.ts'
+import { recordDelivery } from '../deliveries/record-result.ts'
 import type { Message } from '../mail/compose.ts'
 import { withFullStop } from '../../design/look.ts'
 import type { NoticeClaim } from './notices.ts'

@@ -4,7 +4,7 @@ import {
   type Outcome as DeliveryOutcome,
   type RecordedState,
   type TryResult,
-} from '../deliveries/record.ts'
+} from '../deliveries/record-result.ts'
 import { nextAttempt } from '../deliveries/schedule.ts'
 import type { HandoverResult } from '../mail/handover.ts'
 import { withoutAddresses, type Blame } from '../mail/refusals.ts'

@@ -4,7 +4,7 @@ import { storeDueLetters } from '../../../test/support/letters.ts'
 import { startMailServer } from '../../../test/support/mail-server.ts'
 import { startMailSenderFixture, type MailSenderFixture } from '../../../test/support/mail-sender.ts'
 import type { Database } from '../database/database.ts'
-import type { Worker } from '../deliveries/worker.ts'
+import type { Worker } from '../deliveries/claim-worker.ts'
 
 let fixture: MailSenderFixture
 let database: Database

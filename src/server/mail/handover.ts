@@ -3,7 +3,7 @@ import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 
 import { abortAfter } from '../abort-after.ts'
 import type { MailServer } from '../../settings/mail-settings.ts'
-import { causeOf, mailTimeout, smtpOptions } from './smtp.ts'
+import { causeOf, mailTimeout, smtpOptions } from './smtp-options.ts'
 import type { Mail } from './compose.ts'
 
 /** The result of a handover. `done`, `failed` and `waiting` are the states that a delivery gets. */

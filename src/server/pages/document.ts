@@ -3,7 +3,7 @@ import { negotiate } from '@fastify/accept-negotiator'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import { documentHeaders } from '../../pages/headers.ts'
-import { compressInPieces, type Encoding } from './pieces.ts'
+import { compressInPieces, type Encoding } from './compress-in-pieces.ts'
 
 /** A document, its Content-Security-Policy, and the lengths of its beginnings that can be painted while the rest loads. */
 export interface Rendered {

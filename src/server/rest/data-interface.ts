@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import { table } from '../../application/application.ts'
-import type { SentRows } from '../applications/insert.ts'
+import type { SentRows } from '../applications/insert-rows.ts'
 import { callFunction, type FindFunction } from './functions.ts'
 import type { Caller } from '../database/connection/pools.ts'
 import type { Sql } from '../database/connection/sql.ts'
-import { callerOf, type ReadToken } from '../http/caller.ts'
+import { callerOf, type ReadToken } from '../http/api-key.ts'
 import { HttpError, httpError } from '../http/errors.ts'
 import { isLarge, acceptBodies, type ParseQueue } from '../http/large-requests.ts'
 import { createWrongTokenLimit, type Allowance } from '../http/rate-limiter.ts'

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 
 import { columns, isComplete, table } from '../../application/application.ts'
-import { isInsertColumn, type SentRows, type InsertColumn } from '../applications/insert.ts'
+import { isInsertColumn, type SentRows, type InsertColumn } from '../applications/insert-rows.ts'
 import { HttpError } from '../http/errors.ts'
 import { isObject, textOf } from '../http/json.ts'
 

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { deferred } from '../../support/deferred.ts'
-import { operatorSecret } from '../../../src/server/auth/organisers.ts'
+import { operatorSecret } from '../../../src/server/auth/manage-organisers.ts'
 import { people } from '../../support/applicants.ts'
 import { deskForTestFile, getDesk } from '../../support/desk-page.ts'
 import { anApplication, getForm } from '../../support/form.ts'

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-import { addOrganiser, operatorSecret } from '../../../src/server/auth/organisers.ts'
+import { addOrganiser, operatorSecret } from '../../../src/server/auth/manage-organisers.ts'
 import { people } from '../../support/applicants.ts'
 import { deskForTestFile, getDesk } from '../../support/desk-page.ts'
 import { test } from '../../support/browser-test.ts'

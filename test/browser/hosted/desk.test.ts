@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterEach, beforeAll, expect } from 'vitest'
 
-import { addOrganiser, operatorSecret } from '../../../src/server/auth/organisers.ts'
+import { addOrganiser, operatorSecret } from '../../../src/server/auth/manage-organisers.ts'
 import { storeAcceptedApplicant, rsvpsOf } from '../../support/accepted.ts'
 import { signPageIn } from '../../support/desk.ts'
 import { publishableKey, startHostedGateway, type HostedGateway } from '../../support/hosted-gateway.ts'

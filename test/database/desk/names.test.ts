@@ -8,7 +8,7 @@ import { resetDatabase } from '../../support/reset.ts'
 import { startSignIn, type SignInServer } from '../../support/sign-in-server.ts'
 import { valuesOf } from '../../support/sql.ts'
 import type { OpenedApplication } from '../../../src/client/desk/applications.ts'
-import { removeOrganiser } from '../../../src/server/auth/organisers.ts'
+import { removeOrganiser } from '../../../src/server/auth/manage-organisers.ts'
 import type { Sql } from '../../../src/server/database/connection/sql.ts'
 
 let server: SignInServer

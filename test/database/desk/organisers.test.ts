@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { applicationDesk } from '../../support/application-server-for-test-file.ts'
 import { askDesk, type DeskHistory } from '../../support/ask-desk.ts'
 import type { Organisers } from '../../../src/client/desk/marks.ts'
-import { addOrganiser } from '../../../src/server/auth/organisers.ts'
+import { addOrganiser } from '../../../src/server/auth/manage-organisers.ts'
 
 const desk = applicationDesk()
 

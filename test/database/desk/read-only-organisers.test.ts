@@ -7,7 +7,7 @@ import { storeLetter } from '../../support/letters.ts'
 import { storeAnswers, storeQuestions } from '../../support/questions.ts'
 import type { OpenedApplication } from '../../../src/client/desk/applications.ts'
 import type { Organisers } from '../../../src/client/desk/marks.ts'
-import { addOrganiser } from '../../../src/server/auth/organisers.ts'
+import { addOrganiser } from '../../../src/server/auth/manage-organisers.ts'
 
 const desk = applicationDesk()
 

@@ -8,7 +8,7 @@ import { startMailSenderFixture, type MailSenderFixture } from '../../support/ma
 import { startMailServer } from '../../support/mail-server.ts'
 import { valuesOf } from '../../support/sql.ts'
 import type { Rsvp } from '../../../src/application/statuses.ts'
-import { recordHeartbeat } from '../../../src/server/deliveries/record.ts'
+import { recordHeartbeat } from '../../../src/server/deliveries/record-result.ts'
 import { record } from '../../../src/server/letters/outcomes.ts'
 
 let outbox: MailSenderFixture

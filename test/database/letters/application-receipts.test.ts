@@ -6,8 +6,8 @@ import { startMailServer } from '../../support/mail-server.ts'
 import { claimReceipt as claimReceiptOf } from '../../support/claimed-emails.ts'
 import { trimmed } from '../../../src/application/blank.ts'
 import type { Application } from '../../../src/application/application.ts'
-import { addOrganiser } from '../../../src/server/auth/organisers.ts'
-import { recordHeartbeat } from '../../../src/server/deliveries/record.ts'
+import { addOrganiser } from '../../../src/server/auth/manage-organisers.ts'
+import { recordHeartbeat } from '../../../src/server/deliveries/record-result.ts'
 import { valuesOf } from '../../support/sql.ts'
 
 let outbox: MailSenderFixture

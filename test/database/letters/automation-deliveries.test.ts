@@ -18,9 +18,9 @@ import {
   listUndeliveredLetters,
   retryUndelivered,
 } from '../../../src/server/letters/overview.ts'
-import { startDispatcher } from '../../../src/server/deliveries/dispatcher.ts'
+import { startDispatcher } from '../../../src/server/deliveries/webhook-worker.ts'
 import { claimDue } from '../../../src/server/deliveries/claims.ts'
-import { recordTry } from '../../../src/server/deliveries/record.ts'
+import { recordTry } from '../../../src/server/deliveries/record-result.ts'
 import { wrapStatements, valuesOf } from '../../support/sql.ts'
 
 const claimDecisions = () => claimDue(sql(), 'decision', 10)

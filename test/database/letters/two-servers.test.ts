@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { defaultLook } from '../../../src/design/look.ts'
-import { startDispatcher } from '../../../src/server/deliveries/dispatcher.ts'
+import { startDispatcher } from '../../../src/server/deliveries/webhook-worker.ts'
 import { startMailSender } from '../../../src/server/letters/mail-sender.ts'
 import { atTestEnd } from '../../support/cleanup.ts'
 import { recordLog } from '../../support/mail-sender.ts'

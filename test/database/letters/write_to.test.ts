@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { claimLetter } from '../../support/claimed-emails.ts'
 import type { Letter, LettersOverview } from '../../../src/client/desk/letters.ts'
-import { recordHeartbeat } from '../../../src/server/deliveries/record.ts'
+import { recordHeartbeat } from '../../../src/server/deliveries/record-result.ts'
 import type { LetterClaim } from '../../../src/server/letters/claims.ts'
 import { record } from '../../../src/server/letters/outcomes.ts'
 import { letterDesk, outcomesOf, statesOf } from '../../support/letter-server-for-test-file.ts'

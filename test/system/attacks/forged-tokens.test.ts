@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { exportSPKI, generateKeyPair, importJWK, exportJWK, SignJWT, type JWK, type JWTPayload } from 'jose'
 import { beforeAll, expect, test } from 'vitest'
 
-import { operatorSecret } from '../../../src/server/auth/organisers.ts'
+import { operatorSecret } from '../../../src/server/auth/manage-organisers.ts'
 import {
   unusedIpAddress,
   readResponse,

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import * as fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 
-import { operatorSecret } from '../../../src/server/auth/organisers.ts'
+import { operatorSecret } from '../../../src/server/auth/manage-organisers.ts'
 import { extent, seed } from '../../support/quick-or-long.ts'
 import {
   unusedIpAddress,

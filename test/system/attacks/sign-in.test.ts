@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 
-import { removeOrganiser } from '../../../src/server/auth/organisers.ts'
+import { removeOrganiser } from '../../../src/server/auth/manage-organisers.ts'
 import { secretOf, verifyLink } from '../../support/sign-in-links.ts'
 import {
   unusedIpAddress,

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
 import { openDatabase } from '../../../src/server/database/database.ts'
-import { migrate } from '../../../src/server/database/schema/schema.ts'
+import { migrate } from '../../../src/server/database/schema/migrate.ts'
 import { send } from '../../support/send-application.ts'
 import { anApplication } from '../../support/form.ts'
 import { signInByLink } from '../../support/sign-in-by-link.ts'

@@ -8,7 +8,7 @@ import { Webhook } from 'standardwebhooks'
 import { beforeAll, expect, test } from 'vitest'
 
 import { openDatabase } from '../../../src/server/database/database.ts'
-import { checkSupport } from '../../../src/server/runtime.ts'
+import { checkSupport } from '../../../src/server/node-security-releases.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { freePort } from '../../support/ports.ts'
 import { startReceiver } from '../../support/receiver.ts'

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 
-import { newestVersion } from '../../../src/server/database/schema/migrations.ts'
+import { newestVersion } from '../../../src/server/database/schema/migration-files.ts'
 import type { Sql } from '../../../src/server/database/connection/sql.ts'
 import { loadDump, rowsOf } from '../../support/data-of-1.0.0.ts'
 import { startPostgres } from '../../support/postgres.ts'

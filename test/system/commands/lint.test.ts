@@ -47,7 +47,7 @@ test('a forbidden import is refused in every notation, and so is a cycle of type
     'src/application/limits.ts': `import { readFile } from 'node:fs/promises'`,
     'src/client/act.ts': `import { useState } from 'react'`,
     'src/server/queue/queue.ts': `export const queue = []`,
-    'src/server/pages/page.ts': `
+    'src/server/pages/apply.ts': `
       import fastify from 'fastify'
       import { headers } from '../../pages/headers.ts'
       import { document } from '../../pages/document.tsx'`,

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { differencesInProject, differencesOn } from '../../support/catalogue.ts'
 import { startPostgres, type TestPostgres } from '../../support/postgres.ts'
 import { connectTo } from '../../support/sql.ts'
-import { migrate } from '../../../src/server/database/schema/schema.ts'
+import { migrate } from '../../../src/server/database/schema/migrate.ts'
 
 let server: TestPostgres
 

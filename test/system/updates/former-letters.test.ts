@@ -12,7 +12,7 @@ import { migrationsOf } from '../../support/released-migrations.ts'
 import { backUp } from '../../../src/server/backups/backup.ts'
 import { fileOf, manifestName, type Manifest } from '../../../src/server/backups/manifest.ts'
 import { checkBackup, restore } from '../../../src/server/backups/restore.ts'
-import { migrate } from '../../../src/server/database/schema/schema.ts'
+import { migrate } from '../../../src/server/database/schema/migrate.ts'
 import type { Sql } from '../../../src/server/database/connection/sql.ts'
 
 let postgres: TestPostgres

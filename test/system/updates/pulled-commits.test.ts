@@ -8,8 +8,8 @@ import {
   nameOf,
   type Ledger,
   type Migration,
-} from '../../../src/server/database/schema/migrations.ts'
-import { migrate } from '../../../src/server/database/schema/schema.ts'
+} from '../../../src/server/database/schema/migration-files.ts'
+import { migrate } from '../../../src/server/database/schema/migrate.ts'
 import { declareSchema, readCatalogue, type Catalogue } from '../../support/catalogue.ts'
 import { extent } from '../../support/quick-or-long.ts'
 import { anApplication } from '../../support/form.ts'

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { HttpError } from '../../http/errors.ts'
 import type { AuthContext } from '../context.ts'
 import { fieldsOf } from '../fields.ts'
-import { createLimit } from '../rate-limits.ts'
+import { createLimit } from '../ip-rate-limits.ts'
 import { requireSignedIn } from '../sessions/signed-in.ts'
 
 /** The ways to sign in that GoTrue knows besides email. None is available here. */

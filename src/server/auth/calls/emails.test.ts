@@ -14,7 +14,7 @@ import {
 } from '../../../../test/support/sign-in-server.ts'
 import { writeDomainsInAscii } from '../../backups/older-versions.ts'
 import { emailOf } from '../fields.ts'
-import { addOrganiser } from '../organisers.ts'
+import { addOrganiser } from '../manage-organisers.ts'
 
 let server: SignInServer
 

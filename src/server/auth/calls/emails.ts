@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 
 import type { AuthContext } from '../context.ts'
 import { challengeOf, emailOf, fieldsOf } from '../fields.ts'
-import { createLimit } from '../rate-limits.ts'
+import { createLimit } from '../ip-rate-limits.ts'
 import { requestedTarget } from '../mail/links.ts'
 import { emailIsOff, invalid, phoneIsOff } from '../refusals.ts'
 import { changeAs, requireSignedIn } from '../sessions/signed-in.ts'

@@ -9,7 +9,7 @@ import {
   startSignIn,
   type SignInServer,
 } from '../../../../test/support/sign-in-server.ts'
-import { resetFactors } from '../organisers.ts'
+import { resetFactors } from '../manage-organisers.ts'
 
 // A session has the first level (AAL1) until it has used a second factor, and then the second level (AAL2).
 

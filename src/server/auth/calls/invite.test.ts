@@ -8,7 +8,7 @@ import {
   startSignIn,
   type SignInServer,
 } from '../../../../test/support/sign-in-server.ts'
-import { addOrganiser, removeOrganiser } from '../organisers.ts'
+import { addOrganiser, removeOrganiser } from '../manage-organisers.ts'
 
 let server: SignInServer
 

@@ -11,7 +11,7 @@ import {
   type SignInServer,
 } from '../../../../test/support/sign-in-server.ts'
 import { createSigningKeys } from '../sessions/keys.ts'
-import { operatorSecret, removeOrganiser } from '../organisers.ts'
+import { operatorSecret, removeOrganiser } from '../manage-organisers.ts'
 
 let server: SignInServer
 

@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { secretOf, verifyLink } from '../../../../test/support/sign-in-links.ts'
 import type { ReceivedMail } from '../../../../test/support/mail-server.ts'
 import { readResponse, startSignIn, type SignInServer } from '../../../../test/support/sign-in-server.ts'
-import { operatorSecret } from '../organisers.ts'
+import { operatorSecret } from '../manage-organisers.ts'
 
 let server: SignInServer
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 
-import { secondsBetweenEmails } from '../counts.ts'
+import { secondsBetweenEmails } from '../account-limits.ts'
 import { tooSoon } from '../refusals.ts'
 import type { Sql } from '../../database/connection/sql.ts'
 

@@ -1,5 +1,5 @@
 import { findAccount, lockAccount, type Account } from '../accounts/accounts.ts'
-import { countWithinLimit, secondsBetweenEmails } from '../counts.ts'
+import { countWithinLimit, secondsBetweenEmails } from '../account-limits.ts'
 import type { Challenge } from '../fields.ts'
 import type { HttpError } from '../../http/errors.ts'
 import { beginFlow } from '../proofs/pkce.ts'

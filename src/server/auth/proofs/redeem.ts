@@ -1,5 +1,5 @@
 import { HttpError } from '../../http/errors.ts'
-import { confirmChange, type AddressChange, type HalfDone } from '../accounts/email-change.ts'
+import { confirmChange, type AddressChange, type HalfDone } from '../accounts/confirm-email-change.ts'
 import { issueAuthCode } from './pkce.ts'
 import { endTokens, redeemCode, redeemSecret, type RedeemedToken, type TokenType } from './one-time.ts'
 import { codeExpired, invalid } from '../refusals.ts'

@@ -1,6 +1,6 @@
 import { HttpError } from '../../http/errors.ts'
 import { hasSecondFactor } from '../accounts/accounts.ts'
-import { resetCount, countWithinLimit } from '../counts.ts'
+import { resetCount, countWithinLimit } from '../account-limits.ts'
 import { tooManyRequests } from '../refusals.ts'
 import { raiseSession, type Grant } from '../sessions/sessions.ts'
 import type { SignedIn } from '../sessions/signed-in.ts'

@@ -5,7 +5,7 @@ import { findAccount, userOf, type Account } from '../accounts/accounts.ts'
 import { resetPasswordTries } from '../accounts/password-tries.ts'
 import { resetWrongCodes } from '../proofs/one-time.ts'
 import { tokenLifetime, type SigningKeys } from './keys.ts'
-import { decodeRefreshToken, encodeRefreshToken } from './refresh-token.ts'
+import { decodeRefreshToken, encodeRefreshToken } from './refresh-token-format.ts'
 import type { Sql } from '../../database/connection/sql.ts'
 
 /** How somebody authenticated, as a token's `amr` names it. */

@@ -11,7 +11,7 @@ import { dataDirectory, temporaryDirectory } from '../../../../test/support/serv
 import { mountSmallDisk } from '../../../../test/support/small-disk.ts'
 import { OperatorError } from '../../../settings/operator-error.ts'
 import { ensureCluster } from './cluster.ts'
-import { acceptsConnections, trimLog } from './files.ts'
+import { acceptsConnections, trimLog } from './start-stop.ts'
 
 test("PostgreSQL's log is truncated when it is too long, and one other file gets its contents", async () => {
   const directory = await temporaryDirectory()

@@ -18,7 +18,7 @@ import {
   type Files,
   unfinished,
   user,
-} from './files.ts'
+} from './start-stop.ts'
 import { checkInstalled, codeOf, supported, unprivileged } from './programs.ts'
 
 /** A running embedded PostgreSQL: the directory of its Unix socket, and its superuser. */

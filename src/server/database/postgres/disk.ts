@@ -2,7 +2,7 @@ import { open, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { OperatorError } from '../../../settings/operator-error.ts'
-import { folder } from './files.ts'
+import { folder } from './start-stop.ts'
 import { unprivileged } from './programs.ts'
 
 /** Flushes a directory's entries to disk. */

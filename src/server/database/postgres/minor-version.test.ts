@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { startPostgres } from '../../../../test/support/postgres.ts'
 import { connectTo } from '../../../../test/support/sql.ts'
 import { rebuildForMinorVersion } from './minor-version.ts'
-import { migrate } from '../schema/schema.ts'
+import { migrate } from '../schema/migrate.ts'
 
 test('if indexes cannot be rebuilt for another minor version, a message says so and the next start rebuilds them', async () => {
   const server = await startPostgres()

@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { OperatorError } from '../../../settings/operator-error.ts'
 import { ensureCluster, MissingDatabaseError, type Cluster } from './cluster.ts'
-import { folder, trimLog } from './files.ts'
-import { acquireLock, announceStop, renameHolder, unlock } from './lock.ts'
+import { folder, trimLog } from './start-stop.ts'
+import { acquireLock, announceStop, renameHolder, unlock } from './holder-lock.ts'
 import { ConnectionError, isDatabaseError, type Connection } from '../connection/connection.ts'
 
 /** The options with which a server or a command holds the embedded database. */

@@ -1,5 +1,5 @@
 import config from '../../../../supabase/config.toml?raw'
-import type { Ledger } from './migrations.ts'
+import type { Ledger } from './migration-files.ts'
 
 // The build inlines the files. It parses these options without running them, so they have to be literals.
 const sharedTexts = import.meta.glob<string>('/supabase/schemas/**/*.sql', {

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../../settings/operator-error.ts'
-import { tablesCopiedBy, type Migration } from './migrations.ts'
+import { tablesCopiedBy, type Migration } from './migration-files.ts'
 import type { Sql } from '../connection/sql.ts'
 
 /** The disk space of copied rows per byte of the originals, including indexes. Measured: 1.24 (docs/benchmarks.md). */

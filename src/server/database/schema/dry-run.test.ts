@@ -6,9 +6,9 @@ import { connectTo } from '../../../../test/support/sql.ts'
 import { until } from '../../../../test/support/until.ts'
 import { migrationsOf } from '../../../../test/support/released-migrations.ts'
 import { dryRun } from './dry-run.ts'
-import { insertApplications, sentRowsOf } from '../../applications/insert.ts'
-import { migrations, nameOf, type Migration } from './migrations.ts'
-import { migrate } from './schema.ts'
+import { insertApplications, sentRowsOf } from '../../applications/insert-rows.ts'
+import { migrations, nameOf, type Migration } from './migration-files.ts'
+import { migrate } from './migrate.ts'
 
 let postgres: TestPostgres
 

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { OperatorError } from '../../../settings/operator-error.ts'
 import { isDatabaseError } from '../connection/connection.ts'
-import { nameOf, hasOwnFile } from './migrations.ts'
+import { nameOf, hasOwnFile } from './migration-files.ts'
 import { refuseFullDisk, diskSpaceFor, type DiskSpace } from './disk-space.ts'
 import {
   acceptedEdits,
@@ -13,7 +13,7 @@ import {
   takeMigrationLock,
   retryWhileLocked,
   type MigrateOptions,
-} from './schema.ts'
+} from './migrate.ts'
 import { identifier, type Sql } from '../connection/sql.ts'
 
 /** Milliseconds that other transactions may wait for a dry run. The next check after this time ends the dry run. */

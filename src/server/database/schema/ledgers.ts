@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 import { OperatorError } from '../../../settings/operator-error.ts'
-import { isEdited, migrations, nameOf, type Ledger, type Migration } from './migrations.ts'
+import { isEdited, migrations, nameOf, type Ledger, type Migration } from './migration-files.ts'
 import { identifier, type Sql } from '../connection/sql.ts'
 
 /** The table of each ledger. A ledger records which migrations were applied. */

@@ -1,6 +1,6 @@
 import { OperatorError } from '../../../settings/operator-error.ts'
 import { appliedMigrations, editedMigrations, isNewer, refuseNewer } from './ledgers.ts'
-import { migrations, nameOf, type Migration } from './migrations.ts'
+import { migrations, nameOf, type Migration } from './migration-files.ts'
 import { ownerOfAuth } from './owner-of-auth.ts'
 import type { Sql } from '../connection/sql.ts'
 

@@ -1,7 +1,7 @@
 import { stat, statfs } from 'node:fs/promises'
 
 import type { Settings } from '../../../settings/server-settings.ts'
-import { createFileWork } from '../../backups/file-work.ts'
+import { createFileWork } from '../../backups/hanging-folder-queue.ts'
 import { newestBackup } from '../../backups/folder.ts'
 import { notSet, ok, wrong } from '../../finding.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { checkSupport } from './runtime.ts'
+import { checkSupport } from './node-security-releases.ts'
 
 test.each([
   ['20.19.0', '2026-04-30T23:59:59Z', undefined],

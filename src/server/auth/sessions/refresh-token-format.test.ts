@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 
-import { decodeRefreshToken, encodeRefreshToken } from './refresh-token.ts'
+import { decodeRefreshToken, encodeRefreshToken } from './refresh-token-format.ts'
 
 const sessionId = '0f6e2c1a-5b7d-4a3e-9c8f-001122334455'
 const key = randomBytes(32)

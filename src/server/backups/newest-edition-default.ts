@@ -1,4 +1,4 @@
-import type { Sql } from '../connection/sql.ts'
+import type { Sql } from '../database/connection/sql.ts'
 
 /**
  * Makes the newest edition the default of new applications. Neither a backup nor a copy of the rows includes this column default.

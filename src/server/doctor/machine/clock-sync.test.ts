@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { checkNtp } from './ntp.ts'
+import { checkNtp } from './clock-sync.ts'
 
 test.each([
   ['yes\n', 'ok'],

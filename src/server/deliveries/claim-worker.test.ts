@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { deferred } from '../../../test/support/deferred.ts'
-import { startWorker } from './worker.ts'
+import { startWorker } from './claim-worker.ts'
 
 const options = {
   attempt: () => Promise.resolve(),

@@ -1,7 +1,7 @@
 import { errors } from 'jose'
 
 import { HttpError } from '../../http/errors.ts'
-import type { ReadToken } from '../../http/caller.ts'
+import type { ReadToken } from '../../http/api-key.ts'
 import type { SigningKeys } from './keys.ts'
 import { isTokenError } from './signed-in.ts'
 

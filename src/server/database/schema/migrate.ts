@@ -25,7 +25,7 @@ import {
   nameOf,
   runsAlone,
   type Migration,
-} from './migrations.ts'
+} from './migration-files.ts'
 import { ownerOfAuth } from './owner-of-auth.ts'
 import { giveToOwner } from './owner.ts'
 import { awaitHandovers } from './await-handovers.ts'

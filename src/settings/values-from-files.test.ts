@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 
-import { withFiles } from './files.ts'
+import { withFiles } from './values-from-files.ts'
 import { readSettings } from './server-settings.ts'
 
 let folder = ''

@@ -1,10 +1,10 @@
 import type { Settings } from '../../settings/server-settings.ts'
-import { addressOf } from '../site.ts'
-import { listeningHolder } from '../database/postgres/lock.ts'
+import { addressOf } from '../site-url.ts'
+import { listeningHolder } from '../database/postgres/holder-lock.ts'
 import { readDatabaseId } from '../database/connection/database-id.ts'
 import type { Sql } from '../database/connection/sql.ts'
 import { oneLine } from '../finding.ts'
-import { instancePath } from '../health/instance.ts'
+import { instancePath } from '../health/proxy-check.ts'
 
 /** Timeout of each response, in milliseconds. */
 const timeout = 8_000

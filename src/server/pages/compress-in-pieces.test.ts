@@ -1,7 +1,7 @@
 import { brotliDecompressSync, constants, gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 
-import { compressInPieces } from './pieces.ts'
+import { compressInPieces } from './compress-in-pieces.ts'
 
 const scene = '<p>The scene</p>'.repeat(200)
 const form = '<input name="a">'.repeat(200)

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
 import { temporaryDirectory } from '../../../test/support/server.ts'
-import { createFileWork, FileTimeoutError } from './file-work.ts'
+import { createFileWork, FileTimeoutError } from './hanging-folder-queue.ts'
 
 /** Creates a named pipe. A reader blocks one of Node.js's threads until somebody writes. */
 async function createPipe() {

@@ -6,7 +6,7 @@ import { OperatorError } from '../../settings/operator-error.ts'
 import { advisoryLocks } from '../database/connection/advisory-locks.ts'
 import { syncDirectory } from '../database/postgres/disk.ts'
 import type { Sql } from '../database/connection/sql.ts'
-import { runDirectly } from './file-work.ts'
+import { runDirectly } from './hanging-folder-queue.ts'
 
 /** The file with the erasures that a restore repeats. Each line is the digest of an application's id. */
 const erasuresFile = (dir: string) => join(dir, 'erasures')

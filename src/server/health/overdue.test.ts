@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { findStuck } from './stuck.ts'
+import { findStuck } from './overdue.ts'
 
 const now = Date.parse('2026-11-29T12:00:00Z')
 const working = {

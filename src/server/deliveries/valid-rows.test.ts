@@ -4,7 +4,7 @@ import { openTestDatabase } from '../../../test/support/database.ts'
 import { anApplication } from '../../../test/support/form.ts'
 import { valuesOf } from '../../../test/support/sql.ts'
 import { visitor } from '../database/connection/pools.ts'
-import { insertApplications, sentRowsOf } from '../applications/insert.ts'
+import { insertApplications, sentRowsOf } from '../applications/insert-rows.ts'
 import type { Database } from '../database/database.ts'
 import type { Sql } from '../database/connection/sql.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 
 import { atTestEnd } from '../../test/support/cleanup.ts'
-import { commandLine } from './command-line.ts'
+import { commandLine } from './command-to-copy.ts'
 
 const direct = { isNpm: false, path: '/opt/unplugged/start.js', serviceUser: undefined }
 

@@ -7,8 +7,8 @@ import { anApplication } from '../../../test/support/form.ts'
 import { temporaryDirectory } from '../../../test/support/server.ts'
 import { visitor } from '../database/connection/pools.ts'
 import type { Database } from '../database/database.ts'
-import { insertApplications, sentRowsOf } from '../applications/insert.ts'
-import { appendErasures, readErasures } from './erasures.ts'
+import { insertApplications, sentRowsOf } from '../applications/insert-rows.ts'
+import { appendErasures, readErasures } from './erasure-list.ts'
 
 let database: Database
 

@@ -5,7 +5,7 @@ import { isDatabaseError } from '../connection/connection.ts'
 import { OperatorError } from '../../../settings/operator-error.ts'
 import type { Connection } from '../connection/connection.ts'
 import { openConnection } from '../connection/open-connection.ts'
-import { embedded } from './files.ts'
+import { embedded } from './start-stop.ts'
 import type { Sql } from '../connection/sql.ts'
 
 /** Timeout of waiting for a lock, in milliseconds. */

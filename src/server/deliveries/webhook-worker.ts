@@ -9,9 +9,9 @@ import {
   type WebhookKind,
   type Outcome,
   type Role,
-} from './record.ts'
+} from './record-result.ts'
 import { deliver, type Receiver } from './webhook.ts'
-import { startWorker, type Worker, type WorkerLog } from './worker.ts'
+import { startWorker, type Worker, type WorkerLog } from './claim-worker.ts'
 import type { Sql } from '../database/connection/sql.ts'
 
 /** The options of a dispatcher. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { OperatorError } from './operator-error.ts'
-import { readPageFile, readPageSettings } from './page-settings.ts'
+import { readPageFile, readPageSettings } from './build-settings.ts'
 
 const jwtOf = (role: string) =>
   `e30.${Buffer.from(JSON.stringify({ iss: 'supabase', role })).toString('base64url')}.sign`

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { addressOf, siteOf } from './site.ts'
+import { addressOf, siteOf } from './site-url.ts'
 
 test('the site is the configured address, or otherwise the address at which the server listens', () => {
   const listening = { address: '127.0.0.1', port: 3000, family: 'IPv4' }

@@ -4,7 +4,7 @@ import type { Sql } from '../database/connection/sql.ts'
 import { deliveryHealth, type DeliveryHealth } from '../deliveries/overview.ts'
 import { letterHealth, type LetterHealth } from '../letters/overview.ts'
 import { within } from '../within.ts'
-import { findStuck } from './stuck.ts'
+import { findStuck } from './overdue.ts'
 
 /** The dependencies of a server's health. */
 export interface HealthOptions {
