@@ -18,7 +18,8 @@ import { backUp } from './backup.ts'
 import { checkRestore } from './trial-restore.ts'
 import { fileOf, manifestName, type Manifest } from './manifest.ts'
 import { deliveries } from './tables.ts'
-import { checkBackup, restore } from './restore.ts'
+import { checkBackup } from './read-backup.ts'
+import { restore } from './restore.ts'
 import { triggers } from './triggers.ts'
 
 /** Starts an automation: a webhook receiver, and a dispatcher that sends RSVPs to it. From now on the database queues RSVPs. */

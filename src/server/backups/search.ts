@@ -6,7 +6,7 @@ import { OperatorError } from '../../settings/operator-error.ts'
 import { asciiDomain } from '../ascii-domain.ts'
 import { backupFailure, checkRegular, fileOf, readManifest } from './manifest.ts'
 import { addresses, applications } from './tables.ts'
-import { linesOf } from './restore.ts'
+import { linesOf } from './read-backup.ts'
 
 /** A backup that has applications of a person. */
 interface MatchingBackup {

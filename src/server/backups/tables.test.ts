@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { openTestDatabase } from '../../../test/support/database.ts'
 import { backupFailure } from './manifest.ts'
 import { backupTables, tableOf } from './tables.ts'
-import { checkBackup, restore } from './restore.ts'
+import { restore } from './restore.ts'
+import { checkBackup } from './read-backup.ts'
 
 /** The tables that no backup has, each with the reason. A new table has to be backed up, or listed here. */
 const leftOut: Record<string, string> = {

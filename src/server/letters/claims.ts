@@ -2,7 +2,6 @@ import { calendarFileOf, type Retreat } from '../../application/calendar.ts'
 import { deadlinePassed } from '../deliveries/claims.ts'
 import { recordDelivery } from '../deliveries/record-result.ts'
 import type { Message } from '../mail/compose.ts'
-import { withFullStop } from '../../design/look.ts'
 import type { NoticeClaim } from './notices.ts'
 import { uncertainReason, maxUncertainTries, type MailTry } from './outcomes.ts'
 import type { Sql } from '../database/connection/sql.ts'
@@ -80,18 +79,4 @@ export async function claimMail(
       }
     }
   }
-}
-
-/** Composes the email to an applicant. */
-export function letterMessage(claim: LetterClaim, siteTitle: string): Message {
-  return {
-    ...claim,
-    why: { text: `You receive this email because ${reasonOf(claim)} to ${withFullStop(siteTitle)}` },
-  }
-}
-
-/** Somebody else may have entered an applicant's address in the form, and so have caused a receipt. */
-function reasonOf({ kind, is_added: isAdded, added_by: addedBy }: LetterClaim) {
-  if (isAdded) return `${addedBy ?? 'an organiser'} added you as an applicant`
-  return kind === 'letter' ? 'you applied' : 'somebody, probably you, applied with this address'
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { letterMessage, type LetterClaim } from './claims.ts'
+import type { LetterClaim } from './claims.ts'
+import { letterMessage } from './letter-message.ts'
 
 const claim: LetterClaim = {
   kind: 'letter',

@@ -8,7 +8,7 @@ import { valuesOf } from '../../support/sql.ts'
 import type { AddedPerson, Overview } from '../../../src/client/desk/applications.ts'
 import type { AllAbout } from '../../../src/client/desk/person.ts'
 import { claimDue } from '../../../src/server/deliveries/claims.ts'
-import { letterMessage } from '../../../src/server/letters/claims.ts'
+import { letterMessage } from '../../../src/server/letters/letter-message.ts'
 
 const { me, sql, ask, decide, release, send, sendRsvp, details, lettersOf, places } = retreatDesk()
 

@@ -11,7 +11,8 @@ import { removeOrganiser } from '../../../src/server/auth/manage-organisers.ts'
 import { backUp } from '../../../src/server/backups/backup.ts'
 import { fileOf, manifestName, type Manifest } from '../../../src/server/backups/manifest.ts'
 import { history } from '../../../src/server/backups/tables.ts'
-import { checkBackup, restore } from '../../../src/server/backups/restore.ts'
+import { restore } from '../../../src/server/backups/restore.ts'
+import { checkBackup } from '../../../src/server/backups/read-backup.ts'
 import type { Sql } from '../../../src/server/database/connection/sql.ts'
 
 let server: SignInServer
