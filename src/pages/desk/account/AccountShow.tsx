@@ -105,9 +105,11 @@ function BlindEdit() {
   const { data, error, refetch } = useReading()
   const setBlind = useDeskAct('desk_set_blind', {
     success: ({ blind }) => (blind ? 'Blind reading is on.' : 'Blind reading is off.'),
+    isSuccessOnScreen: true,
   })
   const setReadsOnly = useDeskAct('desk_set_reads_only', {
     success: ({ reads_only }) => (reads_only ? 'You don’t mark applications.' : 'You read and mark.'),
+    isSuccessOnScreen: true,
   })
   return (
     <Sheet title="Reading">

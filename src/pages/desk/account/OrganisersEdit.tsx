@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 
 import { maxCharacters } from '../../../application/limits.ts'
 import { rightWords } from '../../../application/organiser-change.ts'
@@ -9,6 +9,7 @@ import { useDeskAct } from '../data/useDeskAct.ts'
 import { Button } from '../kit/Button.tsx'
 import { ActProblems } from '../kit/ActProblems.tsx'
 import { announce } from '../kit/announce.tsx'
+import { CopyButton, selectToCopy } from '../kit/CopyButton.tsx'
 import { Confirmation, Dialog } from '../kit/Dialog.tsx'
 import { Field } from '../kit/Field.tsx'
 import { momentOf } from '../kit/format.ts'
@@ -100,6 +101,7 @@ function ReaderSwitch({ organiser }: { organiser: ListedOrganiser }) {
   const { account, is_reader: isReader } = organiser
   const set = useDeskAct('desk_set_reader', {
     success: (_organisers, args) => `${nameOf(organiser)} may ${rightWords(args.is_reader)}.`,
+    isSuccessOnScreen: true,
   })
   return (
     <>
@@ -150,6 +152,7 @@ function OrganiserRemove({ organiser, isOwnServer }: { organiser: ListedOrganise
 /** The form that invites an organiser. Without a mail server it shows the link, once. */
 function OrganiserInvite({ auth, asMe, onInvited }: AccountPartProps & { onInvited: () => void }) {
   const [isReader, setIsReader] = useState(false)
+  const link = useRef<HTMLElement>(null)
   /** The last invitation. Its number resets the form. */
   const [last, setLast] = useState<{ number: number; email: string; link: string | null }>()
   const { problem, isPending, onSubmit } = useForm(
@@ -159,7 +162,8 @@ function OrganiserInvite({ auth, asMe, onInvited }: AccountPartProps & { onInvit
         const { link } = await (await auth()).invite({ email, name, is_reader: isReader })
         setLast((former) => ({ number: (former?.number ?? 0) + 1, email, link }))
         setIsReader(false)
-        announce(`${email} is invited.`)
+        // The form says it below.
+        announce(`${email} is invited.`, false)
         onInvited()
         return undefined
       } catch (error) {
@@ -202,7 +206,15 @@ function OrganiserInvite({ auth, asMe, onInvited }: AccountPartProps & { onInvit
           ) : (
             <>
               This site sends no emails. Send this link to <bdi>{last.email}</bdi> yourself. It signs in once,
-              within a day, and is not shown again: <code className="account-secret">{last.link}</code>
+              within a day, and is not shown again:{' '}
+              <code className="account-secret" ref={link}>
+                {last.link}
+              </code>{' '}
+              <CopyButton
+                text={last.link}
+                about="link"
+                onCopied={(isCopied) => !isCopied && selectToCopy(link.current)}
+              />
             </>
           )}
         </p>

@@ -75,6 +75,7 @@ export function StepList({ steps }: { steps: FirstSteps }) {
 function StepTick({ line: { step, words }, isOn }: { line: StepLine; isOn: boolean }) {
   const tick = useDeskAct('desk_tick_step', {
     success: (_steps, { is_done: isTicked }) => (isTicked ? 'Ticked.' : 'Not ticked any more.'),
+    isSuccessOnScreen: true,
   })
   return (
     <div>

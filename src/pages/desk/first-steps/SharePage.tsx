@@ -1,7 +1,6 @@
 import { useId, useState } from 'react'
 
-import { announce } from '../kit/announce.tsx'
-import { Button } from '../kit/Button.tsx'
+import { CopyButton } from '../kit/CopyButton.tsx'
 import { Field } from '../kit/Field.tsx'
 import { Sheet } from '../kit/Screen.tsx'
 import { addressFrom, sourceOf } from './source.ts'
@@ -15,17 +14,11 @@ export function SharePage() {
   const address = addressFrom(page, source)
   const id = useId()
   const [isCopied, setIsCopied] = useState(true)
-  const copy = async () => {
+  const onCopied = (done: boolean) => {
     const field = document.getElementById(id)
-    try {
-      await navigator.clipboard.writeText(address)
-      setIsCopied(true)
-      announce('Address copied.')
-    } catch {
-      // A page without HTTPS has no clipboard. The address is selected, so that it can be copied by hand.
-      if (field instanceof HTMLInputElement) field.select()
-      setIsCopied(false)
-    }
+    // So that it can be copied by hand.
+    if (!done && field instanceof HTMLInputElement) field.select()
+    setIsCopied(done)
   }
   return (
     <Sheet title="Share the page" className="first-steps-share">
@@ -37,7 +30,7 @@ export function SharePage() {
         problem={isCopied ? undefined : 'Not copied. Copy the selected address with your browser.'}
       />
       <div className="layout-row">
-        <Button onPress={() => void copy()}>Copy</Button>
+        <CopyButton text={address} copied="Address copied." onCopied={onCopied} />
         {/* Without the source: looking at the page is no visit from there. */}
         <a className="control-link" href={page} target="_blank" rel="noreferrer">
           Open

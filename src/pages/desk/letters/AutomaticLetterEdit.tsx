@@ -31,6 +31,7 @@ export function AutomaticLetterEdit({ setting, settings, postman, has_no_site }:
   const { occasion, title, label, hint } = automaticLetters[setting]
   const save = useDeskAct('desk_set_letters', {
     success: (saved) => `${title}s are ${saved[setting] ? 'on' : 'off'}.`,
+    isSuccessOnScreen: true,
   })
   return (
     <Sheet title={title} isPart>

@@ -177,6 +177,7 @@ export function LetterWriteManyForm({ recipients, close }: LetterWriteManyFormPr
     )
   // The outcome is shown until another template is chosen.
   const isOfChosen = write.args?.occasion === occasion
+  const isDone = isOfChosen && write.response?.length === applications.length
   return (
     <DialogForm
       {...{ title, close }}
@@ -184,8 +185,8 @@ export function LetterWriteManyForm({ recipients, close }: LetterWriteManyFormPr
       button={`Draft ${countOf(applications.length, 'letter')}`}
       // Closing the dialog stops it after the step that was sent.
       act={{ ...write, failure, error: isOfChosen ? write.error : null, cancel: doNothing }}
-      isOff={occasion === undefined}
-      onSend={() => occasion !== undefined && write.press({ occasion })}
+      isOff={occasion === undefined || isDone}
+      onSend={() => occasion !== undefined && !isDone && write.press({ occasion })}
     >
       <p>Nothing is sent yet: you read the drafts first.</p>
       {/* No default: the selected applicants may have any status. */}

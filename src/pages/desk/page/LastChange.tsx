@@ -2,8 +2,7 @@ import { useRef } from 'react'
 
 import type { PageText } from '../../../application/page-words.ts'
 import type { GeneralHistoryEntry } from '../../../client/desk/retreat.ts'
-import { announce } from '../kit/announce.tsx'
-import { Button } from '../kit/Button.tsx'
+import { CopyButton, selectToCopy } from '../kit/CopyButton.tsx'
 import { momentOf } from '../kit/format.ts'
 import { factNames, textNames } from './page.ts'
 
@@ -38,24 +37,15 @@ export function LastChange({ last }: { last: Extract<GeneralHistoryEntry, { kind
 function FormerText({ name, text }: { name: string; text: string }) {
   const shown = useRef<HTMLElement>(null)
   if (text === '') return <li>{name}: the default</li>
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text)
-      announce('Copied.')
-    } catch {
-      // Without HTTPS, browsers have no clipboard.
-      if (shown.current) getSelection()?.selectAllChildren(shown.current)
-      announce('Not copied. The text is selected: copy it with your browser.')
-    }
+  const onCopied = (isCopied: boolean) => {
+    if (!isCopied) selectToCopy(shown.current)
   }
   return (
     <li className="layout-row">
       <span className="page-former">
         {name}: <bdi ref={shown}>{text}</bdi>
       </span>
-      <Button about={`former ${name.toLowerCase()}`} onPress={() => void copy()}>
-        Copy
-      </Button>
+      <CopyButton about={`former ${name.toLowerCase()}`} {...{ text, onCopied }} />
     </li>
   )
 }

@@ -42,7 +42,8 @@ export function GuestList({ edition }: { edition: number | undefined }) {
       {({ guests, asked }) =>
         guests.length === 0 ? (
           <p className="layout-quiet">
-            Nobody is coming yet. People who press “I am coming” appear here, with their answers.
+            Nobody is coming yet. People who press “I am coming” appear here, with their answers.{' '}
+            <a href={hrefOf({ screen: 'coming', edition })}>Who is coming</a> says who has not answered.
           </p>
         ) : (
           <Guests byName={sorted(guests)} {...{ asked, places, edition }} />

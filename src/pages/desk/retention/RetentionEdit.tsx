@@ -9,7 +9,7 @@ import { Confirmation, Dialog } from '../kit/Dialog.tsx'
 import { Field } from '../kit/Field.tsx'
 import { filtersFrom } from '../data/filters.ts'
 import { nameOf } from '../data/names.ts'
-import { dayOf, momentOf } from '../kit/format.ts'
+import { dayOf, formatNumber, momentOf } from '../kit/format.ts'
 import { polled } from '../data/queries.ts'
 import { Screen, Sheet } from '../kit/Screen.tsx'
 import { useDesk } from '../data/useDesk.tsx'
@@ -66,7 +66,8 @@ function DueApplications({ retention: { due, announced } }: RetentionProps) {
       {due > 0 && (
         <>
           <p>
-            {dueWords} {due === 1 ? 'is' : 'are'} due already:{' '}
+            {announced && due <= announced.applications ? `${formatNumber(due)} of them` : dueWords}{' '}
+            {due === 1 ? 'is' : 'are'} due already:{' '}
             {announced ? 'you can erase them now.' : 'you erase them here.'}
           </p>
           <div className="layout-row">
