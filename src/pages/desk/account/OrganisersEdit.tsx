@@ -152,7 +152,7 @@ function OrganiserRemove({ organiser, isOwnServer }: { organiser: ListedOrganise
 /** The form that invites an organiser. Without a mail server it shows the link, once. */
 function OrganiserInvite({ auth, asMe, onInvited }: AccountPartProps & { onInvited: () => void }) {
   const [isReader, setIsReader] = useState(false)
-  const link = useRef<HTMLElement>(null)
+  const shownLink = useRef<HTMLElement>(null)
   /** The last invitation. Its number resets the form. */
   const [last, setLast] = useState<{ number: number; email: string; link: string | null }>()
   const { problem, isPending, onSubmit } = useForm(
@@ -207,13 +207,13 @@ function OrganiserInvite({ auth, asMe, onInvited }: AccountPartProps & { onInvit
             <>
               This site sends no emails. Send this link to <bdi>{last.email}</bdi> yourself. It signs in once,
               within a day, and is not shown again:{' '}
-              <code className="account-secret" ref={link}>
+              <code className="account-secret" ref={shownLink}>
                 {last.link}
               </code>{' '}
               <CopyButton
                 text={last.link}
                 about="link"
-                onCopied={(isCopied) => !isCopied && selectToCopy(link.current)}
+                onCopied={(isCopied) => !isCopied && selectToCopy(shownLink.current)}
               />
             </>
           )}
