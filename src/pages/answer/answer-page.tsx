@@ -1,23 +1,22 @@
 import { Hills } from '../../design/illustrations.tsx'
 import fieldStyle from '../../design/fields.css?inline'
 import landscape from '../../design/landscape.css?inline'
-import type { Look } from '../../design/look.ts'
+import { ownWords, type Look } from '../../design/look.ts'
 import type { PageParts } from '../page-parts.ts'
 import answerStyle from './answer.css?inline'
 import { byMailSentence, noScriptSentence, titleIntro } from './copy.ts'
 
 /** What is seen of the answer page before its script has read the invitation. */
-export function answerPage({ title, accent }: Look): PageParts {
+export function answerPage(look: Look): PageParts {
+  const { title, accent } = look
+  const ownTitle = ownWords('title', look)
   return {
     accent,
     scene: <Hills />,
     sceneStyle: landscape + answerStyle,
     content: (
       <div className="card">
-        <h1 tabIndex={-1}>
-          {titleIntro}
-          <bdi>{title}</bdi>
-        </h1>
+        <h1 tabIndex={-1}>{ownTitle === undefined ? titleIntro + title : <OwnTitle title={ownTitle} />}</h1>
         <noscript>
           <p>{`${noScriptSentence} ${byMailSentence}`}</p>
         </noscript>
@@ -26,4 +25,14 @@ export function answerPage({ title, accent }: Look): PageParts {
     ),
     contentStyle: fieldStyle,
   }
+}
+
+/** The page's title with the operator's own words, which may be in a language that is written from right to left. */
+function OwnTitle({ title }: { title: string }) {
+  return (
+    <>
+      {titleIntro}
+      <bdi>{title}</bdi>
+    </>
+  )
 }
